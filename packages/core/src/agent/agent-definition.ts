@@ -1,0 +1,61 @@
+import type { LLMConfig } from '../llm/llm-adapter.ts'
+import type { Capabilities, CapabilitiesInput } from '../modules/registry.ts'
+import type { Schema } from '../tools/schema.ts'
+import type { Tool } from '../tools/tool.ts'
+
+/** A provider and its own options; providers parse the options themselves. */
+export interface ProviderSelection {
+  /** Names the registered provider. */
+  readonly kind: string
+  readonly [option: string]: unknown
+}
+
+/** What to do when the backend of a workspace is gone for good. */
+export type OnLost = 'reopen' | 'fail'
+
+/** One workspace, as an agent declares it. */
+export interface WorkspaceConfig {
+  readonly provider: ProviderSelection
+  readonly capabilities: CapabilitiesInput
+  /**
+   * `reopen` (default): a fresh workspace, and the model is told once. `fail`: for agents whose
+   * files must not silently restart.
+   */
+  readonly onLost?: OnLost
+}
+
+/** A workspace declaration with its defaults filled in. */
+export interface WorkspaceDeclaration {
+  readonly name: string
+  readonly provider: ProviderSelection
+  readonly capabilities: Capabilities
+  readonly onLost: OnLost
+}
+
+export interface AgentConfig<TState = unknown, TOutput = unknown> {
+  /** Unique among the agents of an application; `[a-zA-Z][a-zA-Z0-9_-]*`, at most 48 characters. */
+  readonly name: string
+  readonly description?: string
+  readonly systemPrompt?: string | ((state: TState) => string)
+  readonly tools?: readonly Tool[]
+  /** Custom state; its fields need defaults, since a session starts from `{}`. */
+  readonly stateSchema?: Schema<TState>
+  /** With it the agent ends by giving its output through the tool `__finish__`. */
+  readonly outputSchema?: Schema<TOutput>
+  readonly llmConfig: LLMConfig
+  /** Steps of one run. Default 50. */
+  readonly maxSteps?: number
+  /** Time of one run. Default: no limit. */
+  readonly maxDurationMs?: number
+  readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
+}
+
+/** A checked agent: plain data, made by `defineAgent`. */
+export interface Agent<TState = unknown, TOutput = unknown> extends Omit<
+  AgentConfig<TState, TOutput>,
+  'workspaces' | 'maxSteps' | 'tools'
+> {
+  readonly tools: readonly Tool[]
+  readonly maxSteps: number
+  readonly workspaces: Readonly<Record<string, WorkspaceDeclaration>>
+}

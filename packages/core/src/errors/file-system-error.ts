@@ -1,0 +1,63 @@
+import { HelixError, type HelixErrorOptions } from './helix-error.ts'
+
+export type FileSystemErrorCode =
+  | 'not-found'
+  | 'already-exists'
+  | 'is-directory'
+  | 'not-directory'
+  | 'not-empty'
+  | 'permission-denied'
+  | 'read-only'
+  | 'too-large'
+  | 'storage-full'
+  | 'path-escape'
+  | 'invalid-path'
+  | 'invalid-pattern'
+  | 'stale-write'
+
+const SENTENCES: Readonly<Record<FileSystemErrorCode, string>> = {
+  'not-found': 'no such file or directory',
+  'already-exists': 'it exists already',
+  'is-directory': 'it is a directory',
+  'not-directory': 'it is not a directory',
+  'not-empty': 'the directory is not empty',
+  'permission-denied': 'permission denied',
+  'read-only': 'it is read-only',
+  'too-large': 'it is too large',
+  'storage-full': 'the workspace is full',
+  'path-escape': 'the path leaves the workspace',
+  'invalid-path': 'the path is not valid',
+  'invalid-pattern': 'the pattern is not valid',
+  'stale-write': 'it changed since it was read',
+}
+
+export interface FileSystemErrorOptions extends HelixErrorOptions {
+  /** More than the code says: a limit and a size, a version. Shown to the model. */
+  readonly detail?: string
+}
+
+/** A file operation that cannot be done as asked; repeating it changes nothing. */
+export class FileSystemError extends HelixError {
+  override readonly name = 'FileSystemError'
+  readonly transient = false
+  readonly code: FileSystemErrorCode
+  /** The path as the caller wrote it, in the workspace, never on the host. */
+  readonly path: string
+
+  constructor(code: FileSystemErrorCode, path: string, options: FileSystemErrorOptions = {}) {
+    const detail = options.detail === undefined ? '' : ` (${options.detail})`
+    super(`${shorten(path)}: ${SENTENCES[code]}${detail}`, options)
+    this.code = code
+    this.path = path
+  }
+
+  static override isInstance(value: unknown): value is FileSystemError {
+    return HelixError.isInstance(value) && value.name === 'FileSystemError'
+  }
+}
+
+/** Keeps a hostile path from flooding a message; control characters become visible. */
+function shorten(path: string): string {
+  const visible = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path).slice(1, -1)
+  return visible === '' ? '(empty path)' : visible
+}

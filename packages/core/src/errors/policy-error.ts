@@ -1,0 +1,25 @@
+import { HelixError, type HelixErrorOptions } from './helix-error.ts'
+
+export type PolicyErrorCode =
+  | 'command-not-allowed'
+  | 'shell-metacharacter'
+  | 'expansion'
+  | 'language-not-allowed'
+  | 'path-denied'
+  | 'cross-session'
+
+/** The declaration of the agent forbids it; asking again changes nothing. */
+export class PolicyError extends HelixError {
+  override readonly name = 'PolicyError'
+  readonly transient = false
+  readonly code: PolicyErrorCode
+
+  constructor(code: PolicyErrorCode, detail: string, options: HelixErrorOptions = {}) {
+    super(detail, options)
+    this.code = code
+  }
+
+  static override isInstance(value: unknown): value is PolicyError {
+    return HelixError.isInstance(value) && value.name === 'PolicyError'
+  }
+}

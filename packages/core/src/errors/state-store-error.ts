@@ -1,0 +1,31 @@
+import { HelixError, type HelixErrorOptions } from './helix-error.ts'
+
+/**
+ * `conflict`: another writer was first, or this run lost its lease. `not-found`: no such
+ * session. `corrupt`: the stored data cannot be read. `unavailable`: the store did not answer.
+ */
+export type StateStoreErrorCode = 'conflict' | 'not-found' | 'corrupt' | 'unavailable'
+
+/** The session store could not do what was asked; other sessions are not affected. */
+export class StateStoreError extends HelixError {
+  override readonly name = 'StateStoreError'
+  readonly code: StateStoreErrorCode
+  readonly transient: boolean
+  readonly sessionId: string
+
+  constructor(
+    code: StateStoreErrorCode,
+    sessionId: string,
+    detail: string,
+    options: HelixErrorOptions = {},
+  ) {
+    super(`session ${sessionId}: ${detail}`, options)
+    this.code = code
+    this.transient = code === 'unavailable'
+    this.sessionId = sessionId
+  }
+
+  static override isInstance(value: unknown): value is StateStoreError {
+    return HelixError.isInstance(value) && value.name === 'StateStoreError'
+  }
+}

@@ -1,0 +1,40 @@
+import type { JsonValue } from '../tools/json-schema.ts'
+import type { ModelOutput } from '../tools/tool.ts'
+
+export interface FilePart {
+  readonly data: Uint8Array | string
+  readonly mediaType: string
+  readonly filename?: string
+}
+
+export interface UserMessage {
+  readonly role: 'user'
+  readonly content: string
+  readonly files?: readonly FilePart[]
+  readonly metadata?: Readonly<Record<string, JsonValue>>
+}
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** As the model gave them; not validated yet. */
+  readonly arguments: unknown
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant'
+  readonly content: string
+  readonly thinking?: string
+  readonly toolCalls?: readonly ToolCall[]
+}
+
+export interface ToolResultMessage {
+  readonly role: 'tool'
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly content: ModelOutput
+  readonly isError?: boolean
+}
+
+/** Messages are immutable: stores and adapters share them by reference. */
+export type Message = UserMessage | AssistantMessage | ToolResultMessage

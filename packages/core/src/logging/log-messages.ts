@@ -1,0 +1,18 @@
+/** Texts that operators search and alert on. They do not change; variables are fields. */
+export const logMessages = {
+  evictionRetryExhausted: 'workspace tool: eviction retry exhausted',
+  shellMetacharacterRejected: 'workspace tool: shell metacharacter rejected',
+  expansionRejected: 'workspace tool: glob/brace expansion rejected',
+  commandNotInAllowlist: 'workspace tool: command not in allowlist',
+  languageNotAllowed: 'workspace tool: language not allowed',
+  pathDenied: 'workspace tool: path denied',
+  subAgentWorkspaceName: 'sub-agent declares workspace name that exists on parent',
+  tmpdirCloseFailed: 'tmpdir close failed',
+  closeTimedOut: 'workspace close timed out',
+  closeFailed: 'workspace close failed',
+  openFailed: 'workspace open failed',
+  workspaceLost: 'workspace lost',
+  noIsolation: 'workspace has no isolation',
+  allowedCommandStartsOthers: 'allowed command can start other commands',
+  toolFailed: 'tool failed',
+} as const

@@ -1,0 +1,100 @@
+import type * as z from 'zod'
+import type { Clock } from '../time/clock.ts'
+import type { ModelOutput, ToolAnnotations } from '../tools/tool.ts'
+import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { FileLedger } from './fs/file-ledger.ts'
+
+/** A refusal by policy, for the audit log. */
+export interface PolicyRejection {
+  /** Fixed text from `logMessages`. */
+  readonly message: string
+  /** Code of the `PolicyError`. */
+  readonly code: string
+  /** First token and matched character: with the workspace name the key of deduplication. */
+  readonly key: string
+  readonly fields: object
+}
+
+/** What a policy may use besides the module it guards. */
+export interface PolicyContext {
+  readonly workspace: string
+  /** Records a refusal: one audited, rate-limited warning and a metric. */
+  audit(rejection: PolicyRejection): void
+}
+
+/** What a capability tool may use besides its module. */
+export interface ModuleToolContext {
+  readonly workspace: string
+  /** The modules without policy: only for what the agent did not ask for, such as storing output. */
+  readonly live: Workspace
+  /** What the agents of the session have read and written in this workspace. */
+  readonly ledger: FileLedger
+  /** Who calls: names the writer in stale-write errors. */
+  readonly actor: string
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** Live output for the stream. */
+  progress(output: 'stdout' | 'stderr', chunk: Uint8Array): void
+  /** Makes the session use another workspace from now on, durably. */
+  switchTo(ref: WorkspaceRef): Promise<void>
+}
+
+export interface ModuleToolCall<Contract, Config, Input> {
+  /** The live module behind its policy. */
+  readonly module: Contract
+  readonly config: Config
+  readonly input: Input
+  readonly context: ModuleToolContext
+}
+
+/**
+ * A tool whose input and output types are erased, so that different tools share one list.
+ * Methods, not function properties: their parameters compare both ways.
+ */
+export interface ModuleTool<Contract, Config> {
+  /** Snake case, without the workspace prefix. */
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: z.ZodType
+  readonly annotations: ToolAnnotations
+  /** Leaves the tool out when the policy or the provider has no use for it. */
+  available(config: Config, offered: WorkspaceCapabilityFlags): boolean
+  execute(call: ModuleToolCall<Contract, Config, unknown>): Promise<unknown>
+  /** The result as the model reads it. */
+  toModelOutput(output: unknown): ModelOutput
+}
+
+export interface ModuleDefinition<Name extends string, Contract, Schema extends z.ZodType> {
+  readonly name: Name
+  readonly configSchema: Schema
+  /** Wraps the live module in its policy, so that no provider and no tool can forget it. */
+  guard(module: Contract, config: z.output<Schema>, context: PolicyContext): Contract
+  readonly tools: readonly ModuleTool<Contract, z.output<Schema>>[]
+}
+
+interface ToolSpec<Contract, Config, Input extends z.ZodType, Output> {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: Input
+  readonly annotations: ToolAnnotations
+  readonly available?: (config: Config, offered: WorkspaceCapabilityFlags) => boolean
+  readonly execute: (call: ModuleToolCall<Contract, Config, z.output<Input>>) => Promise<Output>
+  readonly toModelOutput: (output: Output) => ModelOutput
+}
+
+/** Binds contract and config once; each tool file then infers its own input and output. */
+export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
+  spec: ToolSpec<Contract, Config, Input, Output>,
+) => ModuleTool<Contract, Config> {
+  // The caller parses the input with `inputSchema`, and hands `execute`'s own result back.
+  return (spec) => ({ available: () => true, ...spec })
+}
+
+/** Names the contract; infers the literal name and the schema. */
+export function defineModule<Contract>() {
+  return <Name extends string, Schema extends z.ZodType>(
+    definition: ModuleDefinition<Name, Contract, Schema>,
+  ): ModuleDefinition<Name, Contract, Schema> => definition
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod'
+
+/** One line of the path rules: the first whose pattern matches decides. */
+const pathRuleSchema = z.strictObject({
+  /** Glob over absolute workspace paths, such as `/secrets/**`. */
+  pattern: z.string().startsWith('/'),
+  access: z.enum(['none', 'read', 'write']),
+})
+
+/** Policy of the `fs` capability. Unknown keys are refused: a misspelt limit is no limit. */
+export const fileSystemConfigSchema = z.strictObject({
+  /** Largest file a call may create, in megabytes of 1,048,576 bytes. */
+  maxFileSizeMb: z.number().positive().default(10),
+  /** Larger files are not searched but reported as skipped. */
+  maxGrepFileSizeMb: z.number().positive().default(10),
+  /** Refuses every change. */
+  readOnly: z.boolean().default(false),
+  /** Adds `append_file`, `copy`, `move`, `multi_edit` and `apply_patch`. */
+  extended: z.boolean().default(false),
+  /** A file must have been read by this agent before it is replaced or edited. */
+  requireReadBeforeWrite: z.boolean().default(false),
+  /** Paths no rule matches have `write` access. */
+  pathRules: z.array(pathRuleSchema).readonly().default([]),
+})
+
+export type FileSystemConfigInput = z.input<typeof fileSystemConfigSchema>
+export type FileSystemConfig = Readonly<z.output<typeof fileSystemConfigSchema>>
+export type PathRule = FileSystemConfig['pathRules'][number]

@@ -1,0 +1,183 @@
+export type FileType = 'file' | 'directory' | 'symlink'
+
+/** One entry of a directory listing. */
+export interface FileEntry {
+  readonly name: string
+  /** Absolute in the workspace. */
+  readonly path: string
+  readonly type: FileType
+  /** Bytes; files only. */
+  readonly size?: number
+}
+
+export interface FileStat {
+  /** Absolute in the workspace, normalised. */
+  readonly path: string
+  readonly type: FileType
+  /** Bytes; 0 for a directory. */
+  readonly size: number
+  readonly mtime: Date
+  /** Opaque; differs after every content change, also within one millisecond. */
+  readonly version: string
+}
+
+export interface WriteOptions {
+  /** Write only while the file has this version, else `stale-write`. */
+  readonly ifVersion?: string
+  /** Write only when nothing has this path, else `already-exists`. */
+  readonly ifAbsent?: boolean
+}
+
+export interface GlobOptions {
+  /** Directory to search; the pattern is relative to it. Default `/`. */
+  readonly path?: string
+  /** Stop after this many paths. */
+  readonly limit?: number
+  readonly signal?: AbortSignal
+}
+
+export interface GrepOptions {
+  /** File or directory to search. Default `/`. */
+  readonly path?: string
+  /** Default `regex`, in RE2 syntax: linear time, no look-around, no back-references. */
+  readonly mode?: 'regex' | 'literal'
+  readonly ignoreCase?: boolean
+  /** Only files whose path matches. A pattern without `/` is tested against the file name. */
+  readonly includeGlob?: string
+  /** Lines shown before and after each match. Default 0. */
+  readonly context?: number
+  /** Stop after this many matching lines. Default 1,000. */
+  readonly maxResults?: number
+  /** Larger files are not searched but listed in `skippedPaths`. Default 10; `Infinity` for all. */
+  readonly maxGrepFileSizeMb?: number
+  readonly signal?: AbortSignal
+}
+
+export interface GrepMatch {
+  readonly path: string
+  /** Starts at 1. */
+  readonly lineNumber: number
+  /** Without its line end. */
+  readonly line: string
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+}
+
+export interface GrepResult {
+  /** Sorted by path, then by line. */
+  readonly matches: readonly GrepMatch[]
+  /** Files over the size limit. */
+  readonly skippedPaths: readonly string[]
+  /** Files with a NUL byte. */
+  readonly skippedBinaryPaths: readonly string[]
+  /** False when the search stopped early or skipped a file. */
+  readonly countIsComplete: boolean
+}
+
+export interface ReadStreamOptions {
+  /** First byte. Default 0. */
+  readonly offset?: number
+  /** Number of bytes. Default: to the end. */
+  readonly length?: number
+  readonly signal?: AbortSignal
+}
+
+export interface TransferOptions {
+  /** Replace an existing target file. Default false: `already-exists`. */
+  readonly overwrite?: boolean
+}
+
+/** A change seen by `watch`. */
+export interface FileEvent {
+  readonly type: 'created' | 'changed' | 'removed'
+  readonly path: string
+}
+
+/**
+ * The files of one workspace.
+ *
+ * Paths are POSIX and rooted at the workspace: `/a/b` and `a/b` name the same file. A path
+ * that climbs past the root is `path-escape`; one with a NUL, longer than 4,096 bytes, or with
+ * a name longer than 255 bytes is `invalid-path`. Nothing is touched when a call throws.
+ *
+ * Every method throws `FileSystemError` with the codes named here, and `WorkspaceEvictedError`
+ * when the backend is gone. Symbolic links are followed inside the workspace; one that leads
+ * out is `path-escape`.
+ */
+export interface FileSystem {
+  /**
+   * Reads a whole file. The result is the caller's to keep.
+   * @throws {FileSystemError} `not-found`, `is-directory`.
+   */
+  readFile(path: string): Promise<Uint8Array>
+  /**
+   * Creates or replaces a file, and its parents. Text is stored as UTF-8. Atomic: a reader
+   * sees the old or the new content, whole.
+   * @throws {FileSystemError} `is-directory`, `not-directory` (a parent is a file),
+   * `stale-write`, `already-exists`, `too-large`, `storage-full`.
+   */
+  writeFile(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<FileStat>
+  /**
+   * Adds to the end of a file; creates it when missing. Concurrent appends lose nothing.
+   * @throws {FileSystemError} as `writeFile`.
+   */
+  appendFile(path: string, data: Uint8Array | string): Promise<FileStat>
+  /**
+   * The direct children of a directory, sorted by name (code point order). The root may be empty.
+   * @throws {FileSystemError} `not-found`, `not-directory`.
+   */
+  ls(path: string): Promise<FileEntry[]>
+  /**
+   * Paths of the files that match, sorted. `*`, `**`, `?`, `[…]`, `{a,b}`; a leading dot needs
+   * no special care. Links to directories are not entered.
+   * @throws {FileSystemError} `invalid-pattern`, `path-escape`; `not-found` when `path` is missing.
+   */
+  glob(pattern: string, options?: GlobOptions): Promise<string[]>
+  /**
+   * Lines that match, in every text file below a path. Time is linear in the bytes searched.
+   * @throws {FileSystemError} `invalid-pattern`; `not-found` when `path` is missing.
+   */
+  grep(pattern: string, options?: GrepOptions): Promise<GrepResult>
+  /** @throws {FileSystemError} `not-found`. */
+  stat(path: string): Promise<FileStat>
+  /**
+   * Makes a directory. With `recursive` also its parents, and an existing one is fine.
+   * @throws {FileSystemError} `already-exists`, `not-found` (the parent), `not-directory`.
+   */
+  mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void>
+  /**
+   * Removes a file, a link, or an empty directory; with `recursive` a whole subtree. The root
+   * itself stays: removing `/` recursively empties it.
+   * @throws {FileSystemError} `not-found`, `not-empty`.
+   */
+  rm(path: string, options?: { readonly recursive?: boolean }): Promise<void>
+  /**
+   * Copies a file or a subtree.
+   * @throws {FileSystemError} `not-found`, `already-exists`, `invalid-path` (into itself),
+   * `is-directory` (over a directory).
+   */
+  copy(from: string, to: string, options?: TransferOptions): Promise<void>
+  /** Renames a file or a subtree; atomic. @throws {FileSystemError} as `copy`. */
+  move(from: string, to: string, options?: TransferOptions): Promise<void>
+  /**
+   * Reads a file of any size piece by piece. A range past the end is empty.
+   * @throws {FileSystemError} `not-found`, `is-directory`, before the stream is returned.
+   */
+  readStream(path: string, options?: ReadStreamOptions): Promise<ReadableStream<Uint8Array>>
+  /**
+   * Stores a stream of any size, atomically at its end. A source that fails leaves the old file.
+   * @throws {FileSystemError} as `writeFile`.
+   */
+  writeStream(
+    path: string,
+    source: ReadableStream<Uint8Array>,
+    options?: WriteOptions,
+  ): Promise<FileStat>
+  /**
+   * The file as text, where that is cheaper than bytes; invalid UTF-8 becomes U+FFFD. Callers
+   * use `readText(fs, path)`, which falls back to `readFile`.
+   */
+  readText?(path: string): Promise<string>
+  /** Calls back for each change below a path until the returned function is called. */
+  watch?(path: string, callback: (event: FileEvent) => Promise<void>): Promise<() => void>
+}

@@ -1,0 +1,24 @@
+import type { WorkspaceRef } from '../../workspace/ref.ts'
+
+/** A serialisable pointer to a stored state of a workspace. */
+export interface SnapshotRef {
+  readonly providerId: string
+  readonly ref: unknown
+}
+
+export interface SnapshotOptions {
+  readonly signal?: AbortSignal
+  /** Accept a snapshot that another session took. Default false. */
+  readonly allowCrossSession?: boolean
+}
+
+/**
+ * Stores states of a workspace. Restore and branch fork: they never touch the current
+ * workspace and return the ref of a new one.
+ */
+export interface Snapshotter {
+  snapshot(options?: SnapshotOptions): Promise<SnapshotRef>
+  /** @throws {PolicyError} `cross-session` for a snapshot of another session. */
+  restore(ref: SnapshotRef, options?: SnapshotOptions): Promise<WorkspaceRef>
+  branch?(ref: SnapshotRef, options?: SnapshotOptions): Promise<WorkspaceRef>
+}

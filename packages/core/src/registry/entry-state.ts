@@ -1,0 +1,9 @@
+/** States of one workspace of a session. */
+export type WorkspaceState =
+  | 'declared'
+  | 'opening'
+  | 'open'
+  | 'evicted'
+  | 'failed'
+  | 'closing'
+  | 'closed'

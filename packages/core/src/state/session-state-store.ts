@@ -1,0 +1,144 @@
+import type { Message } from '../llm/messages.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { JsonValue } from '../tools/json-schema.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
+import type {
+  Checkpoint,
+  JournalEntry,
+  JournalResult,
+  RunRecord,
+  SessionLabels,
+  SessionState,
+  SessionStatus,
+  StoredError,
+} from './session-state.ts'
+
+export interface NewSession extends SessionLabels {
+  readonly sessionId: string
+  readonly agentType: string
+  readonly customState: JsonValue | undefined
+  readonly parentSessionId?: string
+  /** A branch starts with the messages of its source. */
+  readonly messages?: readonly Message[]
+  readonly workspaceRefs?: Readonly<Record<string, WorkspaceRef>>
+  readonly now: number
+}
+
+/** Claims the session for one run. The claim ends with `endRun`, or when its lease runs out. */
+export interface RunStart {
+  readonly sessionId: string
+  readonly runId: string
+  /** The claim counts as abandoned when it was not renewed for so long. */
+  readonly leaseMs: number
+  readonly now: number
+}
+
+/** What a run changes; every write carries the run as its fence. */
+export interface RunWrite {
+  readonly sessionId: string
+  readonly runId: string
+  readonly now: number
+}
+
+/** The model has answered: stored before any tool of the step runs. */
+export interface StepStart extends RunWrite {
+  readonly messages: readonly Message[]
+  /** Calls of the step that change something. */
+  readonly journal: readonly JournalEntry[]
+}
+
+/** A step is done: one transaction stores its messages, its state and its checkpoint. */
+export interface StepCommit extends RunWrite {
+  readonly messages: readonly Message[]
+  /** Only when it changed. */
+  readonly customState?: { readonly value: JsonValue | undefined }
+  /** Only those that changed. */
+  readonly fileLedgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  readonly checkpointId: string
+}
+
+export interface RunEnd extends RunWrite {
+  readonly status: Exclude<SessionStatus, 'idle' | 'running'>
+  readonly output?: JsonValue
+  readonly error?: StoredError
+}
+
+export interface PageQuery {
+  /** Default 50, at most 200. */
+  readonly limit?: number
+  /** From the page before. */
+  readonly cursor?: string
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Absent on the last page. */
+  readonly nextCursor?: string
+}
+
+export interface MessageQuery {
+  /** Default 0. */
+  readonly offset?: number
+  /** Default: all. */
+  readonly limit?: number
+}
+
+export interface MessagePage {
+  readonly messages: readonly Message[]
+  readonly total: number
+  readonly hasMore: boolean
+}
+
+/**
+ * Keeps sessions. Every method is atomic: it happens wholly or not at all. A write of a run
+ * that no longer holds the session is a `conflict`: a process that was given up for dead cannot
+ * disturb its successor.
+ *
+ * All methods throw `StateStoreError`: `unavailable` and `corrupt` everywhere, `not-found` for
+ * an unknown session, `conflict` as said above.
+ */
+export interface SessionStateStore {
+  /** @throws {StateStoreError} `conflict` when the session exists. */
+  createSession(session: NewSession): Promise<SessionState>
+  /** `null` for an unknown session. */
+  loadSession(sessionId: string): Promise<SessionState | null>
+  loadMessages(sessionId: string, query?: MessageQuery): Promise<MessagePage>
+  /** Newest first. */
+  listSessions(query?: PageQuery & { readonly agentType?: string }): Promise<Page<SessionState>>
+  /** Removes everything of a session. Removing an unknown one does nothing. */
+  deleteSession(sessionId: string): Promise<void>
+
+  /**
+   * Makes a run the one writer of a session.
+   * @throws {AgentAlreadyRunningError} while another run holds it and renews its lease.
+   */
+  beginRun(start: RunStart): Promise<SessionState>
+  /** Prolongs the claim. @throws {StateStoreError} `conflict` when it was lost. */
+  renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void>
+  endRun(end: RunEnd): Promise<SessionState>
+  /** Oldest first. */
+  listRuns(sessionId: string): Promise<readonly RunRecord[]>
+
+  /** Adds messages outside a step: the user's. */
+  appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void>
+  beginStep(step: StepStart): Promise<void>
+  /** Notes the result of a journaled call at once, before the step is done. */
+  completeToolCall(
+    write: RunWrite & { readonly toolCallId: string; readonly result: JournalResult },
+  ): Promise<void>
+  /** Also empties the journal. */
+  commitStep(commit: StepCommit): Promise<void>
+  /** The calls of the step that was under way, in the order of their start. */
+  loadJournal(sessionId: string): Promise<readonly JournalEntry[]>
+
+  /** Stores a ref before its workspace is used; `null` removes it. */
+  saveWorkspaceRef(
+    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
+  ): Promise<void>
+
+  /** Newest first. */
+  listCheckpoints(sessionId: string, query?: PageQuery): Promise<Page<Checkpoint>>
+  getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null>
+  /** Takes a session that does not run back to a checkpoint: later messages and steps are gone. */
+  restoreCheckpoint(sessionId: string, checkpointId: string, now: number): Promise<SessionState>
+}

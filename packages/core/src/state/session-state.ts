@@ -1,0 +1,89 @@
+import type { ToolResultMessage } from '../llm/messages.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { JsonValue } from '../tools/json-schema.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
+
+/**
+ * `idle`: no run yet. `interrupted`: paused, can be resumed. `completed`, `failed` and `aborted`
+ * tell how the last run ended; a completed session takes a further message.
+ */
+export type SessionStatus = 'idle' | 'running' | 'interrupted' | 'completed' | 'failed' | 'aborted'
+
+/** An error as it is stored and shown. */
+export interface StoredError {
+  readonly code: string
+  readonly message: string
+}
+
+/** Fields for tracing and filtering, given by the caller. */
+export interface SessionLabels {
+  readonly userId?: string
+  readonly tags?: readonly string[]
+  readonly metadata?: Readonly<Record<string, JsonValue>>
+}
+
+/** The head of a session: small, and replaced as a whole. Messages are stored apart. */
+export interface SessionState extends SessionLabels {
+  readonly sessionId: string
+  /** Name of the agent. */
+  readonly agentType: string
+  readonly status: SessionStatus
+  /** Rises by one with every change. */
+  readonly version: number
+  /** Finished steps, over all runs. */
+  readonly stepCount: number
+  readonly messageCount: number
+  readonly customState: JsonValue | undefined
+  readonly workspaceRefs: Readonly<Record<string, WorkspaceRef>>
+  readonly fileLedgers: Readonly<Record<string, FileLedgerSnapshot>>
+  /** The current or last run. */
+  readonly runId?: string
+  /** The session whose sub-agent this one is. */
+  readonly parentSessionId?: string
+  readonly output?: JsonValue
+  readonly error?: StoredError
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** One `execute` or `resume`. */
+export interface RunRecord {
+  readonly runId: string
+  readonly sessionId: string
+  readonly status: Exclude<SessionStatus, 'idle'>
+  /** Counts the runs of a session, from 1. */
+  readonly turn: number
+  readonly stepCount: number
+  readonly startedAt: number
+  readonly endedAt?: number
+}
+
+/** The state after a step. Restoring it takes the session back there. */
+export interface Checkpoint {
+  /** `cpv1-{sessionId}-s{stepCount}-t{ms}-{6 hex}` */
+  readonly id: string
+  readonly sessionId: string
+  readonly stepCount: number
+  /** Messages are stored once: the first so many belong to the checkpoint. */
+  readonly messageCount: number
+  readonly customState: JsonValue | undefined
+  readonly workspaceRefs: Readonly<Record<string, WorkspaceRef>>
+  readonly status: SessionStatus
+  readonly createdAt: number
+}
+
+/** A tool call that changes something, written down before it starts. */
+export interface JournalEntry {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly arguments: unknown
+  readonly startedAt: number
+  /** Absent while the call runs; after a crash that means: outcome unknown. */
+  readonly result?: JournalResult
+}
+
+export interface JournalResult {
+  readonly message: ToolResultMessage
+  readonly endedAt: number
+}

@@ -1,0 +1,32 @@
+import type { SequencedChunk, StreamChunk } from './chunks.ts'
+
+export interface StreamReaderOptions {
+  /** First sequence number wanted. Default: the first chunk of the current run. */
+  readonly fromSequence?: number
+  readonly signal?: AbortSignal
+}
+
+/** Writes the chunks of one run. */
+export interface StreamWriter {
+  /** Appends a chunk. Readers that wait see it within one turn of the microtask queue. */
+  write(chunk: StreamChunk): Promise<void>
+}
+
+/**
+ * Ordered streams with readers that can resume. A stream belongs to a session and outlives its
+ * runs; its buffer is bounded, and a reader that fell behind gets a `stream_resync`.
+ */
+export interface StreamManager {
+  /** Starts a run on a stream: readers of an earlier run get `stream_resync` and read on. */
+  startRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
+  /** Continues the current run on a stream, after a pause or a crash: nothing is reset. */
+  resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
+  /** Ends the current run: readers end after the last chunk. */
+  endRun(streamId: string): Promise<void>
+  /** Reads a stream to the end of its current run; `null` when there is no such stream. */
+  read(
+    streamId: string,
+    options?: StreamReaderOptions,
+  ): Promise<AsyncIterable<SequencedChunk> | null>
+  deleteStream(streamId: string): Promise<void>
+}

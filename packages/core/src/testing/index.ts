@@ -1,0 +1,3 @@
+export { ManualClock } from './manual-clock.ts'
+export { type LogLine, RecordingLogger } from './recording-logger.ts'
+export { createRecordingMetrics, type RecordedMetrics } from './recording-metrics.ts'

@@ -1,0 +1,62 @@
+import type { JsonSchema } from './json-schema.ts'
+import type { WorkspaceAccess } from '../registry/workspace-access.ts'
+
+/** What a call does to the world; drives parallel scheduling, replay and approvals. */
+export interface ToolAnnotations {
+  /** Changes nothing: may run at the same time as other read-only calls. */
+  readonly readOnly: boolean
+  /** May remove or replace what was there. */
+  readonly destructive: boolean
+  /** Running it twice is the same as running it once: it may be repeated after a crash. */
+  readonly idempotent: boolean
+}
+
+export type ModelOutputPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'media'; readonly mediaType: string; readonly data: Uint8Array }
+
+/** A tool result as the model reads it. */
+export type ModelOutput = string | readonly ModelOutputPart[]
+
+/** What a tool may use while it runs. */
+export interface ToolContext {
+  readonly sessionId: string
+  /** Id of the run. */
+  readonly agentId: string
+  /** Name of the agent. */
+  readonly agentType: string
+  readonly toolCallId: string
+  /** Aborts when the run is stopped or the tool's time is up. */
+  readonly abortSignal: AbortSignal
+  /** The workspaces of the session; operations open them, retry and count. */
+  readonly workspaces: WorkspaceAccess
+  /** The custom state of the session. Read-only: change it with `updateState`. */
+  getState<T>(): T
+  /** Changes the custom state through a draft; streamed as `state_patch`. */
+  updateState<T>(recipe: (draft: T) => void): void
+  /** Streams a `custom` chunk. */
+  emit(eventName: string, data: unknown): void
+  /** Streams a `tool_progress` chunk. */
+  progress(output: 'stdout' | 'stderr', text: string): void
+}
+
+/**
+ * A tool with its types erased, as runtimes see it. `defineTool` makes one from a typed
+ * definition; capability modules and `createSubAgentTool` make the others.
+ */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly annotations: ToolAnnotations
+  /** The arguments as JSON Schema, for the model. */
+  readonly parameters: JsonSchema
+  /** Calls that are not read-only and share this key keep their order; absent: the tool's name. */
+  readonly orderKey?: string
+  readonly timeoutMs?: number
+  /** The run completes with the result of this tool as its output. */
+  readonly finishWith?: boolean
+  /** @throws {ToolInputError} `invalid-input`, with the failing fields. */
+  parse(input: unknown): unknown
+  execute(input: unknown, context: ToolContext): Promise<unknown>
+  toModelOutput(output: unknown): ModelOutput
+}

@@ -1,0 +1,65 @@
+import type { Logger } from '../logging/logger.ts'
+import type { Capabilities } from '../modules/registry.ts'
+import type { Clock } from '../time/clock.ts'
+import type { WorkspaceCapabilityFlags, WorkspaceRef } from './ref.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Whose workspace it is. */
+export interface SessionRef {
+  readonly sessionId: string
+  /** Name of the agent. */
+  readonly agentType: string
+}
+
+/** What an open brought back: `cold` means that earlier files are gone. */
+export interface RestoreReceipt {
+  readonly outcome: 'created' | 'reattached' | 'restored' | 'cold'
+  /** One sentence for the model: what was lost or restored. */
+  readonly detail?: string
+}
+
+export interface OpenedWorkspace {
+  readonly ws: Workspace
+  /** Persisted before the first operation runs. */
+  readonly ref: WorkspaceRef
+  readonly receipt: RestoreReceipt
+}
+
+export interface ResolveOptions {
+  /** Name under which the agent declares the workspace. */
+  readonly workspace: string
+  readonly session: SessionRef
+  readonly capabilities: Capabilities
+  /** Aborts when nobody needs the result any more. A slow provider must honour it. */
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+export type OpenOptions = Omit<ResolveOptions, 'session'>
+
+/** Backs workspaces of one kind. */
+export interface WorkspaceProvider<TConfig extends { readonly kind: string } = { kind: string }> {
+  /** Equals `provider.kind` of the declaration and the key in the executor's map. */
+  readonly providerId: string
+  /** What it can offer at all. */
+  readonly capabilities: WorkspaceCapabilityFlags
+  /** Version of the refs it writes. */
+  readonly refSchemaVersion: number
+  /**
+   * Checks a declared config before any backend is made.
+   * @throws {WorkspaceFailedError} `config-invalid`, naming each bad field.
+   */
+  parseConfig?(config: unknown): TConfig
+  /**
+   * Makes a new workspace.
+   * @throws {WorkspaceFailedError} `transient` only when a retry can help.
+   */
+  open(config: TConfig, session: SessionRef, options: OpenOptions): Promise<OpenedWorkspace>
+  /**
+   * Attaches to an existing workspace again.
+   * @throws {WorkspaceFailedError} `ref-invalid`, `ref-version`.
+   * @throws {WorkspaceEvictedError} `lost` when it is gone for good.
+   */
+  resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace>
+}

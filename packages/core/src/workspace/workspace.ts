@@ -1,0 +1,23 @@
+import type { CodeInterpreter } from '../modules/code/contract.ts'
+import type { FileSystem } from '../modules/fs/contract.ts'
+import type { Shell } from '../modules/shell/contract.ts'
+import type { Snapshotter } from '../modules/snapshot/contract.ts'
+
+/** How far a workspace is kept from its host. `none`: its commands can do what the host can. */
+export type Isolation = 'none' | 'process' | 'isolate' | 'container'
+
+/** A live handle on one workspace. */
+export interface Workspace {
+  readonly id: string
+  readonly isolation: Isolation
+  /** The directory that the shell sees as the workspace root. */
+  readonly shellRoot?: string
+  readonly fs?: FileSystem
+  readonly shell?: Shell
+  readonly code?: CodeInterpreter
+  readonly snapshot?: Snapshotter
+  /** Releases handles and keeps the storage: pause, interrupt, shutdown. */
+  detach?(): Promise<void>
+  /** End of session: the provider's end-of-life policy. Closing twice does nothing. */
+  close(): Promise<void>
+}
