@@ -13,6 +13,11 @@ export interface ShellRunOptions {
   readonly signal?: AbortSignal
   /** Default: the provider's. */
   readonly timeoutMs?: number
+  /**
+   * Bytes of each output to return. A longer one is cut in the middle; the whole is stored in
+   * the workspace where the provider can. Default: the provider's.
+   */
+  readonly maxOutputBytes?: number
   /** Awaited for each piece, so that a slow reader slows the command. */
   onStdout?(chunk: Uint8Array): Promise<void>
   onStderr?(chunk: Uint8Array): Promise<void>
