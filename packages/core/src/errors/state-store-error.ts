@@ -3,14 +3,21 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 /**
  * `conflict`: another writer was first, or this run lost its lease. `not-found`: no such
  * session. `corrupt`: the stored data cannot be read. `unavailable`: the store did not answer.
+ * `invalid-query`: a limit, an offset or a cursor that cannot be used.
  */
-export type StateStoreErrorCode = 'conflict' | 'not-found' | 'corrupt' | 'unavailable'
+export type StateStoreErrorCode =
+  | 'conflict'
+  | 'not-found'
+  | 'corrupt'
+  | 'unavailable'
+  | 'invalid-query'
 
 /** The session store could not do what was asked; other sessions are not affected. */
 export class StateStoreError extends HelixError {
   override readonly name = 'StateStoreError'
   readonly code: StateStoreErrorCode
   readonly transient: boolean
+  /** Empty when the call was about no session in particular. */
   readonly sessionId: string
 
   constructor(
@@ -19,7 +26,7 @@ export class StateStoreError extends HelixError {
     detail: string,
     options: HelixErrorOptions = {},
   ) {
-    super(`session ${sessionId}: ${detail}`, options)
+    super(sessionId === '' ? detail : `session ${sessionId}: ${detail}`, options)
     this.code = code
     this.transient = code === 'unavailable'
     this.sessionId = sessionId

@@ -6,6 +6,7 @@ export const logMessages = {
   commandNotInAllowlist: 'workspace tool: command not in allowlist',
   languageNotAllowed: 'workspace tool: language not allowed',
   pathDenied: 'workspace tool: path denied',
+  crossSessionSnapshot: 'workspace tool: snapshot of another session rejected',
   subAgentWorkspaceName: 'sub-agent declares workspace name that exists on parent',
   tmpdirCloseFailed: 'tmpdir close failed',
   closeTimedOut: 'workspace close timed out',
@@ -15,4 +16,7 @@ export const logMessages = {
   noIsolation: 'workspace has no isolation',
   allowedCommandStartsOthers: 'allowed command can start other commands',
   toolFailed: 'tool failed',
+  /** Starts a line that stands for several; its field `suppressedCount` says for how many. */
+  rateLimited: '[rate-limited]',
+  rateLimitedOthers: 'further warnings of different kinds',
 } as const

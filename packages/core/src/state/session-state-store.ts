@@ -24,9 +24,13 @@ export interface NewSession extends SessionLabels {
   readonly now: number
 }
 
-/** Claims the session for one run. The claim ends with `endRun`, or when its lease runs out. */
+/**
+ * Claims the session for one run. The claim ends with `endRun`, or when another run takes the
+ * session after the lease ran out; a late run that nobody replaced may still write and renew.
+ */
 export interface RunStart {
   readonly sessionId: string
+  /** Used for one run of the session only. */
   readonly runId: string
   /** The claim counts as abandoned when it was not renewed for so long. */
   readonly leaseMs: number
@@ -95,7 +99,8 @@ export interface MessagePage {
  * disturb its successor.
  *
  * All methods throw `StateStoreError`: `unavailable` and `corrupt` everywhere, `not-found` for
- * an unknown session, `conflict` as said above.
+ * an unknown session, `conflict` as said above, `invalid-query` for a limit, an offset or a
+ * cursor that cannot be used.
  */
 export interface SessionStateStore {
   /** @throws {StateStoreError} `conflict` when the session exists. */
@@ -122,13 +127,16 @@ export interface SessionStateStore {
   /** Adds messages outside a step: the user's. */
   appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void>
   beginStep(step: StepStart): Promise<void>
-  /** Notes the result of a journaled call at once, before the step is done. */
+  /**
+   * Notes the result of a journaled call at once, before the step is done.
+   * @throws {StateStoreError} `not-found` when the call is not in the journal.
+   */
   completeToolCall(
     write: RunWrite & { readonly toolCallId: string; readonly result: JournalResult },
   ): Promise<void>
   /** Also empties the journal. */
   commitStep(commit: StepCommit): Promise<void>
-  /** The calls of the step that was under way, in the order of their start. */
+  /** The calls of the step that was under way, in the order of their start; outlives its run. */
   loadJournal(sessionId: string): Promise<readonly JournalEntry[]>
 
   /** Stores a ref before its workspace is used; `null` removes it. */
@@ -139,6 +147,11 @@ export interface SessionStateStore {
   /** Newest first. */
   listCheckpoints(sessionId: string, query?: PageQuery): Promise<Page<Checkpoint>>
   getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null>
-  /** Takes a session that does not run back to a checkpoint: later messages and steps are gone. */
+  /**
+   * Takes a session that does not run back to a checkpoint: later messages and steps, the journal
+   * and what was known of files are gone. Its status is `interrupted` then.
+   * @throws {StateStoreError} `not-found` for an unknown checkpoint, `conflict` while a run holds
+   * the session.
+   */
   restoreCheckpoint(sessionId: string, checkpointId: string, now: number): Promise<SessionState>
 }

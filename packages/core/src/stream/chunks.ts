@@ -54,7 +54,10 @@ interface ChunkFields {
   error: { readonly code: string; readonly message: string }
   /** The end of a run that has a result. */
   output: { readonly output: JsonValue | undefined }
-  /** The reader missed chunks: start again from the stored messages, then read on from here. */
+  /**
+   * The reader missed chunks: start again from the stored messages, then read on from here. Its
+   * sequence number is the one before `nextSequence`.
+   */
   stream_resync: { readonly reason: 'new-run' | 'buffer-overrun'; readonly nextSequence: number }
 }
 

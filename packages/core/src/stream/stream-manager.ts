@@ -1,14 +1,21 @@
 import type { SequencedChunk, StreamChunk } from './chunks.ts'
 
 export interface StreamReaderOptions {
-  /** First sequence number wanted. Default: the first chunk of the current run. */
+  /**
+   * First sequence number wanted. Default: the first chunk of the current run. One that is not
+   * there any more, or never was, gives a `stream_resync` first.
+   */
   readonly fromSequence?: number
+  /** Aborting it ends the iteration. */
   readonly signal?: AbortSignal
 }
 
 /** Writes the chunks of one run. */
 export interface StreamWriter {
-  /** Appends a chunk. Readers that wait see it within one turn of the microtask queue. */
+  /**
+   * Appends a chunk. Readers that wait see it within one turn of the microtask queue. After the
+   * end of the run, or once another writer was made for the stream, the chunk reaches nobody.
+   */
   write(chunk: StreamChunk): Promise<void>
 }
 

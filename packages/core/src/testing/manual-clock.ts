@@ -27,11 +27,15 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const cancel = this.setTimer(ms, resolve)
-      signal?.addEventListener('abort', () => {
+      const onAbort = (): void => {
         cancel()
-        reject(signal.reason)
+        reject(signal?.reason)
+      }
+      const cancel = this.setTimer(ms, () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
       })
+      signal?.addEventListener('abort', onAbort, { once: true })
     })
   }
 
@@ -67,5 +71,5 @@ export class ManualClock implements Clock {
 
 /** Lets every promise chain that is under way run to its next real wait. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve()
 }

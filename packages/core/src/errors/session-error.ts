@@ -1,0 +1,30 @@
+import { HelixError, type HelixErrorOptions } from './helix-error.ts'
+
+/**
+ * `not-resumable`: there is nothing to go on with. `other-agent`: the session belongs to another
+ * agent.
+ */
+export type SessionErrorCode = 'not-resumable' | 'other-agent'
+
+/** A session cannot be used in the way that was asked. */
+export class SessionError extends HelixError {
+  override readonly name = 'SessionError'
+  readonly transient = false
+  readonly code: SessionErrorCode
+  readonly sessionId: string
+
+  constructor(
+    code: SessionErrorCode,
+    sessionId: string,
+    detail: string,
+    options: HelixErrorOptions = {},
+  ) {
+    super(`session ${sessionId}: ${detail}`, options)
+    this.code = code
+    this.sessionId = sessionId
+  }
+
+  static override isInstance(value: unknown): value is SessionError {
+    return HelixError.isInstance(value) && value.name === 'SessionError'
+  }
+}

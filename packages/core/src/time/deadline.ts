@@ -1,0 +1,23 @@
+import type { Clock } from './clock.ts'
+
+export interface Deadline {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** Makes the error of the rejection; called once, at the deadline. */
+  readonly onTimeout: () => Error
+}
+
+/**
+ * Settles as `promise` does, or rejects at the deadline. The promise itself goes on: whoever
+ * started the work also ends it.
+ */
+export async function withDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T> {
+  const overrun = Promise.withResolvers<never>()
+  const onTime = (): void => overrun.reject(deadline.onTimeout())
+  const cancel = deadline.clock.setTimer(deadline.timeoutMs, onTime)
+  try {
+    return await Promise.race([promise, overrun.promise])
+  } finally {
+    cancel()
+  }
+}
