@@ -1,8 +1,13 @@
-import type { ModuleName } from '../modules/registry.ts'
-
-/** Which modules a provider or a workspace offers; `branch` is an extra of `snapshot`. */
-export type WorkspaceCapabilityFlags = {
-  readonly [N in ModuleName | 'branch']?: boolean
+/**
+ * Which modules a provider or a workspace offers; `branch` is an extra of `snapshot`. Written
+ * out, not derived from the modules: their tools name this type.
+ */
+export interface WorkspaceCapabilityFlags {
+  readonly fs?: boolean
+  readonly shell?: boolean
+  readonly code?: boolean
+  readonly snapshot?: boolean
+  readonly branch?: boolean
 }
 
 /** A serialisable pointer to a workspace; plain JSON. */

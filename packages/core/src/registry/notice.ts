@@ -1,0 +1,13 @@
+import type { RestoreReceipt } from '../workspace/provider.ts'
+
+/** What the model must be told about an open, or undefined when nothing changed for it. */
+export function noticeOf(workspace: string, receipt: RestoreReceipt): string | undefined {
+  const detail = receipt.detail === undefined ? '' : ` ${receipt.detail}`
+  if (receipt.outcome === 'cold') {
+    return `Workspace "${workspace}" was started afresh: its earlier files and processes are gone.${detail}`
+  }
+  if (receipt.outcome === 'restored') {
+    return `Workspace "${workspace}" was restored: changes since then are gone.${detail}`
+  }
+  return undefined
+}

@@ -1,0 +1,51 @@
+import { RateLimitedLogger } from '../logging/rate-limited-logger.ts'
+import { type Logger, noopLogger } from '../logging/logger.ts'
+import { type Clock, systemClock } from '../time/clock.ts'
+import { noopMetrics, type WorkspaceMetrics } from '../workspace/metrics.ts'
+import type { SessionRef } from '../workspace/provider.ts'
+import { createOpenLimit, type OpenLimit } from './open-limit.ts'
+import type { RegistryDeps } from './registry-deps.ts'
+
+/** What the algorithms of one registry share; the options with their defaults. */
+export interface RegistryContext {
+  readonly session: SessionRef
+  /** For the error about a kind that is not among them. */
+  readonly registeredKinds: readonly string[]
+  readonly logger: Logger
+  readonly auditLogger: RateLimitedLogger
+  readonly metrics: WorkspaceMetrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly openLimit: OpenLimit
+  readonly transientRetryAttempts: number
+  readonly closeTimeoutMs: number
+  readonly openTimeoutMs: number | undefined
+  readonly resetAfterMs: number | undefined
+  /** Aborts when the registry closes: opens belong to the registry, not to their callers. */
+  readonly lifetime: AbortController
+  readonly persistRef: RegistryDeps['persistRef']
+  readonly onOwedDestroy: NonNullable<RegistryDeps['onOwedDestroy']>
+}
+
+export function createContext(deps: RegistryDeps): RegistryContext {
+  const logger = deps.logger ?? noopLogger
+  const clock = deps.clock ?? systemClock
+  const securityWindowMs = deps.securityWindowMs ?? 60_000
+  return {
+    session: deps.session,
+    registeredKinds: [...deps.providers.keys()],
+    logger,
+    auditLogger: new RateLimitedLogger({ logger, clock, securityWindowMs }),
+    metrics: deps.metrics ?? noopMetrics,
+    clock,
+    random: deps.random ?? Math.random,
+    openLimit: deps.openLimit ?? createOpenLimit(deps.maxConcurrentOpens),
+    transientRetryAttempts: deps.transientRetryAttempts ?? 3,
+    closeTimeoutMs: deps.closeTimeoutMs ?? 30_000,
+    openTimeoutMs: deps.openTimeoutMs,
+    resetAfterMs: deps.resetAfterMs,
+    lifetime: new AbortController(),
+    persistRef: (name, ref) => deps.persistRef(name, ref),
+    onOwedDestroy: (owed) => deps.onOwedDestroy?.(owed),
+  }
+}

@@ -1,0 +1,61 @@
+import type { Logger } from '../logging/logger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { Clock } from '../time/clock.ts'
+import type { WorkspaceMetrics } from '../workspace/metrics.ts'
+import type { SessionRef, WorkspaceProvider } from '../workspace/provider.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { OpenLimit } from './open-limit.ts'
+
+/** How a session ends with its workspaces: for good, or to be resumed later. */
+export type CloseMode = 'end' | 'detach'
+
+/** A backend that should be gone and may still be there. */
+export interface OwedDestroy {
+  readonly workspace: string
+  readonly providerId: string
+  readonly session: SessionRef
+  /** Absent when the backend never got as far as a ref. */
+  readonly ref?: WorkspaceRef
+  readonly reason: 'timeout' | 'failed'
+}
+
+/** Numbers an operator may tune. */
+export interface RegistryOptions {
+  /** Retries of an open that failed with `transient: true`. Default 3, about 10 s in all. */
+  readonly transientRetryAttempts?: number
+  /** Time of each workspace's close or detach, in milliseconds. Default 30 000. */
+  readonly closeTimeoutMs?: number
+  /** A failed workspace is tried again after so many milliseconds. Default: only on `reset`. */
+  readonly resetAfterMs?: number
+  /** Time of one attempt to open, in milliseconds. Default: no limit. */
+  readonly openTimeoutMs?: number
+  /** Opens and resolves of this registry at once. Default: no limit. */
+  readonly maxConcurrentOpens?: number
+  /** Equal policy warnings within so many milliseconds are counted, not repeated. Default 60 000. */
+  readonly securityWindowMs?: number
+}
+
+/** What the workspaces of a session need from their runtime. */
+export interface RegistryDeps extends RegistryOptions {
+  /** By kind. */
+  readonly providers: ReadonlyMap<string, WorkspaceProvider>
+  readonly session: SessionRef
+  /** The refs stored with the session, by workspace name; parsed here. */
+  readonly refs?: Readonly<Record<string, unknown>>
+  /** The file ledgers stored with the session, by workspace name. */
+  readonly ledgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  /** Stores a ref before the first operation uses it; null removes it. */
+  persistRef(name: string, ref: WorkspaceRef | null): Promise<void>
+  /** Default: none. */
+  readonly logger?: Logger
+  /** Default: none. */
+  readonly metrics?: WorkspaceMetrics
+  /** Default: the time of the machine. */
+  readonly clock?: Clock
+  /** Numbers in [0, 1) for the jitter of retries. Default `Math.random`. */
+  readonly random?: () => number
+  /** One limit for several registries, instead of `maxConcurrentOpens`. */
+  readonly openLimit?: OpenLimit
+  /** Takes over a backend whose close timed out or failed. */
+  onOwedDestroy?(owed: OwedDestroy): void | Promise<void>
+}

@@ -1,0 +1,140 @@
+import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import type { HelixError } from '../errors/helix-error.ts'
+import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
+import { FileLedger } from '../modules/fs/file-ledger.ts'
+import type { WorkspaceLabels } from '../workspace/metrics.ts'
+import { parseWorkspaceRef } from '../workspace/parse-ref.ts'
+import type { RestoreReceipt, WorkspaceProvider } from '../workspace/provider.ts'
+import type { WorkspaceCapabilityFlags, WorkspaceRef } from '../workspace/ref.ts'
+import type { Isolation, Workspace } from '../workspace/workspace.ts'
+import { nextState, type WorkspaceEvent, type WorkspaceState } from './entry-state.ts'
+import type { RegistryContext } from './registry-context.ts'
+import type { RegistryDeps } from './registry-deps.ts'
+import type { OpenWorkspace } from './workspace-access.ts'
+
+/** One workspace of a session: all that the registry knows of it. */
+export interface RegistryEntry {
+  readonly name: string
+  readonly declaration: WorkspaceDeclaration
+  readonly capabilities: WorkspaceCapabilityFlags
+  readonly labels: WorkspaceLabels
+  readonly provider: WorkspaceProvider | undefined
+  state: WorkspaceState
+  /** What operations use; set exactly while the state is `open`. Each open makes a new one. */
+  current?: OpenWorkspace
+  /** The handle to close or detach at the end; set also while closing. */
+  held?: Workspace
+  /** The one open or resolve in flight. */
+  opening?: Promise<OpenWorkspace>
+  /** A switch in flight; never rejects. */
+  switching?: Promise<void>
+  /** The ref that is persisted. */
+  ref?: WorkspaceRef
+  /** The stored ref cannot be read; nothing may overwrite it. */
+  refProblem?: WorkspaceFailedError
+  failure?: { readonly error: HelixError; readonly at: number }
+  /** The open whose exhausted retry is logged already. */
+  exhaustionLoggedFor?: number
+  ledger: FileLedger
+  /** The ledger replaces a stored one, so it must be stored even while it is empty. */
+  isLedgerNew: boolean
+  notice?: string
+  /** Counts the opens that succeeded. */
+  generation: number
+  evictions: number
+  retries: number
+  lastError?: HelixError
+  lastAttemptAt?: number
+  lastSuccessAt?: number
+  lastOpAt?: number
+  openedAt?: number
+  receipt?: RestoreReceipt
+  isolation?: Isolation
+}
+
+/** Makes the entry of a declared workspace and reads its stored ref. */
+export function createEntry(
+  declaration: WorkspaceDeclaration,
+  deps: RegistryDeps,
+  context: RegistryContext,
+): RegistryEntry {
+  const { name, provider } = declaration
+  const entry: RegistryEntry = {
+    name,
+    declaration,
+    capabilities: Object.freeze(
+      Object.fromEntries(Object.keys(declaration.capabilities).map((module) => [module, true])),
+    ),
+    labels: { workspace: name, providerId: provider.kind },
+    provider: deps.providers.get(provider.kind),
+    state: 'declared',
+    ledger: new FileLedger(ownValue(deps.ledgers, name)),
+    isLedgerNew: false,
+    generation: 0,
+    evictions: 0,
+    retries: 0,
+  }
+  loadRef(entry, ownValue(deps.refs, name), context)
+  return entry
+}
+
+/** Takes an event: the only place where a state changes. */
+export function moveEntry(
+  entry: RegistryEntry,
+  event: WorkspaceEvent,
+  context: RegistryContext,
+): void {
+  entry.state = nextState(entry.state, event)
+  context.metrics.setState(entry.labels, entry.state)
+}
+
+/** Remembers why a workspace cannot be opened, for `describe()` and for later callers. */
+export function failEntry(entry: RegistryEntry, error: HelixError, context: RegistryContext): void {
+  entry.lastError = error
+  entry.failure = { error, at: context.clock.now() }
+  moveEntry(entry, 'fail', context)
+}
+
+export function isClosed(entry: RegistryEntry): boolean {
+  return entry.state === 'closing' || entry.state === 'closed'
+}
+
+/** For after a wait: the registry may have closed meanwhile, even in the turn that ended it. */
+export function assertNotClosed(entry: RegistryEntry): void {
+  if (isClosed(entry)) throw closedError(entry.name)
+}
+
+export function closedError(name: string, cause?: unknown): WorkspaceFailedError {
+  return new WorkspaceFailedError('closed', `workspace "${name}" is closed`, {
+    ...(cause !== undefined && { cause }),
+    hint: 'The session is ending: finish with what you have.',
+  })
+}
+
+function loadRef(entry: RegistryEntry, stored: unknown, context: RegistryContext): void {
+  if (stored === undefined || stored === null) return
+  try {
+    const ref = parseWorkspaceRef(stored)
+    assertOwnRef(entry, ref)
+    entry.ref = ref
+  } catch (error) {
+    if (!WorkspaceFailedError.isInstance(error)) throw error
+    entry.refProblem = error
+    failEntry(entry, error, context)
+  }
+}
+
+/** @throws {WorkspaceFailedError} `ref-invalid` when another provider made the ref. */
+export function assertOwnRef(entry: RegistryEntry, ref: WorkspaceRef): void {
+  if (ref.providerId === entry.labels.providerId) return
+  throw new WorkspaceFailedError(
+    'ref-invalid',
+    `the ref of workspace "${entry.name}" is of provider ${ref.providerId}, ` +
+      `but ${entry.labels.providerId} is declared`,
+  )
+}
+
+/** Names come from the agent's author, records from the store: only own keys count. */
+function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
+}

@@ -1,0 +1,72 @@
+import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
+import { assertCapabilities } from './capability-invariant.ts'
+import type { WorkspaceProvider } from './provider.ts'
+
+/**
+ * Checks declarations against the registered providers before any backend is made.
+ * @throws {WorkspaceFailedError} `config-invalid` for a kind without provider or a wrong
+ * provider config; `capability-missing` for a capability the provider does not have.
+ */
+export function assertProvidersSupport(
+  declarations: Readonly<Record<string, WorkspaceDeclaration>>,
+  providers: ReadonlyMap<string, WorkspaceProvider>,
+): void {
+  for (const [name, declaration] of Object.entries(declarations)) {
+    const provider = findProvider(name, declaration.provider.kind, providers)
+    parseProviderConfig(declaration, provider)
+    assertCapabilities({
+      workspace: name,
+      providerId: provider.providerId,
+      declared: declaration.capabilities,
+      offered: provider.capabilities,
+    })
+  }
+}
+
+/**
+ * The config of a declaration as its provider understands it.
+ * @throws {WorkspaceFailedError} `config-invalid`
+ */
+export function parseProviderConfig(
+  declaration: WorkspaceDeclaration,
+  provider: WorkspaceProvider,
+): { kind: string } {
+  if (provider.parseConfig === undefined) return declaration.provider
+  try {
+    return provider.parseConfig(declaration.provider)
+  } catch (cause) {
+    if (WorkspaceFailedError.isInstance(cause)) throw cause
+    throw new WorkspaceFailedError(
+      'config-invalid',
+      `the provider options of workspace "${declaration.name}" are not valid`,
+      { cause },
+    )
+  }
+}
+
+function findProvider(
+  name: string,
+  kind: string,
+  providers: ReadonlyMap<string, WorkspaceProvider>,
+): WorkspaceProvider {
+  const provider = providers.get(kind)
+  if (provider === undefined) throw unknownKind(name, kind, [...providers.keys()])
+  if (provider.providerId === kind) return provider
+  throw new WorkspaceFailedError(
+    'config-invalid',
+    `the provider registered as "${kind}" calls itself "${provider.providerId}"`,
+  )
+}
+
+/** The error of a declaration whose provider nobody registered. */
+export function unknownKind(
+  name: string,
+  kind: string,
+  registered: readonly string[],
+): WorkspaceFailedError {
+  return new WorkspaceFailedError(
+    'config-invalid',
+    `workspace "${name}" wants provider "${kind}"; registered: ${registered.toSorted().join(', ') || 'none'}`,
+  )
+}

@@ -1,0 +1,43 @@
+import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
+import { type Capabilities, type ModuleName, workspaceModules } from '../modules/registry.ts'
+import type { WorkspaceCapabilityFlags } from './ref.ts'
+import type { Workspace } from './workspace.ts'
+
+const LIKELY_MISTAKES: Readonly<Partial<Record<ModuleName, string>>> = {
+  shell: 'a provider that only stores files has no shell',
+  snapshot: 'a sandbox takes snapshots only with its backup bucket configured (backupR2Binding)',
+}
+
+export interface CapabilityCheck {
+  /** Name of the workspace. */
+  readonly workspace: string
+  readonly providerId: string
+  readonly declared: Capabilities
+  /** What the provider, or the ref of an open workspace, says it has. */
+  readonly offered: WorkspaceCapabilityFlags
+  /** Absent before the workspace is open. */
+  readonly live?: Workspace
+}
+
+/**
+ * Every declared capability is offered and, once open, its module is there.
+ * @throws {WorkspaceFailedError} `capability-missing`
+ */
+export function assertCapabilities(check: CapabilityCheck): void {
+  for (const { name } of Object.values(workspaceModules)) {
+    if (check.declared[name] === undefined) continue
+    const isMissing = check.live !== undefined && check.live[name] === undefined
+    if (check.offered[name] !== true || isMissing) throw capabilityMissing(check, name)
+  }
+}
+
+function capabilityMissing(check: CapabilityCheck, capability: ModuleName): WorkspaceFailedError {
+  const mistake = LIKELY_MISTAKES[capability]
+  return new WorkspaceFailedError(
+    'capability-missing',
+    `workspace "${check.workspace}" declares ${capability}, ` +
+      `which its provider ${check.providerId} does not offer` +
+      (mistake === undefined ? '' : `; likely cause: ${mistake}`),
+    { hint: 'An operator must change the declaration of the workspace or its provider.' },
+  )
+}

@@ -1,0 +1,49 @@
+import { type Capabilities, StateStoreError } from '@helix-agents/core'
+import { describe, expect, test } from 'vitest'
+import { codeOf, ref, setup } from './harness.ts'
+
+describe('a backend that cannot be adopted', () => {
+  test('a fresh one is closed when its ref cannot be stored, and the error surfaces', async () => {
+    const broken = new StateStoreError('unavailable', 's1', 'no answer')
+    const { registry, events, stateOf } = setup({
+      deps: { persistRef: () => Promise.reject(broken) },
+    })
+    await expect(registry.acquire('box')).rejects.toBe(broken)
+    expect(events).toEqual(['open', 'close b1'])
+    expect(stateOf()).toMatchObject({ state: 'failed', lastErrorCode: 'unavailable' })
+  })
+
+  test('a missing module: named, and the fresh backend is closed', async () => {
+    const capabilities = { fs: {}, snapshot: {} } as Capabilities
+    const { registry, provider, events } = setup({ declaration: { capabilities } })
+    provider.onOpen = () => ({ ref: ref('b1', { capabilities: { fs: true, snapshot: true } }) })
+    const error = await registry.acquire('box').catch((each: unknown) => each)
+    expect(error).toMatchObject({ code: 'capability-missing' })
+    expect((error as Error).message).toMatch(/"box".*snapshot.*bucket/)
+    expect(events).toEqual(['open', 'close b1'])
+  })
+
+  test('a capability that the ref does not have: the resolved backend is detached', async () => {
+    const { registry, provider, events } = setup({ refs: { box: ref('b9') }, stored: ['b9'] })
+    provider.onResolve = () => ({ ref: ref('b9', { capabilities: {} }) })
+    expect(await codeOf(registry.acquire('box'))).toBe('capability-missing')
+    expect(events).toEqual(['resolve b9', 'detach b9'])
+  })
+
+  test('a provider that answers with the ref of another one is refused', async () => {
+    const { registry, provider, events } = setup()
+    provider.onOpen = () => ({ ref: ref('b1', { providerId: 'other' }) })
+    expect(await codeOf(registry.acquire('box'))).toBe('ref-invalid')
+    expect(events).toEqual(['open', 'close b1'])
+  })
+
+  test('a release that fails or hangs does not hide the reason', async () => {
+    const { registry, provider, clock, logger } = setup()
+    provider.onOpen = () => ({ ref: ref('b1', { capabilities: {} }) })
+    provider.onClose = () => new Promise(() => {})
+    const code = codeOf(registry.acquire('box'))
+    await clock.advance(30_000)
+    expect(await code).toBe('capability-missing')
+    expect(logger.with('workspace close failed')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,52 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
+import { describe, expect, test } from 'vitest'
+import { codeOf, once, ref, setup } from './harness.ts'
+
+describe('a backend that is gone for good', () => {
+  test('is replaced by a fresh one, and the model is told once', async () => {
+    const { registry, events, persisted, logger, stateOf } = setup({ refs: { box: ref('old') } })
+    await registry.use('box', async () => void events.push('operation'), once)
+    expect(events).toEqual(['resolve old', 'open', 'persist b1', 'operation'])
+    expect(persisted.get('box')?.ref).toEqual({ id: 'b1' })
+    expect(stateOf().receipt?.outcome).toBe('cold')
+    expect(logger.with('workspace lost')).toHaveLength(1)
+    expect(registry.takeNotice('box')).toContain('"box"')
+    expect(registry.takeNotice('box')).toBeUndefined()
+  })
+
+  test('a retry of the fresh open does not resolve again', async () => {
+    const { registry, provider, clock, events } = setup({ refs: { box: ref('old') } })
+    let tries = 0
+    provider.onOpen = () => {
+      if (++tries === 1) throw new WorkspaceFailedError('provider-failed', 'x', { transient: true })
+    }
+    const use = registry.acquire('box')
+    await clock.advance(20_000)
+    await use
+    expect(events).toEqual(['resolve old', 'open', 'open', 'persist b1'])
+  })
+
+  test('fails the entry with onLost fail, and nothing is overwritten', async () => {
+    const { registry, events, stateOf } = setup({
+      refs: { box: ref('old') },
+      declaration: { onLost: 'fail' },
+    })
+    expect(await codeOf(registry.acquire('box'))).toBe('provider-failed')
+    expect(await codeOf(registry.acquire('box'))).toBe('provider-failed')
+    expect(events).toEqual(['resolve old'])
+    expect(stateOf().state).toBe('failed')
+  })
+
+  test('a provider that restored from a backup gives that notice', async () => {
+    const { registry, provider } = setup({ refs: { box: ref('b9') }, stored: ['b9'] })
+    provider.resolveOutcome = { outcome: 'restored', detail: 'Backup of noon.' }
+    await registry.acquire('box')
+    expect(registry.takeNotice('box')).toContain('Backup of noon.')
+  })
+
+  test('created and reattached give none', async () => {
+    const { registry } = setup({ names: ['a', 'b'], refs: { b: ref('b9') }, stored: ['b9'] })
+    await registry.openAll()
+    expect([registry.takeNotice('a'), registry.takeNotice('b')]).toEqual([undefined, undefined])
+  })
+})

@@ -1,0 +1,69 @@
+import {
+  assertProvidersSupport,
+  assertRuntimeSupportsWorkspaces,
+  type Capabilities,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import { describe, expect, test } from 'vitest'
+import { FakeProvider } from '../registry/fake-provider.ts'
+import { declare } from '../registry/harness.ts'
+
+const providers = () =>
+  new Map([
+    ['fake', new FakeProvider()],
+    ['second', new FakeProvider([], 'second')],
+  ])
+const check =
+  (changes: Parameters<typeof declare>[1] = {}, map = providers()) =>
+  () =>
+    assertProvidersSupport({ box: declare('box', changes) }, map)
+
+describe('assertProvidersSupport', () => {
+  test('accepts what the providers can do', () => {
+    expect(check()).not.toThrow()
+  })
+
+  test('an unknown kind is refused, naming the registered ones', () => {
+    const run = check({ provider: { kind: 'missing' } })
+    expect(run).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+    expect(run).toThrow(/missing.*fake, second/)
+    expect(check({}, new Map())).toThrow(/none/)
+  })
+
+  test('a provider under another name is refused', () => {
+    const run = check({}, new Map([['fake', new FakeProvider([], 'other')]]))
+    expect(run).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+  })
+
+  test('a capability the provider lacks is refused', () => {
+    const run = check({ capabilities: { fs: {}, shell: {} } as Capabilities })
+    expect(run).toThrow(expect.objectContaining({ code: 'capability-missing' }))
+    expect(run).toThrow(/"box".*shell/)
+  })
+
+  test.each([
+    ['its own error', new WorkspaceFailedError('config-invalid', 'size: too large')],
+    ['any other error', new TypeError('broken')],
+  ])('a wrong provider config is refused: %s', (_, error) => {
+    const map = providers()
+    Object.assign(map.get('fake')!, {
+      parseConfig: () => {
+        throw error
+      },
+    })
+    expect(check({}, map)).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+  })
+})
+
+describe('assertRuntimeSupportsWorkspaces', () => {
+  test('names the agent and the runtime', () => {
+    const agent = { name: 'writer', workspaces: { box: declare('box') } }
+    const run = () => assertRuntimeSupportsWorkspaces(agent, 'Temporal')
+    expect(run).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+    expect(run).toThrow(/Temporal runtime does not support workspaces.*"writer"/)
+  })
+
+  test('accepts an agent without workspaces', () => {
+    expect(() => assertRuntimeSupportsWorkspaces({ name: 'a', workspaces: {} }, 'T')).not.toThrow()
+  })
+})
