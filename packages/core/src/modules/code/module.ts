@@ -1,10 +1,15 @@
 import { defineModule } from '../define-module.ts'
 import { codeConfigSchema } from './config.ts'
 import type { CodeInterpreter } from './contract.ts'
+import { withCodePolicy } from './policy.ts'
+import { createCodeContextTool } from './tools/create-code-context.ts'
+import { deleteCodeContextTool } from './tools/delete-code-context.ts'
+import { runCodeTool } from './tools/run-code.ts'
+import { runInCodeContextTool } from './tools/run-in-code-context.ts'
 
 export const codeModule = defineModule<CodeInterpreter>()({
   name: 'code',
   configSchema: codeConfigSchema,
-  guard: (module) => module,
-  tools: [],
+  guard: withCodePolicy,
+  tools: [runCodeTool, createCodeContextTool, runInCodeContextTool, deleteCodeContextTool],
 })

@@ -1,10 +1,15 @@
 import { defineModule } from '../define-module.ts'
 import { shellConfigSchema } from './config.ts'
 import type { Shell } from './contract.ts'
+import { withShellPolicy } from './policy.ts'
+import { processKillTool } from './tools/process-kill.ts'
+import { processListTool } from './tools/process-list.ts'
+import { processOutputTool } from './tools/process-output.ts'
+import { runOrStartTool, runTool } from './tools/run.ts'
 
 export const shellModule = defineModule<Shell>()({
   name: 'shell',
   configSchema: shellConfigSchema,
-  guard: (module) => module,
-  tools: [],
+  guard: withShellPolicy,
+  tools: [runTool, runOrStartTool, processListTool, processOutputTool, processKillTool],
 })

@@ -1,10 +1,14 @@
 import { defineModule } from '../define-module.ts'
 import { snapshotConfigSchema } from './config.ts'
 import type { Snapshotter } from './contract.ts'
+import { withSnapshotPolicy } from './policy.ts'
+import { branchTool } from './tools/branch.ts'
+import { restoreTool } from './tools/restore.ts'
+import { snapshotTool } from './tools/snapshot.ts'
 
 export const snapshotModule = defineModule<Snapshotter>()({
   name: 'snapshot',
   configSchema: snapshotConfigSchema,
-  guard: (module) => module,
-  tools: [],
+  guard: withSnapshotPolicy,
+  tools: [snapshotTool, restoreTool, branchTool],
 })

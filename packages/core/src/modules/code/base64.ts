@@ -1,0 +1,17 @@
+/** So many bytes are turned at once: an argument list has a limit. */
+const CHUNK_BYTES = 8190
+
+/** Base64 of bytes, on every platform. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let encoded = ''
+  // Whole chunks are multiples of three bytes, so that the pieces join.
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    encoded += btoa(String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES)))
+  }
+  return encoded
+}
+
+/** The bytes of what {@link encodeBase64} wrote. */
+export function decodeBase64(encoded: string): Uint8Array {
+  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+}

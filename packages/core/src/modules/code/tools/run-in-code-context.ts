@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { toolsFor } from '../../define-module.ts'
+import { captureCodeRun, liveRunOptions, renderCodeRun } from '../code-run.ts'
+import type { CodeConfig } from '../config.ts'
+import { codeContextIdSchema } from '../context-id.ts'
+import { contextsMissing } from '../contexts-missing.ts'
+import type { CodeInterpreter } from '../contract.ts'
+
+export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
+  name: 'run_in_code_context',
+  description: 'Run a snippet of code in a context; its variables are there in the next run.',
+  inputSchema: z.strictObject({ contextId: codeContextIdSchema, code: z.string() }),
+  annotations: { readOnly: false, destructive: true, idempotent: false },
+  available: (config) => config.isStateful,
+  execute: async ({ module, input, context }) => {
+    if (module.runInContext === undefined) throw contextsMissing(context.workspace)
+    const options = liveRunOptions(context)
+    return captureCodeRun(await module.runInContext(input.contextId, input.code, options))
+  },
+  toModelOutput: renderCodeRun,
+})

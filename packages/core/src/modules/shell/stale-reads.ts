@@ -1,0 +1,49 @@
+import { FileSystemError } from '../../errors/file-system-error.ts'
+import type { ModuleToolContext } from '../define-module.ts'
+import type { FileSystem } from '../fs/contract.ts'
+import type { FileLedger, LedgerEntry } from '../fs/file-ledger.ts'
+
+/** Files that are looked at after a command: those the agent has seen last. */
+const MAX_STATS = 50
+/** Changes remembered as told for one workspace; then they are told again. */
+const MAX_TOLD = 1000
+/** Stands for the version of a file that is not there. */
+const REMOVED = ''
+
+/** A file that an agent has read and that is not the same any more. */
+export interface StaleRead {
+  readonly path: string
+  readonly isRemoved: boolean
+}
+
+/** What was told already: agent and path, with the version that was found. */
+const toldChanges = new WeakMap<FileLedger, Map<string, string>>()
+
+/** Compares what this agent has seen with what is there now. Tells each change once. */
+export async function findStaleReads(context: ModuleToolContext): Promise<readonly StaleRead[]> {
+  const { actor, ledger, live } = context
+  const { fs } = live
+  const known = ledger.recent(actor, MAX_STATS)
+  if (fs === undefined || known.length === 0) return []
+  const versions = await Promise.all(known.map(([path, entry]) => versionOf(fs, path, entry)))
+  const told = toldChanges.get(ledger) ?? new Map<string, string>()
+  toldChanges.set(ledger, told)
+  return known.flatMap(([path, entry], index) => {
+    const version = versions[index] ?? entry.version
+    const key = `${actor}\0${path}`
+    if (version === entry.version || told.get(key) === version) return []
+    if (told.size >= MAX_TOLD) told.clear()
+    told.set(key, version)
+    return [{ path, isRemoved: version === REMOVED }]
+  })
+}
+
+/** The result of the command must not be lost because a file cannot be looked at. */
+async function versionOf(fs: FileSystem, path: string, known: LedgerEntry): Promise<string> {
+  try {
+    return (await fs.stat(path)).version
+  } catch (error) {
+    const isGone = FileSystemError.isInstance(error) && error.code === 'not-found'
+    return isGone ? REMOVED : known.version
+  }
+}

@@ -1,0 +1,59 @@
+import type { ModuleToolContext } from '../modules/define-module.ts'
+import type { FileLedger } from '../modules/fs/file-ledger.ts'
+import type { OpenWorkspace } from '../registry/workspace-access.ts'
+import type { Clock } from '../time/clock.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import type { ToolContext } from './tool.ts'
+
+type Output = 'stdout' | 'stderr'
+
+/** What one call of a capability tool may use, from the context of the agent's tool call. */
+export class WorkspaceToolCall implements ModuleToolContext {
+  readonly workspace: string
+  readonly live: Workspace
+  readonly ledger: FileLedger
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly #context: ToolContext
+  /** Keep what a chunk leaves of a character; made for tools that have live output. */
+  #decoders: Map<Output, TextDecoder> | undefined
+
+  constructor(workspace: string, open: OpenWorkspace, context: ToolContext) {
+    this.workspace = workspace
+    this.live = open.live
+    this.ledger = open.ledger
+    this.signal = context.abortSignal
+    this.clock = context.workspaces.clock
+    this.#context = context
+  }
+
+  /** The agent and its session: two sub-agents of one kind must not be taken for one. */
+  get actor(): string {
+    return `${this.#context.agentType} (${this.#context.sessionId})`
+  }
+
+  progress(output: Output, chunk: Uint8Array): void {
+    this.#decoders ??= new Map()
+    let decoder = this.#decoders.get(output)
+    if (decoder === undefined) {
+      decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+      this.#decoders.set(output, decoder)
+    }
+    this.#emit(output, decoder.decode(chunk, { stream: true }))
+  }
+
+  switchTo(ref: WorkspaceRef): Promise<void> {
+    return this.#context.workspaces.switchTo(this.workspace, ref)
+  }
+
+  /** Says what the decoders still hold. */
+  end(): void {
+    this.#decoders?.forEach((decoder, output) => this.#emit(output, decoder.decode()))
+    this.#decoders = undefined
+  }
+
+  #emit(output: Output, text: string): void {
+    if (text !== '') this.#context.progress(output, text)
+  }
+}

@@ -1,0 +1,32 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  firstCharacterStart,
+  wholeCharactersLength,
+} from '../../../src/modules/shell/utf8-edges.ts'
+
+const decode = (part: Uint8Array): string => new TextDecoder().decode(part)
+
+test('property: a text cut anywhere decodes to a part of itself', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'é', '日', '🙂'), maxLength: 20 })
+  fc.assert(
+    fc.property(text, fc.nat({ max: 90 }), (whole, at) => {
+      const bytes = new TextEncoder().encode(whole)
+      const head = bytes.subarray(0, at)
+      const tail = bytes.subarray(at)
+      const start = decode(head.subarray(0, wholeCharactersLength(head)))
+      const end = decode(tail.subarray(firstCharacterStart(tail)))
+      expect(whole.startsWith(start)).toBe(true)
+      expect(whole.endsWith(end)).toBe(true)
+      expect(
+        Array.from(whole).length - Array.from(start).length - Array.from(end).length,
+      ).toBeLessThanOrEqual(1)
+    }),
+  )
+})
+
+test('bytes that are not text keep their length', () => {
+  expect(wholeCharactersLength(new Uint8Array(8).fill(0x80))).toBe(8)
+  expect(wholeCharactersLength(new Uint8Array())).toBe(0)
+  expect(wholeCharactersLength(Uint8Array.of(0xff, 0x61))).toBe(2)
+})
