@@ -1,1 +1,5 @@
-export {}
+export { InMemoryStateStore } from './in-memory-state-store.ts'
+export {
+  InMemoryStreamManager,
+  type InMemoryStreamManagerOptions,
+} from './in-memory-stream-manager.ts'

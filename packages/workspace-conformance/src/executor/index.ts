@@ -1,1 +1,20 @@
-export {}
+import type { Behaviour } from '../behaviour.ts'
+import type { ExecutorSubject } from './executor-subject.ts'
+import { runBehaviours } from './run-behaviours.ts'
+import { toolBehaviours } from './tool-behaviours.ts'
+import { workspaceBehaviours } from './workspace-behaviours.ts'
+
+/** The contract of an executor. */
+export const executorBehaviours: readonly Behaviour<ExecutorSubject>[] = [
+  ...runBehaviours,
+  ...toolBehaviours,
+  ...workspaceBehaviours,
+]
+
+export type {
+  AgentExecutor,
+  ExecutorScenario,
+  ExecutorSubject,
+  RunEnding,
+  RunHandle,
+} from './executor-subject.ts'

@@ -1,0 +1,255 @@
+import {
+  AgentAlreadyRunningError,
+  type Checkpoint,
+  type JournalEntry,
+  type JournalResult,
+  type Message,
+  type MessagePage,
+  type MessageQuery,
+  type NewSession,
+  type Page,
+  type PageQuery,
+  type RunEnd,
+  type RunRecord,
+  type RunStart,
+  type RunWrite,
+  type SessionState,
+  type SessionStateStore,
+  StateStoreError,
+  type StepCommit,
+  type StepStart,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import { parseCount, parsePageQuery, toCursor } from './page.ts'
+import { SessionRecord } from './session-record.ts'
+
+/**
+ * Keeps sessions in the memory of the process, for tests and for agents whose sessions may end
+ * with it. Messages and state are shared by reference, never copied: they are immutable by
+ * contract. A step costs the same at any length of the session.
+ */
+export class InMemoryStateStore implements SessionStateStore {
+  /** In the order of their making. */
+  readonly #sessions = new Map<string, SessionRecord>()
+  #made = 0
+
+  /** @throws {StateStoreError} `conflict` when the session exists. */
+  async createSession(session: NewSession): Promise<SessionState> {
+    if (this.#sessions.has(session.sessionId)) {
+      throw new StateStoreError('conflict', session.sessionId, 'it exists already')
+    }
+    const record = new SessionRecord(this.#made++, session)
+    this.#sessions.set(session.sessionId, record)
+    return record.head()
+  }
+
+  /** `null` for an unknown session. */
+  async loadSession(sessionId: string): Promise<SessionState | null> {
+    return this.#sessions.get(sessionId)?.head() ?? null
+  }
+
+  /** @throws {StateStoreError} `not-found`, `invalid-query` */
+  async loadMessages(sessionId: string, query: MessageQuery = {}): Promise<MessagePage> {
+    const { messages } = this.#find(sessionId)
+    const offset = parseCount(query.offset, 0, sessionId) ?? 0
+    const limit = parseCount(query.limit, 0, sessionId) ?? messages.length
+    const page: readonly Message[] = messages.slice(offset, offset + limit)
+    const total = messages.length
+    return { messages: page, total, hasMore: offset + page.length < total }
+  }
+
+  /**
+   * Newest first.
+   * @throws {StateStoreError} `invalid-query`
+   */
+  async listSessions(
+    query: PageQuery & { readonly agentType?: string } = {},
+  ): Promise<Page<SessionState>> {
+    const { limit, below = Infinity } = parsePageQuery(query)
+    const newestFirst = [...this.#sessions.values()]
+      .toReversed()
+      .filter(
+        (record) =>
+          record.ordinal < below &&
+          (query.agentType === undefined || record.session.agentType === query.agentType),
+      )
+    const items = newestFirst.slice(0, limit)
+    const last = items.at(-1)
+    const more = last !== undefined && newestFirst.length > limit
+    return {
+      items: items.map((record) => record.head()),
+      ...(more && { nextCursor: toCursor(last.ordinal) }),
+    }
+  }
+
+  /** Removes everything of a session. Removing an unknown one does nothing. */
+  async deleteSession(sessionId: string): Promise<void> {
+    this.#sessions.delete(sessionId)
+  }
+
+  /**
+   * Makes a run the one writer of a session.
+   * @throws {AgentAlreadyRunningError} while another run holds it and renews its lease.
+   * @throws {StateStoreError} `not-found`; `conflict` when the session had a run of this id.
+   */
+  async beginRun(start: RunStart): Promise<SessionState> {
+    const { sessionId, runId, leaseMs, now } = start
+    const record = this.#find(sessionId)
+    if (record.isHeldAt(now)) throw new AgentAlreadyRunningError(sessionId)
+    if (record.runs.some((run) => run.runId === runId)) {
+      throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
+    }
+    record.beginRun(runId, now + leaseMs, now)
+    return record.head()
+  }
+
+  /**
+   * Prolongs the claim of a run.
+   * @throws {StateStoreError} `not-found`; `conflict` when the claim was lost.
+   */
+  async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
+    const record = this.#writable(write)
+    record.claim = { runId: write.runId, leaseUntil: write.now + write.leaseMs }
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async endRun(end: RunEnd): Promise<SessionState> {
+    const record = this.#writable(end)
+    record.endLastRun(end.status, end.now)
+    record.status = end.status
+    record.output = end.output
+    record.error = end.error
+    record.touch(end.now)
+    return record.head()
+  }
+
+  /**
+   * Oldest first.
+   * @throws {StateStoreError} `not-found`
+   */
+  async listRuns(sessionId: string): Promise<readonly RunRecord[]> {
+    return this.#find(sessionId).runRecords()
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void> {
+    const record = this.#writable(write)
+    record.append(write.messages)
+    record.touch(write.now)
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async beginStep(step: StepStart): Promise<void> {
+    const record = this.#writable(step)
+    record.append(step.messages)
+    record.journal = [...step.journal]
+    record.touch(step.now)
+  }
+
+  /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
+  async completeToolCall(
+    write: RunWrite & { readonly toolCallId: string; readonly result: JournalResult },
+  ): Promise<void> {
+    const { journal } = this.#writable(write)
+    const index = journal.findIndex((entry) => entry.toolCallId === write.toolCallId)
+    const entry = journal[index]
+    if (entry === undefined) {
+      throw new StateStoreError('not-found', write.sessionId, 'the call is not in the journal')
+    }
+    journal[index] = { ...entry, result: write.result }
+  }
+
+  /**
+   * Stores a step and its checkpoint, and empties the journal.
+   * @throws {StateStoreError} `not-found`, `conflict`
+   */
+  async commitStep(commit: StepCommit): Promise<void> {
+    const record = this.#writable(commit)
+    record.append(commit.messages)
+    if (commit.customState !== undefined) record.customState = commit.customState.value
+    if (commit.fileLedgers !== undefined) {
+      record.fileLedgers = { ...record.fileLedgers, ...commit.fileLedgers }
+    }
+    record.journal = []
+    record.stepCount++
+    record.saveCheckpoint(commit.checkpointId, commit.now)
+    record.touch(commit.now)
+  }
+
+  /**
+   * The calls of the step that was under way, in the order of their start.
+   * @throws {StateStoreError} `not-found`
+   */
+  async loadJournal(sessionId: string): Promise<readonly JournalEntry[]> {
+    return [...this.#find(sessionId).journal]
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async saveWorkspaceRef(
+    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
+  ): Promise<void> {
+    const record = this.#writable(write)
+    const others = Object.entries(record.workspaceRefs).filter(([name]) => name !== write.workspace)
+    const own = write.ref === null ? [] : [[write.workspace, write.ref] as const]
+    record.workspaceRefs = Object.fromEntries([...others, ...own])
+    record.touch(write.now)
+  }
+
+  /**
+   * Newest first.
+   * @throws {StateStoreError} `not-found`, `invalid-query`
+   */
+  async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
+    const { checkpoints } = this.#find(sessionId)
+    const { limit, below = checkpoints.length } = parsePageQuery(query, sessionId)
+    const end = Math.min(below, checkpoints.length)
+    const start = Math.max(0, end - limit)
+    const items = checkpoints.slice(start, end).toReversed()
+    return { items, ...(start > 0 && { nextCursor: toCursor(start) }) }
+  }
+
+  /**
+   * `null` for an unknown checkpoint.
+   * @throws {StateStoreError} `not-found` for an unknown session.
+   */
+  async getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null> {
+    const record = this.#find(sessionId)
+    return record.checkpoints[record.checkpointIndex(checkpointId)] ?? null
+  }
+
+  /**
+   * Takes a session back to a checkpoint: later messages and steps are gone. Its status is
+   * `interrupted` then.
+   * @throws {StateStoreError} `not-found` also for the checkpoint; `conflict` while a run holds
+   * the session.
+   */
+  async restoreCheckpoint(
+    sessionId: string,
+    checkpointId: string,
+    now: number,
+  ): Promise<SessionState> {
+    const record = this.#find(sessionId)
+    if (record.isHeldAt(now)) {
+      throw new StateStoreError('conflict', sessionId, 'a run holds it')
+    }
+    const index = record.checkpointIndex(checkpointId)
+    const checkpoint = record.checkpoints[index]
+    if (checkpoint === undefined) {
+      throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
+    }
+    record.restore(index, checkpoint, now)
+    return record.head()
+  }
+
+  #find(sessionId: string): SessionRecord {
+    const record = this.#sessions.get(sessionId)
+    if (record === undefined) throw new StateStoreError('not-found', sessionId, 'no such session')
+    return record
+  }
+
+  #writable(write: RunWrite): SessionRecord {
+    const record = this.#find(write.sessionId)
+    record.assertHeldBy(write)
+    return record
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  type Checkpoint,
+  type FileLedgerSnapshot,
+  type JournalEntry,
+  type JsonValue,
+  type Message,
+  type NewSession,
+  type RunRecord,
+  type RunWrite,
+  type SessionState,
+  type SessionStatus,
+  StateStoreError,
+  type StoredError,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+
+/** The run that may write. */
+interface Claim {
+  readonly runId: string
+  readonly leaseUntil: number
+}
+
+/** A run; the steps of a running one are counted by the session. */
+interface StoredRun {
+  readonly runId: string
+  readonly startedAt: number
+  readonly stepsBefore: number
+  ended?: { readonly status: RunRecord['status']; readonly stepCount: number; readonly at: number }
+}
+
+/**
+ * Everything that is stored of one session. A step changes fields and appends to arrays; the head
+ * is only built when somebody asks for it, so the cost of a step does not grow with the session.
+ */
+export class SessionRecord {
+  /** Counts the sessions of the store; later ones are newer. */
+  readonly ordinal: number
+  readonly session: NewSession
+  readonly messages: Message[] = []
+  readonly checkpoints: Checkpoint[] = []
+  readonly runs: StoredRun[] = []
+  claim: Claim | undefined
+  journal: JournalEntry[] = []
+  status: SessionStatus = 'idle'
+  stepCount = 0
+  customState: JsonValue | undefined
+  workspaceRefs: Readonly<Record<string, WorkspaceRef>>
+  fileLedgers: Readonly<Record<string, FileLedgerSnapshot>> = {}
+  output: JsonValue | undefined
+  error: StoredError | undefined
+  #version = 1
+  #updatedAt: number
+
+  constructor(ordinal: number, session: NewSession) {
+    const { messages = [], ...rest } = session
+    this.ordinal = ordinal
+    this.session = rest
+    this.customState = session.customState
+    this.workspaceRefs = session.workspaceRefs ?? {}
+    this.#updatedAt = session.now
+    this.append(messages)
+  }
+
+  /** Adds messages one by one: a spread call would limit how many. */
+  append(messages: readonly Message[]): void {
+    for (const message of messages) this.messages.push(message)
+  }
+
+  /** Notes a change: each raises the version by one. */
+  touch(now: number): void {
+    this.#version++
+    this.#updatedAt = now
+  }
+
+  isHeldAt(now: number): boolean {
+    return this.claim !== undefined && now < this.claim.leaseUntil
+  }
+
+  /** @throws {StateStoreError} `conflict` unless the run holds the session. */
+  assertHeldBy(write: RunWrite): void {
+    if (this.claim?.runId === write.runId) return
+    throw new StateStoreError('conflict', write.sessionId, 'this run does not hold it any more')
+  }
+
+  beginRun(runId: string, leaseUntil: number, now: number): void {
+    this.endLastRun('interrupted', now)
+    this.claim = { runId, leaseUntil }
+    this.runs.push({ runId, startedAt: now, stepsBefore: this.stepCount })
+    this.status = 'running'
+    this.output = undefined
+    this.error = undefined
+    this.touch(now)
+  }
+
+  /** Also closes the record of a run that was given up for dead. */
+  endLastRun(status: RunRecord['status'], now: number): void {
+    this.claim = undefined
+    const run = this.runs.at(-1)
+    if (run === undefined || run.ended !== undefined) return
+    run.ended = { status, stepCount: this.stepCount - run.stepsBefore, at: now }
+  }
+
+  runRecords(): RunRecord[] {
+    const { sessionId } = this.session
+    return this.runs.map((run, index) => ({
+      runId: run.runId,
+      sessionId,
+      status: run.ended?.status ?? 'running',
+      turn: index + 1,
+      stepCount: run.ended?.stepCount ?? this.stepCount - run.stepsBefore,
+      startedAt: run.startedAt,
+      ...(run.ended !== undefined && { endedAt: run.ended.at }),
+    }))
+  }
+
+  saveCheckpoint(id: string, now: number): void {
+    this.checkpoints.push({
+      id,
+      sessionId: this.session.sessionId,
+      stepCount: this.stepCount,
+      messageCount: this.messages.length,
+      customState: this.customState,
+      workspaceRefs: this.workspaceRefs,
+      status: this.status,
+      createdAt: now,
+    })
+  }
+
+  /** Position of a checkpoint, searched from the newest; -1 for an unknown one. */
+  checkpointIndex(id: string): number {
+    return this.checkpoints.findLastIndex((checkpoint) => checkpoint.id === id)
+  }
+
+  /**
+   * Goes back to a checkpoint. What the agents read of files after it is not in the conversation
+   * any more, so their ledgers start again.
+   */
+  restore(index: number, checkpoint: Checkpoint, now: number): void {
+    this.endLastRun('interrupted', now)
+    this.messages.length = checkpoint.messageCount
+    this.checkpoints.length = index + 1
+    this.journal = []
+    this.stepCount = checkpoint.stepCount
+    this.customState = checkpoint.customState
+    this.workspaceRefs = checkpoint.workspaceRefs
+    this.fileLedgers = {}
+    this.status = 'interrupted'
+    this.output = undefined
+    this.error = undefined
+    this.touch(now)
+  }
+
+  head(): SessionState {
+    const { now: createdAt, ...labels } = this.session
+    const runId = this.runs.at(-1)?.runId
+    return {
+      ...labels,
+      status: this.status,
+      version: this.#version,
+      stepCount: this.stepCount,
+      messageCount: this.messages.length,
+      customState: this.customState,
+      workspaceRefs: this.workspaceRefs,
+      fileLedgers: this.fileLedgers,
+      ...(runId !== undefined && { runId }),
+      ...(this.output !== undefined && { output: this.output }),
+      ...(this.error !== undefined && { error: this.error }),
+      createdAt,
+      updatedAt: this.#updatedAt,
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
+import { defineConformance } from '@helix-agents/workspace-conformance'
+import { storeBehaviours, streamBehaviours } from '@helix-agents/workspace-conformance/store'
+import { describe, it } from 'vitest'
+
+const runner = { it, fails: it.fails }
+
+describe('InMemoryStateStore', () => {
+  defineConformance(runner, storeBehaviours, {
+    create: async () => ({ store: new InMemoryStateStore() }),
+  })
+})
+
+describe('InMemoryStreamManager', () => {
+  const maxBufferedChunks = 10
+  defineConformance(runner, streamBehaviours, {
+    create: async () => ({
+      streams: new InMemoryStreamManager({ maxBufferedChunks }),
+      maxBufferedChunks,
+    }),
+  })
+})

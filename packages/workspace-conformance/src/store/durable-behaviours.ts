@@ -1,0 +1,74 @@
+import type { SessionStateStore } from '@helix-agents/core'
+import { check, equal, rejectsWithCode } from '../assert.ts'
+import type { Behaviour } from '../behaviour.ts'
+import {
+  beginRun,
+  contentsOf,
+  createAndBegin,
+  headOf,
+  journaled,
+  LEASE_MS,
+  refTo,
+  START,
+  userMessage,
+} from './session-script.ts'
+import type { StoreSubject } from './store-subject.ts'
+
+export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
+  {
+    id: 'store/durable/steps-survive',
+    needs: ['durable'],
+    run: async (subject) => {
+      const run = await createAndBegin(subject.store)
+      const { write } = run
+      await subject.store.saveWorkspaceRef({ ...write(), workspace: 'box', ref: refTo('w') })
+      const id = await run.step('one', { customState: { value: { n: 1 } } })
+      await run.append('two')
+      const before = await headOf(subject.store)
+      const store = await reopened(subject)
+      const after = await headOf(store)
+      equal([after.version, after.status, after.runId], [before.version, 'running', 'run-1'])
+      equal(
+        [after.stepCount, after.customState, after.workspaceRefs],
+        [1, { n: 1 }, { box: refTo('w') }],
+      )
+      equal(await contentsOf(store), ['one', 'two'])
+      equal((await store.getCheckpoint('session', id))?.messageCount, 1)
+    },
+  },
+  {
+    id: 'store/durable/journal-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const { write } = await createAndBegin(subject.store)
+      const journal = [journaled('a'), journaled('b')]
+      await subject.store.beginStep({ ...write(), messages: [userMessage('plan')], journal })
+      const message = { role: 'tool', toolCallId: 'a', toolName: 'write', content: 'done' } as const
+      const result = { message, endedAt: START + 1 }
+      await subject.store.completeToolCall({ ...write(), toolCallId: 'a', result })
+      const [a, b] = await (await reopened(subject)).loadJournal('session')
+      equal([a?.result?.message.content, b?.toolCallId, b?.result], ['done', 'b', undefined])
+    },
+  },
+  {
+    id: 'store/durable/claim-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const run = await createAndBegin(subject.store)
+      const store = await reopened(subject)
+      await rejectsWithCode('already-running', () =>
+        beginRun(store, { runId: 'run-2', now: START + LEASE_MS - 1 }),
+      )
+      const next = await beginRun(store, { runId: 'run-2', now: START + LEASE_MS })
+      await rejectsWithCode('conflict', () =>
+        store.appendMessages({ ...run.write(), messages: [] }),
+      )
+      await next.append('mine')
+    },
+  },
+]
+
+async function reopened(subject: StoreSubject): Promise<SessionStateStore> {
+  check(subject.reopen !== undefined, 'a durable subject to have reopen()')
+  return subject.reopen()
+}

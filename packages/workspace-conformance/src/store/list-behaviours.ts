@@ -1,0 +1,110 @@
+import type { PageQuery, SessionStateStore } from '@helix-agents/core'
+import { equal, rejectsWithCode } from '../assert.ts'
+import type { Behaviour } from '../behaviour.ts'
+import { newSession, START } from './session-script.ts'
+import type { StoreSubject } from './store-subject.ts'
+
+type ListQuery = PageQuery & { readonly agentType?: string }
+
+export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
+  {
+    id: 'store/list/may-be-empty',
+    run: async ({ store }) => {
+      const page = await store.listSessions()
+      equal([page.items.length, page.nextCursor], [0, undefined])
+    },
+  },
+  {
+    id: 'store/list/is-newest-first',
+    run: async ({ store }) => {
+      await createMany(store, 3)
+      equal(await idsOf(store, {}), ['s2', 's1', 's0'])
+    },
+  },
+  {
+    id: 'store/list/has-heads',
+    run: async ({ store }) => {
+      const created = await store.createSession(newSession({ customState: { n: 1 }, userId: 'u' }))
+      const [head] = (await store.listSessions()).items
+      equal([head?.sessionId, head?.version, head?.status], ['session', created.version, 'idle'])
+      equal([head?.customState, head?.userId, head?.createdAt], [{ n: 1 }, 'u', START])
+    },
+  },
+  {
+    id: 'store/list/has-limits',
+    run: async ({ store }) => {
+      await createMany(store, 210)
+      equal((await store.listSessions()).items.length, 50)
+      equal((await store.listSessions({ limit: 200 })).items.length, 200)
+      equal((await store.listSessions({ limit: 1000 })).items.length, 200)
+    },
+  },
+  {
+    id: 'store/list/pages-to-the-end',
+    run: async ({ store }) => {
+      await createMany(store, 210)
+      const pages = await pagesOf(store, { limit: 70 })
+      equal(
+        pages.map((ids) => ids.length),
+        [70, 70, 70],
+      )
+      const expected = Array.from({ length: 210 }, (_, index) => `s${209 - index}`)
+      equal(pages.flat(), expected)
+    },
+  },
+  {
+    id: 'store/list/filters-by-agent',
+    run: async ({ store }) => {
+      await createMany(store, 9)
+      equal(await pagesOf(store, { limit: 2, agentType: 'agent-1' }), [['s7', 's4'], ['s1']])
+      equal(await idsOf(store, { agentType: 'nobody' }), [])
+    },
+  },
+  {
+    id: 'store/list/pages-stay-in-place',
+    run: async ({ store }) => {
+      await createMany(store, 6)
+      const first = await store.listSessions({ limit: 2 })
+      await store.createSession(newSession({ sessionId: 'new', now: START + 100 }))
+      await store.deleteSession('s5')
+      await store.deleteSession('s4')
+      await store.deleteSession('s2')
+      const cursor = first.nextCursor ?? ''
+      equal(await pagesOf(store, { limit: 2, cursor }), [['s3', 's1'], ['s0']])
+    },
+  },
+  {
+    id: 'store/list/bad-query-is-refused',
+    run: async ({ store }) => {
+      await createMany(store, 1)
+      const limits = [0, -1, 1.5, Number.NaN].map((limit) => ({ limit }))
+      for (const query of [{ cursor: 'not a cursor!' }, { cursor: '' }, ...limits]) {
+        await rejectsWithCode('invalid-query', () => store.listSessions(query))
+      }
+    },
+  },
+]
+
+/** Sessions `s0`, `s1`, …, of three agents in turn, each a millisecond newer. */
+async function createMany(store: SessionStateStore, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const names = { sessionId: `s${index}`, agentType: `agent-${index % 3}` }
+    await store.createSession(newSession({ ...names, now: START + index }))
+  }
+}
+
+async function idsOf(store: SessionStateStore, query: ListQuery): Promise<readonly string[]> {
+  return (await store.listSessions(query)).items.map((head) => head.sessionId)
+}
+
+/** The ids of each page, until there is no further one. */
+async function pagesOf(store: SessionStateStore, query: ListQuery): Promise<readonly string[][]> {
+  const pages: string[][] = []
+  let cursor = query.cursor
+  do {
+    const page = await store.listSessions({ ...query, ...(cursor !== undefined && { cursor }) })
+    pages.push(page.items.map((head) => head.sessionId))
+    cursor = page.nextCursor
+  } while (cursor !== undefined && pages.length < 100)
+  return pages
+}

@@ -1,0 +1,227 @@
+import {
+  AgentAlreadyRunningError,
+  type Checkpoint,
+  type JournalEntry,
+  type Message,
+  type NewSession,
+  type Page,
+  type PageQuery,
+  type RunRecord,
+  type RunWrite,
+  type SessionState,
+  type SessionStateStore,
+  StateStoreError,
+} from '@helix-agents/core'
+
+/** All data of one session; plain, so that a copy of it is a reopened store. */
+interface Stored {
+  readonly ordinal: number
+  head: SessionState
+  messages: Message[]
+  runs: RunRecord[]
+  checkpoints: Checkpoint[]
+  journal: JournalEntry[]
+  holder: { runId: string; until: number } | undefined
+}
+
+export type StoredSessions = Map<string, Stored>
+
+/** The simplest store that keeps the contract; saboteurs break one method of it. */
+export function createReferenceStore(sessions: StoredSessions = new Map()): SessionStateStore {
+  let ordinals = sessions.size
+  const find = (sessionId: string): Stored => {
+    const stored = sessions.get(sessionId)
+    if (stored === undefined) throw new StateStoreError('not-found', sessionId, 'unknown')
+    return stored
+  }
+  const held = (write: RunWrite): Stored => {
+    const stored = find(write.sessionId)
+    if (stored.holder?.runId === write.runId) return stored
+    throw new StateStoreError('conflict', write.sessionId, 'not held')
+  }
+  const runStart = async ({
+    sessionId,
+    runId,
+    now,
+    leaseMs,
+  }: Parameters<SessionStateStore['beginRun']>[0]): Promise<SessionState> => {
+    const stored = find(sessionId)
+    if (stored.holder !== undefined && now < stored.holder.until) {
+      throw new AgentAlreadyRunningError(sessionId)
+    }
+    if (stored.runs.some((run) => run.runId === runId)) {
+      throw new StateStoreError('conflict', sessionId, 'run id')
+    }
+    abandon(stored, now)
+    stored.holder = { runId, until: now + leaseMs }
+    const turn = stored.runs.length + 1
+    stored.runs.push({ runId, sessionId, status: 'running', turn, stepCount: 0, startedAt: now })
+    return change(stored, now, { status: 'running', runId, output: undefined, error: undefined })
+  }
+  return {
+    createSession: async (session) => {
+      if (sessions.has(session.sessionId)) {
+        throw new StateStoreError('conflict', session.sessionId, 'exists')
+      }
+      const stored = newStored(session, ordinals++)
+      sessions.set(session.sessionId, stored)
+      return stored.head
+    },
+    loadSession: async (sessionId) => sessions.get(sessionId)?.head ?? null,
+    loadMessages: async (sessionId, { offset, limit } = {}) => {
+      const { messages } = find(sessionId)
+      const from = count(offset, 0) ?? 0
+      const page = messages.slice(from, from + (count(limit, 0) ?? messages.length))
+      return {
+        messages: page,
+        total: messages.length,
+        hasMore: from + page.length < messages.length,
+      }
+    },
+    listSessions: async (query = {}) => {
+      const all = [...sessions.values()].filter(
+        ({ head }) => query.agentType === undefined || head.agentType === query.agentType,
+      )
+      const positioned = all.map((stored) => ({ at: stored.ordinal, item: stored.head }))
+      return pageOf(positioned, query)
+    },
+    deleteSession: async (sessionId) => void sessions.delete(sessionId),
+    beginRun: runStart,
+    renewRun: async (write) => {
+      held(write).holder = { runId: write.runId, until: write.now + write.leaseMs }
+    },
+    endRun: async (end) => {
+      const stored = held(end)
+      closeRun(stored, end.status, end.now)
+      const { status, output, error } = end
+      return change(stored, end.now, { status, output, error })
+    },
+    listRuns: async (sessionId) => find(sessionId).runs,
+    appendMessages: async (write) => {
+      const stored = held(write)
+      stored.messages = [...stored.messages, ...write.messages]
+      change(stored, write.now, {})
+    },
+    beginStep: async (step) => {
+      const stored = held(step)
+      stored.messages = [...stored.messages, ...step.messages]
+      stored.journal = [...step.journal]
+      change(stored, step.now, {})
+    },
+    completeToolCall: async (write) => {
+      const stored = held(write)
+      if (!stored.journal.some((entry) => entry.toolCallId === write.toolCallId)) {
+        throw new StateStoreError('not-found', write.sessionId, 'call')
+      }
+      stored.journal = stored.journal.map((entry) =>
+        entry.toolCallId === write.toolCallId ? { ...entry, result: write.result } : entry,
+      )
+    },
+    commitStep: async (commit) => {
+      const stored = held(commit)
+      stored.messages = [...stored.messages, ...commit.messages]
+      stored.journal = []
+      const run = stored.runs.at(-1)!
+      stored.runs[stored.runs.length - 1] = { ...run, stepCount: run.stepCount + 1 }
+      const head = change(stored, commit.now, {
+        stepCount: stored.head.stepCount + 1,
+        fileLedgers: { ...stored.head.fileLedgers, ...commit.fileLedgers },
+        ...(commit.customState && { customState: commit.customState.value }),
+      })
+      const { sessionId, stepCount, messageCount, customState, workspaceRefs, status } = head
+      const saved = { sessionId, stepCount, messageCount, customState, workspaceRefs, status }
+      stored.checkpoints.push({ ...saved, id: commit.checkpointId, createdAt: commit.now })
+    },
+    loadJournal: async (sessionId) => find(sessionId).journal,
+    saveWorkspaceRef: async (write) => {
+      const stored = held(write)
+      const { [write.workspace]: _, ...others } = stored.head.workspaceRefs
+      const own = write.ref === null ? {} : { [write.workspace]: write.ref }
+      change(stored, write.now, { workspaceRefs: { ...others, ...own } })
+    },
+    listCheckpoints: async (sessionId, query = {}) =>
+      pageOf(
+        find(sessionId).checkpoints.map((item, at) => ({ at, item })),
+        query,
+      ),
+    getCheckpoint: async (sessionId, id) =>
+      find(sessionId).checkpoints.find((checkpoint) => checkpoint.id === id) ?? null,
+    restoreCheckpoint: async (sessionId, id, now) => {
+      const stored = find(sessionId)
+      if (stored.holder !== undefined && now < stored.holder.until) {
+        throw new StateStoreError('conflict', sessionId, 'held')
+      }
+      const index = stored.checkpoints.findIndex((checkpoint) => checkpoint.id === id)
+      const checkpoint = stored.checkpoints[index]
+      if (checkpoint === undefined) throw new StateStoreError('not-found', sessionId, 'checkpoint')
+      abandon(stored, now)
+      stored.checkpoints = stored.checkpoints.slice(0, index + 1)
+      stored.messages = stored.messages.slice(0, checkpoint.messageCount)
+      stored.journal = []
+      const { stepCount, customState, workspaceRefs } = checkpoint
+      const back = { stepCount, customState, workspaceRefs, fileLedgers: {} }
+      return change(stored, now, {
+        ...back,
+        status: 'interrupted',
+        output: undefined,
+        error: undefined,
+      })
+    },
+  }
+}
+
+function newStored(session: NewSession, ordinal: number): Stored {
+  const { now, messages = [], workspaceRefs = {}, ...labels } = session
+  const counts = { version: 1, stepCount: 0, messageCount: messages.length }
+  const times = { createdAt: now, updatedAt: now }
+  return {
+    ordinal,
+    head: { ...labels, workspaceRefs, fileLedgers: {}, ...counts, ...times, status: 'idle' },
+    messages: [...messages],
+    runs: [],
+    checkpoints: [],
+    journal: [],
+    holder: undefined,
+  }
+}
+
+/** Fields of the head; those given as `undefined` are removed. */
+type Change = { [K in keyof SessionState]?: SessionState[K] | undefined }
+
+function change(stored: Stored, now: number, fields: Change): SessionState {
+  const version = stored.head.version + 1
+  const messageCount = stored.messages.length
+  const next = { ...stored.head, ...fields, version, messageCount, updatedAt: now }
+  stored.head = next as SessionState
+  return stored.head
+}
+
+function closeRun(stored: Stored, status: RunRecord['status'], now: number): void {
+  stored.holder = undefined
+  const run = stored.runs.at(-1)!
+  stored.runs[stored.runs.length - 1] = { ...run, status, endedAt: now }
+}
+
+function abandon(stored: Stored, now: number): void {
+  if (stored.holder !== undefined) closeRun(stored, 'interrupted', now)
+}
+
+function pageOf<T>(
+  entries: readonly { readonly at: number; readonly item: T }[],
+  query: PageQuery,
+): Page<T> {
+  const limit = Math.min(count(query.limit, 1) ?? 50, 200)
+  const below = query.cursor === undefined ? Infinity : Number(query.cursor || 'x')
+  if (Number.isNaN(below)) throw new StateStoreError('invalid-query', '', 'cursor')
+  const rest = entries.filter(({ at }) => at < below).toReversed()
+  const page = rest.slice(0, limit)
+  return {
+    items: page.map(({ item }) => item),
+    ...(rest.length > limit && { nextCursor: String(page.at(-1)!.at) }),
+  }
+}
+
+function count(value: number | undefined, least: number): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value
+  throw new StateStoreError('invalid-query', '', 'number')
+}

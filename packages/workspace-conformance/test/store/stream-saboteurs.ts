@@ -1,0 +1,240 @@
+import type { SequencedChunk, StreamManager, StreamReaderOptions } from '@helix-agents/core'
+import type { ReferenceStreams } from './reference-streams.ts'
+import { without } from './without.ts'
+
+type Broken = Partial<StreamManager>
+type Chunks = AsyncIterable<SequencedChunk>
+
+const PASSING_MS = 1
+
+/** Behaviour id → what a stream manager gets wrong. Each must be caught by its behaviour. */
+export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) => Broken>> = {
+  'stream/read/unknown-is-null': (good) => ({
+    read: async (streamId, options) => (await good.read(streamId, options)) ?? none(),
+  }),
+  'stream/read/gives-what-was-written': (good) =>
+    mapped(good, (chunk) => ({ ...chunk, agentId: '' })),
+  'stream/read/sequences-rise-by-one': (good) =>
+    mapped(good, (chunk) => ({ ...chunk, sequence: chunk.sequence * 2 })),
+  'stream/read/keeps-the-order-of-unawaited-writes': (good) => ({
+    startRun: async (...args) => {
+      const writer = await good.startRun(...args)
+      let writes = 0
+      return {
+        write: async (chunk) => {
+          if (writes++ === 0) await new Promise((resolve) => setTimeout(resolve, PASSING_MS))
+          await writer.write(chunk)
+        },
+      }
+    },
+  }),
+  'stream/read/reader-may-come-before-the-first-chunk': (good) => ({
+    read: async (streamId, options) =>
+      good.streams.get(streamId)?.chunks.length === 0 ? none() : good.read(streamId, options),
+  }),
+  'stream/read/waiting-reader-goes-on-within-one-turn': (good) => ({
+    read: async (streamId, options) => {
+      const chunks = await good.read(streamId, options)
+      return chunks && polling(chunks)
+    },
+  }),
+  'stream/read/late-reader-gets-the-whole-run': (good) => ({
+    read: (streamId, options) =>
+      good.read(streamId, { fromSequence: good.streams.get(streamId)?.next ?? 1, ...options }),
+  }),
+  'stream/read/readers-do-not-share-chunks': (good) => {
+    const readers = new Map<string, Chunks | null>()
+    return {
+      read: async (streamId, options) => {
+        const reader = readers.get(streamId) ?? (await good.read(streamId, options))
+        readers.set(streamId, reader)
+        return reader
+      },
+    }
+  },
+  'stream/read/streams-do-not-mix': (good) => ({
+    startRun: (streamId, ...run) => good.resumeRun(streamId.slice(0, 6), ...run),
+    endRun: (streamId) => good.endRun(streamId.slice(0, 6)),
+  }),
+  'stream/read/abort-ends-a-waiting-reader': (good) => ({
+    read: (streamId, options) => good.read(streamId, withoutSignal(options)),
+  }),
+  'stream/read/abort-before-the-start-gives-nothing': (good) => ({
+    read: async (streamId, options) => {
+      const chunks = await good.read(streamId, withoutSignal(options))
+      return chunks && upToAbort(chunks, options?.signal)
+    },
+  }),
+  'stream/read/leaving-a-loop-disturbs-nobody': (good) => ({
+    read: async (streamId, options) => {
+      const chunks = await good.read(streamId, options)
+      return chunks && whenLeft(chunks, () => good.endRun(streamId))
+    },
+  }),
+
+  'stream/resume/from-a-sequence': (good) => ({ read: (streamId) => good.read(streamId) }),
+  'stream/resume/after-the-last-waits-for-the-next': (good) => ({
+    read: async (streamId, options) =>
+      options?.fromSequence === good.streams.get(streamId)?.next
+        ? none()
+        : good.read(streamId, options),
+  }),
+  'stream/resume/after-the-end-is-empty': (good) => ({ read: (streamId) => good.read(streamId) }),
+  'stream/resume/full-buffer-is-complete': (good) => ({
+    endRun: async (streamId) => {
+      good.streams.get(streamId)?.chunks.shift()
+      await good.endRun(streamId)
+    },
+  }),
+  'stream/resume/overrun-is-told': (good) => withoutResync(good),
+  'stream/resume/new-reader-of-an-overrun-is-told': (good) => withoutResync(good),
+  'stream/resume/slow-reader-is-told': (good) => withoutResync(good),
+  'stream/resume/after-a-resync-goes-on': (good) =>
+    mapped(good, (chunk) =>
+      chunk.type === 'stream_resync' ? { ...chunk, sequence: chunk.sequence - 1 } : chunk,
+    ),
+  'stream/resume/sequence-of-another-stream-is-told': (good) => ({
+    read: async (streamId, options) =>
+      (options?.fromSequence ?? 0) > 1000 ? none() : good.read(streamId, options),
+  }),
+
+  'stream/run/end-lets-readers-finish': (good) => ({
+    endRun: async (streamId) => {
+      const stream = good.streams.get(streamId)
+      if (stream !== undefined) stream.chunks = []
+      await good.endRun(streamId)
+    },
+  }),
+  'stream/run/end-wakes-waiting-readers': (good) => ({
+    endRun: async (streamId) => {
+      const stream = good.streams.get(streamId)
+      if (stream !== undefined) stream.open = false
+    },
+  }),
+  'stream/run/ended-one-can-be-read-again': (good) => {
+    let reads = 0
+    return {
+      read: async (streamId, options) => (reads++ > 0 ? none() : good.read(streamId, options)),
+    }
+  },
+  'stream/run/end-of-an-unknown-stream-does-nothing': (good) => ({
+    endRun: async (streamId) => {
+      await good.resumeRun(streamId, '', '')
+      await good.endRun(streamId)
+    },
+  }),
+  'stream/run/new-one-starts-empty': (good) => ({ startRun: (...args) => good.resumeRun(...args) }),
+  'stream/run/sequences-are-never-used-again': (good) => ({
+    startRun: async (...args) => {
+      await good.deleteStream(args[0])
+      return good.startRun(...args)
+    },
+  }),
+  'stream/run/new-one-is-told-to-waiting-readers': (good) => ({
+    startRun: (...args) => good.resumeRun(...args),
+  }),
+  'stream/run/new-one-is-told-to-slow-readers': (good) => ({
+    startRun: (...args) => good.resumeRun(...args),
+  }),
+  'stream/run/new-one-is-told-to-resuming-readers': (good) => withoutResync(good),
+  'stream/run/resumed-one-goes-on': (good) => ({ resumeRun: (...args) => good.startRun(...args) }),
+  'stream/run/resume-does-not-disturb-readers': (good) => ({
+    resumeRun: (...args) => good.startRun(...args),
+  }),
+  'stream/run/resume-of-an-unknown-stream-starts-it': () => ({
+    resumeRun: async () => ({ write: async () => {} }),
+  }),
+  'stream/run/late-chunk-reaches-nobody': (good) => ({
+    endRun: async () => {},
+    read: async (streamId, options) => {
+      await good.endRun(streamId)
+      return good.read(streamId, options)
+    },
+  }),
+  'stream/run/chunk-of-the-run-before-reaches-nobody': (good) => ({
+    startRun: async (...args) => {
+      const writer = await good.startRun(...args)
+      const stream = good.streams.get(args[0])!
+      const run = stream.run
+      return {
+        write: async (chunk) => {
+          const current = stream.run
+          stream.run = run
+          await writer.write(chunk)
+          stream.run = current
+        },
+      }
+    },
+  }),
+  'stream/delete/ends-readers': (good) => {
+    let deleted = false
+    return {
+      deleteStream: async (streamId) => {
+        deleted = true
+        await good.endRun(streamId)
+      },
+      read: async (...args) => (deleted ? none() : good.read(...args)),
+    }
+  },
+  'stream/delete/removes-its-chunks': (good) => ({
+    deleteStream: (streamId) => good.endRun(streamId),
+    startRun: (...args) => good.resumeRun(...args),
+  }),
+}
+
+async function* none(): AsyncGenerator<SequencedChunk> {}
+
+async function* polling(chunks: Chunks): AsyncGenerator<SequencedChunk> {
+  for await (const chunk of chunks) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    yield chunk
+  }
+}
+
+async function* upToAbort(chunks: Chunks, signal?: AbortSignal): AsyncGenerator<SequencedChunk> {
+  for await (const chunk of chunks) {
+    yield chunk
+    if (signal?.aborted) return
+  }
+}
+
+async function* whenLeft(
+  chunks: Chunks,
+  leave: () => Promise<void>,
+): AsyncGenerator<SequencedChunk> {
+  try {
+    yield* chunks
+  } finally {
+    await leave()
+  }
+}
+
+async function* mapEach(
+  chunks: Chunks,
+  change: (chunk: SequencedChunk) => SequencedChunk | undefined,
+): AsyncGenerator<SequencedChunk> {
+  for await (const chunk of chunks) {
+    const changed = change(chunk)
+    if (changed !== undefined) yield changed
+  }
+}
+
+function mapped(
+  good: StreamManager,
+  change: (chunk: SequencedChunk) => SequencedChunk | undefined,
+): Broken {
+  return {
+    read: async (streamId, options) => {
+      const chunks = await good.read(streamId, options)
+      return chunks && mapEach(chunks, change)
+    },
+  }
+}
+
+function withoutResync(good: StreamManager): Broken {
+  return mapped(good, (chunk) => (chunk.type === 'stream_resync' ? undefined : chunk))
+}
+
+function withoutSignal(options: StreamReaderOptions = {}): StreamReaderOptions {
+  return without(options, 'signal')
+}
