@@ -5,8 +5,38 @@ export type {
   OnLost,
   ProviderSelection,
   WorkspaceConfig,
+  SystemPrompt,
   WorkspaceDeclaration,
 } from './agent/agent-definition.ts'
+export { defineAgent, type DefineAgentOptions } from './agent/define-agent.ts'
+export { defineTool, type SchemaOutput, type ToolConfig } from './agent/define-tool.ts'
+export {
+  createSubAgentTool,
+  isSubAgentTool,
+  SUBAGENT_TOOL_PREFIX,
+  type SubAgentCall,
+  subAgentOf,
+  type SubAgentTool,
+  type SubAgentToolOptions,
+} from './agent/sub-agent-tool.ts'
+export { warnAboutCommands } from './agent/warn-about-commands.ts'
+
+// Orchestration: the pure steps of a run, for runtimes
+export { createAssistantMessage, createToolResultMessage } from './orchestration/create-messages.ts'
+export {
+  buildEffectiveTools,
+  type EffectiveTools,
+  FINISH_TOOL_NAME,
+} from './orchestration/effective-tools.ts'
+export { initializeAgentState } from './orchestration/initial-state.ts'
+export { toJsonValue } from './orchestration/json-value.ts'
+export { planStepProcessing, type StepPlan } from './orchestration/plan-step.ts'
+export { type ScheduledCall, scheduleToolCalls } from './orchestration/schedule-tool-calls.ts'
+export {
+  shouldStopExecution,
+  type StopConditions,
+  type StopReason,
+} from './orchestration/should-stop.ts'
 
 // Errors
 export { AgentAlreadyRunningError } from './errors/agent-already-running-error.ts'
@@ -18,8 +48,10 @@ export {
 } from './errors/file-system-error.ts'
 export { HelixError, type HelixErrorOptions } from './errors/helix-error.ts'
 export { PolicyError, type PolicyErrorCode } from './errors/policy-error.ts'
+export { SessionError, type SessionErrorCode } from './errors/session-error.ts'
 export { StateStoreError, type StateStoreErrorCode } from './errors/state-store-error.ts'
 export { renderToolError, type ToolError, toToolError } from './errors/to-tool-error.ts'
+export { ToolFailedError, type ToolFailedCode } from './errors/tool-failed-error.ts'
 export {
   ToolInputError,
   type ToolInputErrorCode,
@@ -56,11 +88,15 @@ export type {
   UserMessage,
 } from './llm/messages.ts'
 
+export { MockLLMAdapter, type MockStep } from './llm/mock-llm-adapter.ts'
+
 // Logging
 export { logMessages } from './logging/log-messages.ts'
 export { type Logger, noopLogger } from './logging/logger.ts'
+export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
 
 // Module: fs
+export { decodeText, isBinary, readText, toBytes, utf8Length } from './modules/fs/bytes.ts'
 export {
   type FileSystemConfig,
   type FileSystemConfigInput,
@@ -80,7 +116,28 @@ export type {
   TransferOptions,
   WriteOptions,
 } from './modules/fs/contract.ts'
-export { FileLedger, type FileLedgerSnapshot, type LedgerEntry } from './modules/fs/file-ledger.ts'
+export {
+  FileLedger,
+  type FileLedgerSnapshot,
+  type KnownAfterWrite,
+  type LedgerEntry,
+  type ReadLines,
+  type StaleFile,
+} from './modules/fs/file-ledger.ts'
+export { compileGlob, type GlobMatcher } from './modules/fs/glob.ts'
+export { GrepCollector } from './modules/fs/grep-collector.ts'
+export {
+  baseName,
+  compareCodePoints,
+  INTERNAL_DIRECTORY,
+  isWithin,
+  joinPath,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+  normalizePath,
+  parentPath,
+} from './modules/fs/path.ts'
+export { compileSearch, type TextSearch } from './modules/fs/search.ts'
 
 // Module: shell
 export {
@@ -98,8 +155,14 @@ export {
   type ShellCommand,
   type ShellRunOptions,
 } from './modules/shell/contract.ts'
+export { commandsThatStartOthers } from './modules/shell/exec-wrappers.ts'
+export type { StaleRead } from './modules/shell/stale-reads.ts'
+export type { ProcessOutputPage } from './modules/shell/tools/process-output.ts'
+export type { RunOutput, StartOutput } from './modules/shell/tools/run.ts'
+export { parseWords, quoteWord, type WordOffence, type WordParse } from './modules/shell/words.ts'
 
 // Module: code
+export type { CodeRun, CodeRunOutput } from './modules/code/code-run.ts'
 export { type CodeConfig, type CodeConfigInput, codeConfigSchema } from './modules/code/config.ts'
 export type {
   CodeContextId,
@@ -129,8 +192,24 @@ export {
 // Workspaces
 export type { WorkspaceDescription } from './registry/describe.ts'
 export type { WorkspaceState } from './registry/entry-state.ts'
+export { createOpenLimit, type OpenLimit } from './registry/open-limit.ts'
+export type {
+  CloseMode,
+  OwedDestroy,
+  RegistryDeps,
+  RegistryOptions,
+} from './registry/registry-deps.ts'
 export type { OpenWorkspace, UseOptions, WorkspaceAccess } from './registry/workspace-access.ts'
+export { WorkspaceRegistry } from './registry/workspace-registry.ts'
+export { assertProvidersSupport } from './workspace/assert-providers-support.ts'
+export { assertRuntimeSupportsWorkspaces } from './workspace/assert-runtime-supports-workspaces.ts'
+export { assertCapabilities, type CapabilityCheck } from './workspace/capability-invariant.ts'
 export { noopMetrics, type WorkspaceLabels, type WorkspaceMetrics } from './workspace/metrics.ts'
+export {
+  parseProviderRef,
+  parseWorkspaceRef,
+  type ProviderRefFormat,
+} from './workspace/parse-ref.ts'
 export type {
   OpenedWorkspace,
   OpenOptions,
@@ -170,11 +249,18 @@ export type { ChunkType, SequencedChunk, StatePatch, StreamChunk } from './strea
 export type { StreamManager, StreamReaderOptions, StreamWriter } from './stream/stream-manager.ts'
 
 // Time
+export { untilAborted } from './time/abort.ts'
 export { type Clock, systemClock } from './time/clock.ts'
+export { createTimeSlice, type TimeSlice } from './time/slice.ts'
 
 // Tools
+export { injectWorkspaceTools } from './tools/inject-workspace-tools.ts'
 export type { JsonSchema, JsonValue } from './tools/json-schema.ts'
+export { MAX_RESULT_CHARACTERS } from './tools/result-budget.ts'
 export type { Schema, SchemaIssue, SchemaResult } from './tools/schema.ts'
+export { parseWithSchema } from './tools/schema-parse.ts'
+export { toJsonSchema, toSchema } from './tools/to-json-schema.ts'
+export { RESERVED_TOOL_PREFIX, workspaceToolName } from './tools/tool-name.ts'
 export type {
   ModelOutput,
   ModelOutputPart,

@@ -32,11 +32,17 @@ export interface WorkspaceDeclaration {
   readonly onLost: OnLost
 }
 
+/**
+ * Makes the system prompt from the custom state. Declared as a method so that its parameter
+ * compares both ways, and agents with different states share one type.
+ */
+export type SystemPrompt<TState> = string | { prompt(state: TState): string }['prompt']
+
 export interface AgentConfig<TState = unknown, TOutput = unknown> {
   /** Unique among the agents of an application; `[a-zA-Z][a-zA-Z0-9_-]*`, at most 48 characters. */
   readonly name: string
   readonly description?: string
-  readonly systemPrompt?: string | ((state: TState) => string)
+  readonly systemPrompt?: SystemPrompt<TState>
   readonly tools?: readonly Tool[]
   /** Custom state; its fields need defaults, since a session starts from `{}`. */
   readonly stateSchema?: Schema<TState>

@@ -74,7 +74,8 @@ export interface ModuleDefinition<Name extends string, Contract, Schema extends 
   readonly tools: readonly ModuleTool<Contract, z.output<Schema>>[]
 }
 
-interface ToolSpec<Contract, Config, Input extends z.ZodType, Output> {
+/** A tool as its file writes it, with the types of its input and output. */
+export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Output> {
   readonly name: string
   readonly description: string
   readonly inputSchema: Input
@@ -86,7 +87,7 @@ interface ToolSpec<Contract, Config, Input extends z.ZodType, Output> {
 
 /** Binds contract and config once; each tool file then infers its own input and output. */
 export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
-  spec: ToolSpec<Contract, Config, Input, Output>,
+  spec: ModuleToolSpec<Contract, Config, Input, Output>,
 ) => ModuleTool<Contract, Config> {
   // The caller parses the input with `inputSchema`, and hands `execute`'s own result back.
   return (spec) => ({ available: () => true, ...spec })

@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { isGlob } from './glob.ts'
 
 /** One line of the path rules: the first whose pattern matches decides. */
 const pathRuleSchema = z.strictObject({
   /** Glob over absolute workspace paths, such as `/secrets/**`. */
-  pattern: z.string().startsWith('/'),
+  pattern: z.string().startsWith('/').refine(isGlob, 'is not a valid glob pattern'),
   access: z.enum(['none', 'read', 'write']),
 })
 

@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import { type Capabilities, workspaceModules } from '../modules/registry.ts'
+import { MAX_TOOL_NAME_LENGTH, workspaceToolName } from '../tools/tool-name.ts'
+import type { WorkspaceConfig, WorkspaceDeclaration } from './agent-definition.ts'
+
+const WORKSPACE_NAME = /^[a-z][a-z0-9-_]*$/
+const EVERY_CAPABILITY = { fs: true, shell: true, code: true, snapshot: true, branch: true }
+
+/** `true` stands for the defaults of a module; `false` for a module that is not declared. */
+const capability = <S extends z.ZodType>(schema: S) =>
+  z
+    .union([z.boolean(), z.unknown()])
+    .transform((value) => (value === true ? {} : value === false ? undefined : value))
+    .pipe(schema.optional())
+    .optional()
+
+const capabilitiesSchema = z.strictObject({
+  fs: capability(workspaceModules.fs.configSchema),
+  shell: capability(workspaceModules.shell.configSchema),
+  code: capability(workspaceModules.code.configSchema),
+  snapshot: capability(workspaceModules.snapshot.configSchema),
+})
+
+const workspaceSchema = z.strictObject({
+  provider: z.looseObject({ kind: z.string().min(1) }),
+  capabilities: capabilitiesSchema,
+  onLost: z.enum(['reopen', 'fail']).default('reopen'),
+})
+
+export interface CheckedWorkspaces {
+  readonly declarations: Readonly<Record<string, WorkspaceDeclaration>>
+  readonly problems: readonly string[]
+}
+
+/** Checks the declared workspaces of an agent and fills in the defaults. */
+export function checkWorkspaces(
+  workspaces: Readonly<Record<string, WorkspaceConfig>> = {},
+): CheckedWorkspaces {
+  const problems: string[] = []
+  const declarations: Record<string, WorkspaceDeclaration> = {}
+  for (const [name, config] of Object.entries(workspaces)) {
+    const parsed = workspaceSchema.safeParse(config)
+    const about = (text: string): string => `workspace ${name}: ${text}`
+    problems.push(...checkName(name).map(about))
+    if (!parsed.success) {
+      problems.push(...parsed.error.issues.map((issue) => about(renderIssue(issue))))
+      continue
+    }
+    const capabilities = withoutUndefined(parsed.data.capabilities)
+    problems.push(...checkCapabilities(name, capabilities).map(about))
+    const { provider, onLost } = parsed.data
+    declarations[name] = Object.freeze({ name, provider, capabilities, onLost })
+  }
+  return { declarations, problems }
+}
+
+function checkName(name: string): string[] {
+  return WORKSPACE_NAME.test(name) ? [] : ['the name must match [a-z][a-z0-9-_]*']
+}
+
+function checkCapabilities(name: string, capabilities: Capabilities): string[] {
+  const problems: string[] = []
+  const longest = longestToolName(name, capabilities)
+  if (longest.length > MAX_TOOL_NAME_LENGTH) {
+    const spare = MAX_TOOL_NAME_LENGTH - (longest.length - name.length)
+    problems.push(`the name is too long: at most ${spare} characters fit before ${longest}`)
+  }
+  const hasRules = (capabilities.fs?.pathRules.length ?? 0) > 0
+  if (hasRules && capabilities.shell && capabilities.shell.allowedCommands === undefined) {
+    problems.push('fs.pathRules mean nothing beside a shell without allowedCommands')
+  }
+  if (hasRules && capabilities.code) {
+    problems.push('fs.pathRules mean nothing beside code, which reads every file')
+  }
+  return problems
+}
+
+function longestToolName(workspace: string, capabilities: Capabilities): string {
+  const { fs, shell, code, snapshot } = workspaceModules
+  const names = [
+    ...namesOf(fs, capabilities.fs),
+    ...namesOf(shell, capabilities.shell),
+    ...namesOf(code, capabilities.code),
+    ...namesOf(snapshot, capabilities.snapshot),
+  ].map((tool) => workspaceToolName(workspace, tool))
+  return names.reduce((longest, next) => (next.length > longest.length ? next : longest), '')
+}
+
+interface ToolNames<Config> {
+  readonly tools: readonly {
+    readonly name: string
+    available(config: Config, offered: typeof EVERY_CAPABILITY): boolean
+  }[]
+}
+
+function namesOf<Config>(module: ToolNames<Config>, config: Config | undefined): string[] {
+  if (config === undefined) return []
+  return module.tools
+    .filter((tool) => tool.available(config, EVERY_CAPABILITY))
+    .map((tool) => tool.name)
+}
+
+type OptionalKeys<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** A capability that was given as `false` is absent. */
+function withoutUndefined<T extends object>(record: T): OptionalKeys<T> {
+  const present = Object.entries(record).filter(([, value]) => value !== undefined)
+  return Object.freeze(Object.fromEntries(present)) as OptionalKeys<T>
+}
+
+function renderIssue(issue: z.core.$ZodIssue): string {
+  const path = issue.path.map(String).join('.')
+  return path === '' ? issue.message : `${path}: ${issue.message}`
+}

@@ -1,0 +1,88 @@
+import { HelixError } from '../errors/helix-error.ts'
+import { ToolFailedError } from '../errors/tool-failed-error.ts'
+import type { JsonSchema } from '../tools/json-schema.ts'
+import type { Schema } from '../tools/schema.ts'
+import type { ModelOutput, Tool, ToolAnnotations, ToolContext } from '../tools/tool.ts'
+import { renderForModel } from './render-for-model.ts'
+import { checkOutput, defineInput } from './tool-input.ts'
+
+/** What a schema accepts; a plain JSON Schema says nothing to the compiler. */
+export type SchemaOutput<S> = S extends Schema<infer Output> ? Output : unknown
+
+export interface ToolConfig<TInput extends Schema | JsonSchema, TOutput> {
+  /** `[a-zA-Z][a-zA-Z0-9_-]*`, at most 64 characters; not `workspace__…`. */
+  readonly name: string
+  /** For the model: what it does and when to use it. */
+  readonly description: string
+  /** Any Standard Schema, such as zod, or a plain JSON Schema. */
+  readonly inputSchema: TInput
+  /** Checks the result of `execute`. */
+  readonly outputSchema?: Schema<TOutput>
+  readonly execute: (
+    input: SchemaOutput<TInput>,
+    context: ToolContext,
+  ) => TOutput | Promise<TOutput>
+  /** The run completes with the result of this tool as its output. */
+  readonly finishWith?: boolean
+  /** Default: it changes something, may destroy it, and must not run twice. */
+  readonly annotations?: Partial<ToolAnnotations>
+  /** Time of one call, in milliseconds. Default: no limit of its own. */
+  readonly timeoutMs?: number
+  /** Calls that change something and share this key keep their order. Default: the name. */
+  readonly orderKey?: string
+  /** The result as the model reads it. Default: text as it is, anything else as JSON. */
+  readonly toModelOutput?: (output: TOutput) => ModelOutput
+}
+
+const CAUTIOUS: ToolAnnotations = { readOnly: false, destructive: true, idempotent: false }
+const HARMLESS: ToolAnnotations = { readOnly: true, destructive: false, idempotent: true }
+
+/**
+ * Makes a tool from a typed definition. The message of an error that `execute` throws goes to
+ * the model with the code `tool-failed`, except for errors of the platform (files, sockets),
+ * which may name what the model must not see.
+ */
+export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
+  config: ToolConfig<TInput, TOutput>,
+): Tool {
+  const { name, description, finishWith, timeoutMs, orderKey } = config
+  const toModelOutput = config.toModelOutput ?? renderForModel
+  const defaults = config.annotations?.readOnly === true ? HARMLESS : CAUTIOUS
+  const tool = {
+    name,
+    description,
+    annotations: { ...defaults, ...config.annotations },
+    ...defineInput(config.inputSchema),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(orderKey === undefined ? {} : { orderKey }),
+    ...(finishWith === undefined ? {} : { finishWith }),
+    execute: (input: SchemaOutput<TInput>, context: ToolContext) => run(config, input, context),
+    toModelOutput,
+  }
+  // Runtimes hand `execute` the result of `parse`, and `toModelOutput` that of `execute`.
+  return Object.freeze(tool) as Tool
+}
+
+async function run<TInput extends Schema | JsonSchema, TOutput>(
+  { name, execute, outputSchema }: ToolConfig<TInput, TOutput>,
+  input: SchemaOutput<TInput>,
+  context: ToolContext,
+): Promise<TOutput> {
+  let output
+  try {
+    output = await execute(input, context)
+  } catch (error) {
+    throw speakable(error)
+      ? new ToolFailedError('tool-failed', error.message, { cause: error })
+      : error
+  }
+  return outputSchema === undefined ? output : await checkOutput(name, outputSchema, output)
+}
+
+/** An error whose message its author meant for a reader: not the platform's, not a stop. */
+function speakable(error: unknown): error is Error {
+  if (!(error instanceof Error) || HelixError.isInstance(error)) return false
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return false
+  if ('syscall' in error || 'errno' in error) return false
+  return error.message !== '' && !/\n\s+at /.test(error.message)
+}

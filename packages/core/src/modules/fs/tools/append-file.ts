@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { utf8Length } from '../bytes.ts'
+import { normalizePath } from '../path.ts'
+import { statIfPresent } from '../rewrite-file.ts'
+import { filePath, fsTool } from './fs-tool.ts'
+
+export const appendFileTool = fsTool({
+  name: 'append_file',
+  description:
+    'Add text to the end of a file, exactly as given: no line end is added. Makes the file when it is missing.',
+  inputSchema: z.strictObject({ path: filePath, content: z.string() }),
+  annotations: { readOnly: false, destructive: false, idempotent: false },
+  available: (config) => config.extended,
+  execute: async ({ module, input, context }) => {
+    const path = normalizePath(input.path)
+    const { actor, ledger } = context
+    const before = await statIfPresent(module, path)
+    const stat = await module.appendFile(path, input.content)
+    const isCurrent =
+      before === undefined || ledger.check(actor, path, before.version) === undefined
+    // Any other size: somebody else wrote in between, which this agent has not seen.
+    const isOwn = stat.size === (before?.size ?? 0) + utf8Length(input.content)
+    const known = before === undefined ? 'whole' : 'before'
+    if (isCurrent && isOwn) ledger.recordWrite(actor, path, stat.version, known)
+    return { path, size: stat.size, version: stat.version }
+  },
+  toModelOutput: (output) =>
+    `appended to ${output.path}: now ${output.size} bytes, version ${output.version}`,
+})

@@ -1,0 +1,23 @@
+import { normalizePath } from '../path.ts'
+import { refuseStaleTarget, transferInput } from '../transfer.ts'
+import { fsTool } from './fs-tool.ts'
+
+export const copyTool = fsTool({
+  name: 'copy',
+  description:
+    'Copy a file or a directory with all in it. An existing target file is replaced only with opts.overwrite, and not when it changed since you last read it.',
+  inputSchema: transferInput,
+  annotations: { readOnly: false, destructive: true, idempotent: false },
+  available: (config) => config.extended,
+  execute: async (change) => {
+    const { module, input, context } = change
+    const from = normalizePath(input.from)
+    const to = normalizePath(input.to)
+    await refuseStaleTarget(change, to)
+    await module.copy(from, to, input.opts)
+    const stat = await module.stat(to)
+    if (stat.type === 'file') context.ledger.recordWrite(context.actor, to, stat.version)
+    return { from, to }
+  },
+  toModelOutput: ({ from, to }) => `copied ${from} to ${to}`,
+})

@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { toolsFor } from '../../define-module.ts'
+import type { FileSystemConfig } from '../config.ts'
+import type { FileSystem } from '../contract.ts'
+
+/** Makes a tool of the `fs` module. */
+export const fsTool = toolsFor<FileSystem, FileSystemConfig>()
+
+/** Annotations of tools that only look. */
+export const READ_ONLY = { readOnly: true, destructive: false, idempotent: true } as const
+
+export const filePath = z.string().describe('Path in the workspace, such as /src/main.ts.')
+export const directoryPath = z
+  .string()
+  .describe('Path of a directory in the workspace; / is the root.')
+export const firstEntry = z
+  .int()
+  .positive()
+  .exactOptional()
+  .describe('Number of the first result to return, from 1. Default 1.')
+
+/** Added to a description only where it is enforced. */
+export const READ_FIRST = 'An existing file must have been read with read_file before.'

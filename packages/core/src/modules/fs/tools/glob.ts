@@ -1,0 +1,45 @@
+import * as z from 'zod'
+import { fitLines } from '../fit-lines.ts'
+import { normalizePath } from '../path.ts'
+import { resultLimits } from '../result-limits.ts'
+import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
+
+export interface GlobOutput {
+  readonly pattern: string
+  /** The paths from `offset` on. */
+  readonly paths: readonly string[]
+  /** Number of the first path, from 1. */
+  readonly offset: number
+  /** Paths that match. */
+  readonly total: number
+}
+
+export const globTool = fsTool({
+  name: 'glob',
+  description:
+    'Find files by path: *, ?, [a-z] within a name, ** for any directories, {a,b} for alternatives. Returns files only, sorted. A long list comes in parts: the end of a result says which offset continues it.',
+  inputSchema: z.strictObject({
+    pattern: z.string().describe('Such as src/**/*.ts'),
+    path: z
+      .string()
+      .exactOptional()
+      .describe('Directory that the pattern is relative to. Default: the root.'),
+    offset: firstEntry,
+  }),
+  annotations: READ_ONLY,
+  execute: async ({ module, input, context }): Promise<GlobOutput> => {
+    const path = normalizePath(input.path ?? '/')
+    const all = await module.glob(input.pattern, { path, signal: context.signal })
+    const offset = input.offset ?? 1
+    const part = all.slice(offset - 1, offset - 1 + resultLimits.entries)
+    const paths = part.slice(0, fitLines(part, resultLimits.characters))
+    return { pattern: input.pattern, paths, offset, total: all.length }
+  },
+  toModelOutput: ({ pattern, paths, offset, total }) => {
+    if (total === 0) return `no file matches ${pattern}`
+    if (paths.length === 0) return `${total} files match ${pattern}; the offset is past the end`
+    const next = offset + paths.length
+    const rest = next > total ? '' : `\n[files ${next}-${total} not shown: offset: ${next}]`
+    return `${total} ${total === 1 ? 'file' : 'files'}\n${paths.join('\n')}${rest}`
+  },
+})

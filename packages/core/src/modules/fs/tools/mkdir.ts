@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { normalizePath } from '../path.ts'
+import { directoryPath, fsTool } from './fs-tool.ts'
+
+export const mkdirTool = fsTool({
+  name: 'mkdir',
+  description:
+    'Make a directory. With opts.recursive also its parents, and an existing one is no error.',
+  inputSchema: z.strictObject({
+    path: directoryPath,
+    opts: z.strictObject({ recursive: z.boolean().exactOptional() }).exactOptional(),
+  }),
+  // Without `recursive` a repeated call fails.
+  annotations: { readOnly: false, destructive: false, idempotent: false },
+  execute: async ({ module, input }) => {
+    const path = normalizePath(input.path)
+    await module.mkdir(path, input.opts)
+    return { path }
+  },
+  toModelOutput: ({ path }) => `made ${path}`,
+})

@@ -1,0 +1,27 @@
+import { normalizePath } from '../path.ts'
+import { refuseStaleTarget, transferInput } from '../transfer.ts'
+import { fsTool } from './fs-tool.ts'
+
+export const moveTool = fsTool({
+  name: 'move',
+  description:
+    'Move or rename a file or a directory. An existing target file is replaced only with opts.overwrite, and not when it changed since you last read it.',
+  inputSchema: transferInput,
+  annotations: { readOnly: false, destructive: true, idempotent: false },
+  available: (config) => config.extended,
+  execute: async (change) => {
+    const { module, input, context } = change
+    const from = normalizePath(input.from)
+    const to = normalizePath(input.to)
+    await refuseStaleTarget(change, to)
+    const before = await module.stat(from)
+    await module.move(from, to, input.opts)
+    if (from === to) return { from, to }
+    context.ledger.rename(from, to)
+    const after = await module.stat(to)
+    // Some file systems give a moved file a new version.
+    if (after.type === 'file') context.ledger.revise(to, before.version, after.version)
+    return { from, to }
+  },
+  toModelOutput: ({ from, to }) => `moved ${from} to ${to}`,
+})

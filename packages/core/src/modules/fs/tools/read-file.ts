@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import { FileSystemError } from '../../../errors/file-system-error.ts'
+import type { ModuleToolCall } from '../../define-module.ts'
+import { readText } from '../bytes.ts'
+import type { FileSystemConfig } from '../config.ts'
+import type { FileStat, FileSystem } from '../contract.ts'
+import type { ReadLines } from '../file-ledger.ts'
+import { hasWindowsLineEnds } from '../line-endings.ts'
+import { LinePager, type Page } from '../line-pager.ts'
+import { numberLines } from '../page-text.ts'
+import { normalizePath } from '../path.ts'
+import { resultLimits } from '../result-limits.ts'
+import { filePath, fsTool, READ_ONLY } from './fs-tool.ts'
+
+const BYTES_PER_MB = 1_048_576
+/** A NUL among the first characters makes a file binary. */
+const SNIFFED_CHARACTERS = 8192
+
+const inputSchema = z.strictObject({
+  path: filePath,
+  offset: z.int().positive().exactOptional().describe('First line, from 1. Default 1.'),
+  limit: z.int().positive().exactOptional().describe('Most lines to return. Default 2000.'),
+  column: z
+    .int()
+    .positive()
+    .exactOptional()
+    .describe('First character of the first line, from 1: only to go on within a very long line.'),
+})
+
+type ReadFileInput = z.output<typeof inputSchema>
+
+/** One page of a text file, or what a binary file is. */
+export interface ReadFileOutput {
+  readonly path: string
+  /** Bytes of the whole file. */
+  readonly size: number
+  readonly version: string
+  readonly isBinary: boolean
+  /** Absent for a binary file. */
+  readonly page?: Page
+  /** The limit that was asked for, to be repeated for the next page. */
+  readonly limit?: number
+}
+
+export const readFileTool = fsTool({
+  name: 'read_file',
+  description:
+    'Read a text file. Each line comes with its number and an arrow; they are not part of the file, so never copy them into an edit. A long file comes in pages: the end of a result says which offset continues it.',
+  inputSchema,
+  annotations: READ_ONLY,
+  execute: readPage,
+  toModelOutput: renderPage,
+})
+
+async function readPage(
+  call: ModuleToolCall<FileSystem, FileSystemConfig, ReadFileInput>,
+): Promise<ReadFileOutput> {
+  const { module, config, input, context } = call
+  const path = normalizePath(input.path)
+  // Before the content: a write in between makes this version old, never the content.
+  const stat = await module.stat(path)
+  if (stat.type === 'directory') throw new FileSystemError('is-directory', input.path)
+  const pager = new LinePager({
+    offset: input.offset ?? 1,
+    column: input.column ?? 1,
+    limit: input.limit ?? resultLimits.readLines,
+    maxCharacters: resultLimits.characters,
+  })
+  const isLarge = stat.size > config.maxFileSizeMb * BYTES_PER_MB
+  const head = isLarge
+    ? await streamInto(pager, await module.readStream(path, { signal: context.signal }))
+    : pushText(pager, await readText(module, path))
+  const page = pager.end()
+  const isBinary = head.includes('\0') || page.content.includes('\0')
+  context.ledger.recordRead(context.actor, path, stat.version, isBinary ? undefined : seen(page))
+  return toOutput(stat, isBinary ? undefined : page, input.limit)
+}
+
+function pushText(pager: LinePager, text: string): string {
+  pager.push(text)
+  return text.length <= SNIFFED_CHARACTERS ? text : text.slice(0, SNIFFED_CHARACTERS)
+}
+
+async function streamInto(pager: LinePager, stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const reader = stream.getReader()
+  let head = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    const text = done ? decoder.decode() : decoder.decode(value, { stream: true })
+    if (head.length < SNIFFED_CHARACTERS) head += text.slice(0, SNIFFED_CHARACTERS)
+    pager.push(text)
+    if (done) return head
+  }
+}
+
+/** Lines that were shown to their end. */
+function seen(page: Page): ReadLines | undefined {
+  if (page.totalLines === 0) return undefined
+  if (page.firstLine === 0) return { first: 1, last: 0, total: page.totalLines }
+  const isCut = page.next?.column !== undefined
+  return {
+    first: page.firstLine,
+    last: isCut ? page.lastLine - 1 : page.lastLine,
+    total: page.totalLines,
+  }
+}
+
+function toOutput(
+  stat: FileStat,
+  page: Page | undefined,
+  limit: number | undefined,
+): ReadFileOutput {
+  return {
+    path: stat.path,
+    size: stat.size,
+    version: stat.version,
+    isBinary: page === undefined,
+    ...(page !== undefined && { page }),
+    ...(limit !== undefined && { limit }),
+  }
+}
+
+function renderPage(output: ReadFileOutput): string {
+  const { page } = output
+  if (page === undefined) return `${output.path}: binary file, ${output.size} bytes; not shown`
+  if (page.totalLines === 0) return `${output.path}: empty file, 0 lines`
+  if (page.firstLine === 0) {
+    return `${output.path}: the offset is past the end; the file has ${page.totalLines} lines`
+  }
+  const { content } = page
+  const lineEnds = hasWindowsLineEnds(content) ? ', CRLF line ends' : ''
+  const isOpenEnd = page.next === undefined && !content.endsWith('\n')
+  const end = isOpenEnd ? ', no line end at the end' : ''
+  const lines = `lines ${page.firstLine}-${page.lastLine} of ${page.totalLines}`
+  const header = `${output.path}: ${lines}, ${output.size} bytes${lineEnds}${end}\n`
+  return header + numberLines(page) + renderNext(output, page)
+}
+
+function renderNext(output: ReadFileOutput, page: Page): string {
+  const { next } = page
+  if (next === undefined) return ''
+  const column = next.column === undefined ? '' : `, column: ${next.column}`
+  const limit = output.limit === undefined ? '' : `, limit: ${output.limit}`
+  const what =
+    next.column === undefined ? `lines ${next.offset}` : `the rest of line ${next.offset}`
+  return `[${what} to ${page.totalLines} not shown; continue with offset: ${next.offset}${column}${limit}]`
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import type { FileStat } from '../contract.ts'
+import { normalizePath } from '../path.ts'
+import {
+  type FileChange,
+  requireRead,
+  rewriteFile,
+  statUnlessStale,
+  staleWrite,
+} from '../rewrite-file.ts'
+import { filePath, fsTool, READ_FIRST } from './fs-tool.ts'
+
+const inputSchema = z.strictObject({
+  path: filePath,
+  content: z.string().describe('The whole new content.'),
+})
+
+export interface WriteFileOutput {
+  readonly path: string
+  /** Bytes. */
+  readonly size: number
+  readonly version: string
+  readonly isNew: boolean
+}
+
+const DESCRIPTION =
+  'Create a file, or replace the whole content of an existing one. Missing directories are made. Refused when the file changed since you last read it.'
+
+/** Two forms of one tool: the description tells of reading first only where that is enforced. */
+export const writeFileTool = createWriteFileTool(false)
+export const writeReadFileTool = createWriteFileTool(true)
+
+function createWriteFileTool(isReadRequired: boolean) {
+  return fsTool({
+    name: 'write_file',
+    description: isReadRequired ? `${DESCRIPTION} ${READ_FIRST}` : DESCRIPTION,
+    inputSchema,
+    annotations: { readOnly: false, destructive: true, idempotent: true },
+    available: (config) => config.requireReadBeforeWrite === isReadRequired,
+    execute: async (change): Promise<WriteFileOutput> => {
+      const { input } = change
+      const path = normalizePath(input.path)
+      let isRepeated = false
+      const { stat, before } = await rewriteFile(change, path, async (current) => {
+        if (isRepeated && current !== undefined) await refuseForeign(change, current)
+        isRepeated = true
+        if (current !== undefined) requireRead(change, path)
+        return { data: input.content, known: 'whole' }
+      })
+      return { path, size: stat.size, version: stat.version, isNew: before === undefined }
+    },
+    toModelOutput: (output) =>
+      `${output.isNew ? 'created' : 'replaced'} ${output.path}: ${output.size} bytes, version ${output.version}`,
+  })
+}
+
+/** The file changed between look and write: fine when another call of this agent did it. */
+async function refuseForeign(change: FileChange, current: FileStat): Promise<void> {
+  const { actor, ledger } = change.context
+  await statUnlessStale(change, current.path)
+  if (!ledger.hasSeen(actor, current.path)) throw staleWrite(current, undefined)
+}

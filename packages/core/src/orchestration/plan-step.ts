@@ -1,0 +1,62 @@
+import type { StepResult } from '../llm/llm-adapter.ts'
+import type { AssistantMessage, ToolCall } from '../llm/messages.ts'
+import { createAssistantMessage } from './create-messages.ts'
+
+/** What a run does with one answer of the model. */
+export type StepPlan =
+  /** Store the message; then end, or ask the model again. */
+  | { readonly type: 'answer'; readonly message: AssistantMessage; readonly isFinal: boolean }
+  /** Store the message, run the calls, store their results, ask the model again. */
+  | {
+      readonly type: 'calls'
+      readonly message: AssistantMessage
+      readonly toolCalls: readonly ToolCall[]
+    }
+  /** The model gave the output itself. */
+  | {
+      readonly type: 'output'
+      readonly message: AssistantMessage
+      readonly output: unknown
+    }
+  | { readonly type: 'error'; readonly error: unknown; readonly isFinal: boolean }
+
+/** Turns an answer of the model into the work that follows from it. */
+export function planStepProcessing(result: StepResult): StepPlan {
+  if (result.type === 'tool_calls') return planCalls(result)
+  if (result.type === 'error') {
+    return { type: 'error', error: result.error, isFinal: result.shouldStop }
+  }
+  if (result.type === 'text') {
+    return { type: 'answer', message: createAssistantMessage(result), isFinal: result.shouldStop }
+  }
+  const message = createAssistantMessage({ content: JSON.stringify(result.output) })
+  return { type: 'output', message, output: result.output }
+}
+
+function planCalls(result: Extract<StepResult, { type: 'tool_calls' }>): StepPlan {
+  const { content, thinking } = result
+  if (result.toolCalls.length === 0) {
+    const message = createAssistantMessage({ content, thinking })
+    return { type: 'answer', message, isFinal: true }
+  }
+  const toolCalls = withUniqueIds(result.toolCalls)
+  return {
+    type: 'calls',
+    message: createAssistantMessage({ content, thinking, toolCalls }),
+    toolCalls,
+  }
+}
+
+/** Results are matched by id: an id that is missing or used twice in a step gets a new one. */
+function withUniqueIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const seen = new Set<string>()
+  let changed = false
+  const unique = calls.map((call, index) => {
+    const usable = call.id !== '' && !seen.has(call.id)
+    const id = usable ? call.id : `${call.id === '' ? 'call' : call.id}#${index}`
+    seen.add(id)
+    changed ||= !usable
+    return usable ? call : { ...call, id }
+  })
+  return changed ? unique : calls
+}

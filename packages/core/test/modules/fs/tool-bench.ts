@@ -1,0 +1,74 @@
+import { HelixError } from '../../../src/errors/helix-error.ts'
+import type { ModuleToolContext, PolicyRejection } from '../../../src/modules/define-module.ts'
+import {
+  type FileSystemConfigInput,
+  fileSystemConfigSchema,
+} from '../../../src/modules/fs/config.ts'
+import type { FileSystem } from '../../../src/modules/fs/contract.ts'
+import { FileLedger } from '../../../src/modules/fs/file-ledger.ts'
+import { fileSystemModule } from '../../../src/modules/fs/module.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { MapFileSystem } from './map-file-system.ts'
+
+/** The tools of the module over a file system in a map, called as the runtime calls them. */
+export class ToolBench {
+  readonly fs: MapFileSystem
+  readonly guarded: FileSystem
+  readonly audited: PolicyRejection[] = []
+  readonly config
+  ledger = new FileLedger()
+
+  constructor(config: FileSystemConfigInput = {}, fs = new MapFileSystem()) {
+    this.fs = fs
+    this.config = fileSystemConfigSchema.parse(config)
+    const audit = (rejection: PolicyRejection) => this.audited.push(rejection)
+    this.guarded = fileSystemModule.guard(fs, this.config, { workspace: 'box', audit })
+  }
+
+  tools() {
+    const flags = { fs: true }
+    return fileSystemModule.tools.filter((tool) => tool.available(this.config, flags as never))
+  }
+
+  tool(name: string) {
+    const found = this.tools().filter((tool) => tool.name === name)
+    if (found.length !== 1) throw new Error(`${found.length} tools are named ${name}`)
+    return found[0]!
+  }
+
+  /** The structured result. */
+  async call<Output = unknown>(name: string, input: object, actor = 'main'): Promise<Output> {
+    const tool = this.tool(name)
+    const context = {
+      workspace: 'box',
+      live: { fs: this.fs },
+      ledger: this.ledger,
+      actor,
+      signal: new AbortController().signal,
+      clock: new ManualClock(),
+    } as unknown as ModuleToolContext
+    const parsed = tool.inputSchema.parse(input)
+    const call = { module: this.guarded, config: this.config, input: parsed, context }
+    return (await tool.execute(call)) as Output
+  }
+
+  /** The result as the model reads it. */
+  async show(name: string, input: object, actor?: string): Promise<string> {
+    return this.tool(name).toModelOutput(await this.call(name, input, actor)) as string
+  }
+
+  /** The code of the error, or `ok`. */
+  async code(name: string, input: object, actor?: string): Promise<string> {
+    return codeOf(this.call(name, input, actor))
+  }
+}
+
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error === undefined) return 'ok'
+  if (HelixError.isInstance(error)) return error.code
+  throw error
+}
