@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type FileSystem,
+  noopLogger,
+  type Shell,
+  systemClock,
+  type Workspace,
+  type WorkspaceProvider,
+} from '@helix-agents/core'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
+
+/** Opens a workspace of ours without an agent around it. */
+async function open(provider: WorkspaceProvider, kind: string): Promise<Workspace> {
+  const { ws } = await provider.open(
+    { kind },
+    { sessionId: 'bench', agentType: 'bench' },
+    {
+      workspace: 'bench',
+      capabilities: {},
+      signal: new AbortController().signal,
+      logger: noopLogger,
+      clock: systemClock,
+    },
+  )
+  return ws
+}
+
+export async function openMemory(): Promise<FileSystem> {
+  const ws = await open(new InMemoryWorkspaceProvider({ maxTotalMb: 4096 }), 'in-memory')
+  return present(ws.fs)
+}
+
+export interface DiskWorkspace {
+  readonly fs: FileSystem
+  readonly shell: Shell
+  close(): Promise<void>
+}
+
+export async function openDisk(): Promise<DiskWorkspace> {
+  const ws = await open(new LocalBashWorkspaceProvider({ logger: noopLogger }), 'local-bash')
+  return { fs: present(ws.fs), shell: present(ws.shell), close: () => ws.close() }
+}
+
+/** A folder for the peers, on the same disk as ours. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'helix-bench-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+function present<T>(module: T | undefined): T {
+  if (module === undefined) throw new Error('the workspace lacks a module')
+  return module
+}

@@ -1,0 +1,29 @@
+// pnpm bench [--only files,search,…] [--no-peers]: ratios against limits and peers in one run.
+import { parseArgs } from 'node:util'
+import { installPeers } from './harness/peers.ts'
+import { summarise, type Verdict } from './harness/report.ts'
+
+const workloads = {
+  files: () => import('./workloads/files.ts'),
+  search: () => import('./workloads/search.ts'),
+  edit: () => import('./workloads/edit.ts'),
+  dispatch: () => import('./workloads/dispatch.ts'),
+  shell: () => import('./workloads/shell.ts'),
+  loop: () => import('./workloads/loop.ts'),
+  memory: () => import('./workloads/memory.ts'),
+  size: () => import('./workloads/size.ts'),
+} satisfies Record<string, () => Promise<{ run(peers: boolean): Promise<Verdict[]> }>>
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, peers: { type: 'boolean', default: true } },
+  allowNegative: true,
+})
+if (values.peers) installPeers()
+const wanted = values.only?.split(',')
+const verdicts: Verdict[] = []
+for (const [name, load] of Object.entries(workloads)) {
+  if (wanted !== undefined && !wanted.includes(name)) continue
+  const workload = await load()
+  verdicts.push(...(await workload.run(values.peers)))
+}
+summarise(verdicts)

@@ -1,0 +1,85 @@
+import { styleText } from 'node:util'
+import type { StreamChunk } from '@helix-agents/core'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** What happened in one process, for the summary. */
+export interface Tally {
+  /** Tool → how often it was called. */
+  readonly calls: Record<string, number>
+  failedCalls: number
+  /** Bytes of the arguments that the model gave, and of the results that tools returned. */
+  argumentBytes: number
+  resultBytes: number
+  toolMs: number
+}
+
+/** Tells on a terminal what an agent does, while it does it. */
+export class Narrator {
+  readonly tally: Tally = { calls: {}, failedCalls: 0, argumentBytes: 0, resultBytes: 0, toolMs: 0 }
+  readonly #startedAt = new Map<string, number>()
+  readonly #print: (line: string) => void
+
+  constructor(print: (line: string) => void) {
+    this.#print = print
+  }
+
+  show(chunk: StreamChunk): void {
+    if (chunk.type === 'text_delta') this.#print(`\n${paint('bold', 'agent')}  ${chunk.delta}`)
+    if (chunk.type === 'tool_start') this.#toolStart(chunk)
+    if (chunk.type === 'tool_progress') this.#lines(chunk.text)
+    if (chunk.type === 'tool_end') this.#toolEnd(chunk)
+    if (chunk.type === 'error') this.#print(paint('red', `error  ${chunk.code}: ${chunk.message}`))
+  }
+
+  #toolStart(chunk: StreamChunk & { type: 'tool_start' }): void {
+    const tool = shortName(chunk.toolName)
+    this.#startedAt.set(chunk.toolCallId, chunk.timestamp)
+    this.tally.calls[tool] = (this.tally.calls[tool] ?? 0) + 1
+    this.tally.argumentBytes += bytesOf(chunk.arguments)
+    this.#print(`  ${paint('cyan', '▸')} ${tool} ${paint('dim', subjectOf(chunk.arguments))}`)
+  }
+
+  #toolEnd(chunk: StreamChunk & { type: 'tool_end' }): void {
+    const startedAt = this.#startedAt.get(chunk.toolCallId) ?? chunk.timestamp
+    const durationMs = chunk.timestamp - startedAt
+    this.tally.toolMs += durationMs
+    this.tally.resultBytes += bytesOf(chunk.result)
+    if (!chunk.success) this.tally.failedCalls++
+    const mark = chunk.success ? paint('green', '✓') : paint('red', '✗')
+    const outcome = chunk.success ? outcomeOf(chunk.result) : (chunk.error?.message ?? '')
+    const details = paint('dim', `${durationMs} ms ${outcome}`)
+    this.#print(`  ${mark} ${shortName(chunk.toolName)} ${details}`)
+  }
+
+  #lines(text: string): void {
+    for (const line of text.trimEnd().split('\n')) this.#print(`    ${paint('dim', '│')} ${line}`)
+  }
+}
+
+/** Colour on a terminal only. */
+export function paint(style: Style, text: string): string {
+  return process.stdout.isTTY ? styleText(style, text) : text
+}
+
+function shortName(toolName: string): string {
+  return toolName.replace(/^workspace__/, '').replace('__', '.')
+}
+
+/** What a call is about: its path, command or pattern. */
+function subjectOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return ''
+  const { command, pattern, path, name } = input as Readonly<Record<string, unknown>>
+  const subject = [command, pattern, path, name].find((value) => typeof value === 'string')
+  return typeof subject === 'string' ? subject : ''
+}
+
+function outcomeOf(result: unknown): string {
+  if (typeof result !== 'object' || result === null) return ''
+  if ('exitCode' in result) return `exit ${String(result.exitCode)}`
+  return 'summary' in result ? String(result.summary) : ''
+}
+
+function bytesOf(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,56 @@
+import { dirname } from 'node:path'
+import type { ProviderSelection, WorkspaceProvider } from '@helix-agents/core'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
+
+/** Where the agent of this example can live. */
+export const kinds = [
+  'in-memory',
+  'local-bash',
+  'cloudflare-filestore',
+  'cloudflare-sandbox',
+] as const
+export type Kind = (typeof kinds)[number]
+
+export interface Place {
+  readonly selection: ProviderSelection
+  readonly hasShell: boolean
+  /** Whether another process finds the files again. */
+  readonly isDurable: boolean
+  readonly providers: ReadonlyMap<string, WorkspaceProvider>
+}
+
+/** The places that exist; the two on Cloudflare have no package yet. */
+const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
+  'in-memory': () => ({
+    selection: { kind: 'in-memory' },
+    hasShell: false,
+    isDurable: false,
+    providers: new Map([['in-memory', new InMemoryWorkspaceProvider()]]),
+  }),
+  'local-bash': (folder) => {
+    // Commands see the PATH of this process: `node` in the workspace is the Node that runs here.
+    process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`
+    return {
+      selection: { kind: 'local-bash' },
+      hasShell: true,
+      isDurable: true,
+      providers: new Map([['local-bash', new LocalBashWorkspaceProvider({ tmpdirRoot: folder })]]),
+    }
+  },
+}
+
+export function isKind(text: string): text is Kind {
+  return kinds.some((kind) => kind === text)
+}
+
+export function isAvailable(kind: Kind): boolean {
+  return places[kind] !== undefined
+}
+
+/** @param folder where a place on this machine may keep what it stores. */
+export function openPlace(kind: Kind, folder: string): Place {
+  const open = places[kind]
+  if (open === undefined) throw new Error(`${kind} is not available`)
+  return open(folder)
+}

@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Plugin, transformWithOxc } from 'vite'
+
+const fencePattern = /^```ts run\n(?<code>[\s\S]*?)^```$/gm
+const importPattern = /^import (?<names>\{[^}]*\}|\* as \w+) from '(?<from>[^']+)'$/gm
+/** `value // => expected`, where the comment may go on in the next lines. */
+const resultPattern = /^(?<value>.*?\S)\s*\/\/ => (?<expected>.+(?:\n\s*\/\/ {4,}.+)*)$/gm
+const throwsPattern = /^(?:await )?(?<call>.*?\S)\s*\/\/ throws (?<code>[a-z-]+)$/gm
+
+interface Snippet {
+  /** Where the fence starts; names the test. */
+  readonly line: number
+  readonly body: string
+}
+
+/** Pages of a folder that hold at least one runnable fence. */
+export function pagesWithSnippets(folder: string): string[] {
+  const root = join(import.meta.dirname, '..')
+  return globSync(`${folder}/**/*.md`, { cwd: root, exclude: ['**/node_modules/**'] })
+    .filter((page) => snippetsOf(readFileSync(join(root, page), 'utf8')).length > 0)
+    .toSorted()
+}
+
+/**
+ * Loads a Markdown page as a test file, one test for each `ts run` fence. In a fence,
+ * `value // => expected` asserts equality and `call // throws code` asserts a refusal.
+ */
+export function docSnippets(): Plugin {
+  return {
+    name: 'doc-snippets',
+    enforce: 'pre',
+    async load(id) {
+      const [file = id] = id.split('?')
+      if (!file.endsWith('.md')) return null
+      const tests = renderTests(snippetsOf(readFileSync(file, 'utf8')))
+      // Without its types, since the rest of the pipeline takes the page for JavaScript.
+      return transformWithOxc(tests, `${file}.ts`, { lang: 'ts' })
+    },
+  }
+}
+
+/** The runnable fences of a page, in order. */
+export function snippetsOf(markdown: string): Snippet[] {
+  return [...markdown.matchAll(fencePattern)].map((match) => {
+    const code = match.groups?.code ?? ''
+    return {
+      line: markdown.slice(0, match.index).split('\n').length,
+      body: code
+        .replace(importPattern, renderImport)
+        .replace(throwsPattern, renderThrows)
+        .replace(resultPattern, renderResult),
+    }
+  })
+}
+
+function renderTests(snippets: readonly Snippet[]): string {
+  const tests = snippets.map(
+    ({ line, body }) => `__test('the example in line ${line}', async () => {\n${body}\n})`,
+  )
+  return ["import { expect as __expect, test as __test } from 'vitest'", ...tests].join('\n')
+}
+
+/** Each fence has its imports for itself, since two may import the same name. */
+function renderImport(_: string, names: string, from: string): string {
+  const namespace = /^\* as (\w+)$/.exec(names.trim())?.[1]
+  const values = names.replaceAll(/\btype \w+,?/g, '').replaceAll(' as ', ': ')
+  return `const ${namespace ?? values} = await import('${from}')`
+}
+
+function renderResult(_: string, value: string, expected: string): string {
+  const data = expected.replaceAll(/\n\s*\/\//g, '\n')
+  return `;__expect(${value.replace(/;$/, '')}).toEqual(${data});`
+}
+
+function renderThrows(_: string, call: string, code: string): string {
+  return `;await __expect((async () => ${call.replace(/;$/, '')})()).rejects.toMatchObject({ code: '${code}' });`
+}

@@ -1,0 +1,139 @@
+// The generated sections of the docs, by name. Each is a function of its arguments.
+import * as z from 'zod'
+import {
+  type ModuleName,
+  type ModuleTool,
+  type ToolAnnotations,
+  type WorkspaceProvider,
+  workspaceModules,
+} from '../../packages/core/src/index.ts'
+import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
+import { LocalBashWorkspaceProvider } from '../../packages/workspace-local-bash/src/index.ts'
+import { InMemoryWorkspaceProvider } from '../../packages/workspace-memory/src/index.ts'
+import { find, read } from '../repository.ts'
+import { classComment, interfaceFields, keyComments, literals } from './source-text.ts'
+import { code, table } from './table.ts'
+
+export type Section = (...args: readonly string[]) => string
+
+export const sections: Readonly<Record<string, Section>> = {
+  tools: (name) => toolTable(moduleName(name)),
+  defaults: (name) => defaultsTable(moduleName(name)),
+  errors: errorTable,
+  providers: providerTable,
+  knobs: (file = '', name = '') => knobTable(file, name),
+  behaviours: behaviourList,
+  example: (path = '') => `\`\`\`ts\n${read(`examples/${path}`)}\`\`\``,
+}
+
+const features = ['fs', 'shell', 'code', 'snapshot'] as const
+const everything = { fs: true, shell: true, code: true, snapshot: true, branch: true }
+
+function moduleName(name = ''): ModuleName {
+  if (name in workspaceModules) return name as ModuleName
+  throw new Error(`no module ${name}`)
+}
+
+type Tool = ModuleTool<never, never>
+
+interface SchemaProperties {
+  readonly properties?: Readonly<Record<string, { readonly default?: unknown }>>
+  readonly required?: readonly string[]
+}
+
+/** One row a name: some tools have a second form that a policy exchanges for the first. */
+function toolTable(name: ModuleName): string {
+  const { configSchema, tools } = workspaceModules[name]
+  const defaults = configSchema.parse({}) as never
+  const isDefault = (tool: Tool): boolean => tool.available(defaults, everything)
+  const forms = Map.groupBy(tools as readonly Tool[], (tool) => tool.name)
+  const rows = [...forms.values()].map((all) => {
+    const tool = all.find(isDefault) ?? all[0]
+    if (tool === undefined) throw new Error(`module ${name} has a tool without a form`)
+    return [
+      code(`${tool.name}(${parameters(tool.inputSchema)})`),
+      firstSentence(tool.description).replaceAll('*', String.raw`\*`),
+      effectOf(tool.annotations),
+      isDefault(tool) ? 'always' : 'on request',
+    ]
+  })
+  return table(['tool', 'does', 'effect', 'injected'], rows)
+}
+
+function effectOf({ readOnly, destructive, idempotent }: ToolAnnotations): string {
+  if (readOnly) return 'reads'
+  const effect = destructive ? 'may destroy' : 'changes'
+  return idempotent ? `${effect}, repeatable` : effect
+}
+
+function parameters(schema: z.ZodType): string {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, {
+    io: 'input',
+  }) as SchemaProperties
+  return Object.keys(properties)
+    .map((key) => (required.includes(key) ? key : `${key}?`))
+    .join(', ')
+}
+
+function firstSentence(text: string): string {
+  const [sentence = text] = text.replaceAll(/\s+/g, ' ').split(/(?<=\.) /)
+  return sentence
+}
+
+function defaultsTable(name: ModuleName): string {
+  const { properties = {} } = z.toJSONSchema(workspaceModules[name].configSchema, {
+    io: 'input',
+  }) as SchemaProperties
+  const comments = keyComments(`packages/core/src/modules/${name}/config.ts`)
+  const rows = Object.entries(properties).map(([key, property]) => [
+    code(key),
+    property.default === undefined ? '' : code(JSON.stringify(property.default)),
+    comments.get(key) ?? '',
+  ])
+  return table(['key', 'default', 'meaning'], rows)
+}
+
+/** One row a class: codes are a union, or one literal in the class. */
+function errorTable(): string {
+  const rows = find('packages/*/src/**/*-error.ts').flatMap((file) => {
+    const name = /export class (\w+) extends HelixError/.exec(read(file))?.[1]
+    if (name === undefined) return []
+    const union = literals(file, /export type \w+Code =((?:\s*\|?\s*'[a-z-]+')+)/)
+    const codes = union.length > 0 ? union : literals(file, /readonly code = ('[a-z-]+')/)
+    return [[code(name), codes.map(code).join(' '), classComment(file, name)]]
+  })
+  return table(['class', 'codes', 'means'], rows)
+}
+
+function providerTable(): string {
+  const offered: readonly WorkspaceProvider[] = [
+    new InMemoryWorkspaceProvider(),
+    new LocalBashWorkspaceProvider(),
+  ]
+  const rows = offered.map((provider) => [
+    code(provider.providerId),
+    ...features.map((feature) => (provider.capabilities[feature] ? 'yes' : '')),
+    String(provider.refSchemaVersion),
+  ])
+  return table(['kind', ...features, 'ref version'], rows)
+}
+
+/** Every clause of the conformance kit, by the part of the contract that it is about. */
+function behaviourList(): string {
+  const groups = Map.groupBy(workspaceBehaviours, ({ id }) => id.slice(0, id.lastIndexOf('/')))
+  const rows = [...groups].map(([group, behaviours]) => [
+    code(group),
+    [...new Set(behaviours.flatMap((one) => one.needs ?? []))].join(', '),
+    behaviours.map(({ id }) => id.slice(group.length + 1).replaceAll('-', ' ')).join('; '),
+  ])
+  return table(['part', 'needs', 'clauses'], rows)
+}
+
+function knobTable(file: string, name: string): string {
+  const rows = interfaceFields(file, name).map((field) => [
+    code(field.name),
+    code(field.type),
+    field.says,
+  ])
+  return table(['option', 'type', 'meaning'], rows)
+}

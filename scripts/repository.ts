@@ -1,0 +1,43 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The part of a package.json that the scripts read. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly license?: string
+  readonly files?: readonly string[]
+  readonly exports?: ExportMap
+  readonly publishConfig?: { readonly access?: string; readonly exports?: ExportMap }
+  readonly scripts?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+export type ExportMap = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
+/** The folder of the repository. */
+export const root = join(import.meta.dirname, '..')
+
+const generated = ['**/node_modules/**', '**/dist/**', '**/cache/**', '**/.tarballs/**']
+
+/** Paths that match, from the root of the repository and sorted; never installed or built files. */
+export function find(pattern: string | readonly string[]): string[] {
+  const patterns = typeof pattern === 'string' ? [pattern] : [...pattern]
+  return globSync(patterns, { cwd: root, exclude: generated }).toSorted()
+}
+
+export function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(read(join(folder, 'package.json'))) as Manifest
+}
+
+/** Folder names below `packages/`. */
+export function packageFolders(): string[] {
+  return find('packages/*/package.json').flatMap((file) => file.split('/')[1] ?? [])
+}
