@@ -1,1 +1,14 @@
-export {}
+export type { AgentHandle } from './agent-handle.ts'
+export type {
+  BranchOptions,
+  ExecuteInput,
+  ExecuteOptions,
+  JSAgentExecutorOptions,
+  ResumeOptions,
+  ShutdownOptions,
+  WorkspaceProviders,
+  WorkspaceRegistryTuning,
+} from './executor-options.ts'
+export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
+export type { RunError, RunResult } from './run-result.ts'
+export type { Span, SpanAttributes, Tracer } from './tracing.ts'

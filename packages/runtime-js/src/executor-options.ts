@@ -1,0 +1,91 @@
+import type {
+  Clock,
+  JsonValue,
+  Logger,
+  RegistryDeps,
+  RegistryOptions,
+  UserMessage,
+  WorkspaceMetrics,
+  WorkspaceProvider,
+} from '@helix-agents/core'
+import type { Tracer } from './tracing.ts'
+
+/** The kinds of workspaces an executor offers: `provider.kind` → provider. */
+export type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>
+
+/** How the registry of each session retries, closes and recovers. */
+export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'> &
+  Pick<RegistryDeps, 'onOwedDestroy'>
+
+export interface JSAgentExecutorOptions {
+  readonly workspaceProviders?: WorkspaceProviders
+  /** Workspaces of one session that may open at the same time. Default: all. */
+  readonly workspaceMaxConcurrentOpens?: number
+  /** `lazy` (default) opens a workspace with its first use, `eager` all at the start of a run. */
+  readonly workspaceOpenStrategy?: 'lazy' | 'eager'
+  readonly workspaceRegistry?: WorkspaceRegistryTuning
+  /** Default: no log. A pino logger fits as it is. */
+  readonly logger?: Logger
+  readonly metrics?: WorkspaceMetrics
+  /** Spans for runs, model calls and tool calls. An OpenTelemetry tracer fits as it is. */
+  readonly tracer?: Tracer
+  readonly clock?: Clock
+  /**
+   * A run whose process died can be taken over after this time. A living run renews its claim
+   * three times as often. Default 60 000.
+   */
+  readonly leaseMs?: number
+}
+
+/** What a run starts with: a text, or messages with files, and fields of the custom state. */
+export type ExecuteInput =
+  | string
+  | {
+      readonly message: string | UserMessage | readonly UserMessage[]
+      /** Replaces these fields of the custom state. */
+      readonly state?: Readonly<Record<string, unknown>>
+    }
+
+/** How a run ends its stay in the workspaces. */
+interface RunOptions {
+  /**
+   * The workspaces outlive this run: they are detached at its end, not closed, so that the next
+   * turn of the session finds its files, in another process too. Default false: a run that is
+   * done ends its workspaces, and what that means is the policy of each provider.
+   */
+  readonly keepWorkspaces?: boolean
+  /** Aborts the run. */
+  readonly signal?: AbortSignal
+}
+
+export interface ExecuteOptions extends RunOptions {
+  /** Default: a new random id. */
+  readonly sessionId?: string
+  /** Labels of a new session, for tracing and filtering. */
+  readonly userId?: string
+  readonly tags?: readonly string[]
+  readonly metadata?: Readonly<Record<string, JsonValue>>
+}
+
+export interface ResumeOptions extends RunOptions {
+  /** Said to the model after the unfinished step is settled. */
+  readonly message?: string | UserMessage
+}
+
+export interface BranchOptions {
+  readonly fromSessionId: string
+  /** Default: the latest state of the source. */
+  readonly checkpointId?: string
+  /** Id of the new session. Default: a new random id. */
+  readonly sessionId?: string
+  /**
+   * `fresh` (default): the branch starts with empty workspaces. `snapshot`: with copies of those
+   * of its source, as they are now, where they declare the capability `snapshot`.
+   */
+  readonly seedWorkspaces?: 'fresh' | 'snapshot'
+}
+
+export interface ShutdownOptions {
+  /** Time for the steps under way; what is not done by then is stopped. Default 10 000. */
+  readonly timeoutMs?: number
+}

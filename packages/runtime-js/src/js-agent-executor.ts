@@ -1,0 +1,229 @@
+import {
+  type Agent,
+  type LLMAdapter,
+  noopLogger,
+  noopMetrics,
+  type SessionState,
+  type SessionStateStore,
+  type StreamManager,
+  systemClock,
+  warnAboutCommands,
+  type WorkspaceRegistry,
+} from '@helix-agents/core'
+import { ActiveRuns } from './active-runs.ts'
+import { abortPaused } from './abort-paused.ts'
+import { type AgentHandle, createHandle } from './agent-handle.ts'
+import { branchSession } from './branch-session.ts'
+import type {
+  BranchOptions,
+  ExecuteInput,
+  ExecuteOptions,
+  JSAgentExecutorOptions,
+  ResumeOptions,
+  ShutdownOptions,
+} from './executor-options.ts'
+import type { ActiveRun } from './active-runs.ts'
+import { toLabels, toUserMessages } from './execute-input.ts'
+import { launchRun } from './run/launch.ts'
+import type { LaunchRequest } from './run/launch-request.ts'
+import { whyNotResumable } from './run/prepare-session.ts'
+import { RunControl } from './run/run-control.ts'
+import type { RunServices } from './run/run-services.ts'
+import { ToolSets } from './run/tool-sets.ts'
+
+const DEFAULT_LEASE_MS = 60_000
+const DEFAULT_SHUTDOWN_MS = 10_000
+
+/** Whether a session can be resumed, and why not. */
+export interface ResumeCheck {
+  readonly canResume: boolean
+  readonly reason?: string
+  readonly state?: SessionState
+}
+
+/**
+ * Runs agents in this process. State and streams live in the stores, so another process can go
+ * on with a session when this one stops. One executor serves any number of agents and sessions.
+ */
+export class JSAgentExecutor {
+  readonly #services: RunServices
+
+  constructor(
+    stateStore: SessionStateStore,
+    streamManager: StreamManager,
+    llmAdapter: LLMAdapter,
+    options: JSAgentExecutorOptions = {},
+  ) {
+    const providers = options.workspaceProviders ?? new Map()
+    const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
+    this.#services = {
+      stateStore,
+      streamManager,
+      llmAdapter,
+      providers,
+      registryTuning: {
+        ...options.workspaceRegistry,
+        ...(maxConcurrentOpens === undefined ? {} : { maxConcurrentOpens }),
+      },
+      openEagerly: options.workspaceOpenStrategy === 'eager',
+      logger: options.logger ?? noopLogger,
+      metrics: options.metrics ?? noopMetrics,
+      tracer: options.tracer,
+      clock: options.clock ?? systemClock,
+      leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+      active: new ActiveRuns(),
+      toolSets: new ToolSets(providers),
+      launch: (request) => launchRun(this.#services, request),
+    }
+  }
+
+  /**
+   * Starts a run, in a new session or as the next turn of one. Resolves once the message is
+   * stored; the run goes on by itself.
+   * @throws {AgentAlreadyRunningError} `already-running` while another run holds the session.
+   * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
+   * is not what the providers offer. Nothing was opened.
+   * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
+   * @throws {SessionError} `other-agent`
+   */
+  async execute<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    input: ExecuteInput,
+    options: ExecuteOptions = {},
+  ): Promise<AgentHandle<TOutput>> {
+    const state = typeof input === 'string' ? undefined : input.state
+    return this.#start(agent, options.signal, {
+      sessionId: options.sessionId ?? crypto.randomUUID(),
+      mode: 'execute',
+      messages: toUserMessages(input),
+      labels: toLabels(options),
+      keepWorkspaces: options.keepWorkspaces ?? false,
+      ...(state === undefined ? {} : { state }),
+    })
+  }
+
+  /**
+   * Goes on with a session that was interrupted, that failed, or whose process died. Finished
+   * tool calls are not run again; one that may have taken effect is reported to the model as
+   * unknown. With a message, a completed session goes on too.
+   * @throws {SessionError} `not-resumable`, `other-agent`
+   * @throws {AgentAlreadyRunningError} `already-running`, also while the lease of a process that
+   * died has not run out.
+   */
+  async resume<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    options: ResumeOptions = {},
+  ): Promise<AgentHandle<TOutput>> {
+    const { message } = options
+    return this.#start(agent, options.signal, {
+      sessionId,
+      mode: 'resume',
+      messages: message === undefined ? [] : toUserMessages({ message }),
+      keepWorkspaces: options.keepWorkspaces ?? false,
+    })
+  }
+
+  /** The handle of a session; `null` when there is no such session. */
+  async getHandle<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+  ): Promise<AgentHandle<TOutput> | null> {
+    const run = this.#services.active.get(sessionId)
+    if (run !== undefined) return this.#handle(agent, sessionId, run)
+    const session = await this.#services.stateStore.loadSession(sessionId)
+    if (session === null || session.agentType !== agent.name) return null
+    return this.#handle(agent, sessionId, undefined, session.runId)
+  }
+
+  /** Whether `resume` without a message has something to go on with. */
+  async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
+    const state = await this.#services.stateStore.loadSession(sessionId)
+    if (state === null) return { canResume: false, reason: 'there is no such session' }
+    const reason = this.#whyNot(agent, state)
+    return reason === undefined ? { canResume: true, state } : { canResume: false, reason, state }
+  }
+
+  /**
+   * Makes a new session from another one, as it was at a checkpoint or is now. It has the
+   * messages and the custom state of its source, and fresh workspaces unless `seedWorkspaces`
+   * says otherwise.
+   * @throws {WorkspaceFailedError} of a workspace that could not be copied.
+   * @throws {SessionError} `not-resumable`, `other-agent`
+   * @throws {StateStoreError} `conflict` when the new session exists.
+   */
+  async branch<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    options: BranchOptions,
+  ): Promise<AgentHandle<TOutput>> {
+    const sessionId = await branchSession(this.#services, agent, options)
+    return this.#handle(agent, sessionId)
+  }
+
+  /**
+   * The live workspaces of a session; `undefined` when no run is active, the agent declares none,
+   * or the session is paused.
+   */
+  getWorkspaceRegistry(sessionId: string): WorkspaceRegistry | undefined {
+    return this.#services.active.get(sessionId)?.registry
+  }
+
+  /**
+   * For the end of the process: interrupts every run and waits. Sessions stay resumable, and
+   * workspaces keep their files.
+   */
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    const { active, clock } = this.#services
+    const runs = active.all()
+    for (const run of runs) run.control.interrupt()
+    const cancel = clock.setTimer(options.timeoutMs ?? DEFAULT_SHUTDOWN_MS, () => {
+      for (const run of runs) run.control.stop('shutdown')
+    })
+    await Promise.all(runs.map((run) => run.done))
+    cancel()
+  }
+
+  async #start<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    signal: AbortSignal | undefined,
+    request: Omit<LaunchRequest, 'agent' | 'control' | 'toolSet'>,
+  ): Promise<AgentHandle<TOutput>> {
+    const toolSet = this.#services.toolSets.of(agent)
+    warnAboutCommands(agent, this.#services.logger)
+    const control = new RunControl()
+    const unfollow = control.follow(signal)
+    try {
+      const run = await launchRun(this.#services, { ...request, agent, control, toolSet })
+      void run.done.finally(unfollow)
+      return this.#handle(agent, request.sessionId, run)
+    } catch (error) {
+      unfollow()
+      throw error
+    }
+  }
+
+  #handle<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    sessionId: string,
+    run?: ActiveRun,
+    runId: string | undefined = run?.runId,
+  ): AgentHandle<TOutput> {
+    return createHandle({
+      services: this.#services,
+      agent,
+      sessionId,
+      runId,
+      ...(run === undefined ? {} : { run }),
+      actions: {
+        resume: (options) => this.resume(agent, sessionId, options),
+        abortPaused: () => abortPaused(this.#services, agent, sessionId),
+      },
+    })
+  }
+
+  #whyNot(agent: Agent, state: SessionState): string | undefined {
+    if (state.agentType !== agent.name) return `it belongs to agent ${state.agentType}`
+    if (this.#services.active.isTaken(state.sessionId)) return 'it is running'
+    return whyNotResumable(state, false)
+  }
+}

@@ -1,0 +1,89 @@
+import { type Clock, ToolFailedError, type Tool } from '@helix-agents/core'
+
+/** Time for a tool to end by itself, and to hand over what it has, once it was told to stop. */
+const STOP_GRACE_MS = 5_000
+
+/** The signal of one tool call: the run's, and the end of the time of the tool. */
+export class CallDeadline {
+  readonly signal: AbortSignal
+  readonly #clock: Clock
+  readonly #tool: Tool
+  readonly #release: () => void
+  #isOver = false
+
+  constructor(tool: Tool, runSignal: AbortSignal, clock: Clock) {
+    this.#tool = tool
+    this.#clock = clock
+    const { timeoutMs } = tool
+    if (timeoutMs === undefined) {
+      this.signal = runSignal
+      this.#release = () => {}
+      return
+    }
+    const own = new AbortController()
+    const follow = (): void => own.abort(runSignal.reason)
+    const cancelTimer = clock.setTimer(timeoutMs, () => {
+      this.#isOver = true
+      own.abort(new DOMException('the time of the tool is up', 'TimeoutError'))
+    })
+    runSignal.addEventListener('abort', follow)
+    this.signal = own.signal
+    this.#release = () => {
+      cancelTimer()
+      runSignal.removeEventListener('abort', follow)
+    }
+  }
+
+  /**
+   * Waits for the call. After the signal it still has a moment to hand over what it has.
+   * @throws {ToolFailedError} `tool-timeout` when the call ended for want of time.
+   */
+  async settle<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await withGrace(work, this.signal, this.#clock)
+    } catch (error) {
+      throw this.#isOver && isStop(error) ? this.#timeout(error) : error
+    } finally {
+      this.#release()
+    }
+  }
+
+  /** For work that ends by itself when the signal says so. */
+  async settleFully<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      throw this.#isOver ? this.#timeout(error) : error
+    } finally {
+      this.#release()
+    }
+  }
+
+  #timeout(cause: unknown): ToolFailedError {
+    const { name, timeoutMs } = this.#tool
+    return new ToolFailedError('tool-timeout', `${name} did not end within ${timeoutMs} ms`, {
+      cause,
+      hint: 'Ask for less at once.',
+    })
+  }
+}
+
+function isStop(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+}
+
+function withGrace<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let cancelTimer: (() => void) | undefined
+    const giveUp = (): void => {
+      cancelTimer = clock.setTimer(STOP_GRACE_MS, () => reject(signal.reason))
+    }
+    const end = (): void => {
+      cancelTimer?.()
+      signal.removeEventListener('abort', giveUp)
+    }
+    work.finally(end).then(resolve, reject)
+    if (signal.aborted) giveUp()
+    else signal.addEventListener('abort', giveUp)
+  })
+}

@@ -1,0 +1,33 @@
+import type {
+  Agent,
+  SessionLabels,
+  StreamChunk,
+  UserMessage,
+  WorkspaceAccess,
+} from '@helix-agents/core'
+import type { RunControl } from './run-control.ts'
+import type { ToolSet } from './tool-sets.ts'
+
+/** What a sub-agent gets from its parent. */
+export interface ParentRun {
+  readonly sessionId: string
+  readonly forward: (chunk: StreamChunk) => void
+  /** Only for a sub-agent that shares them. */
+  readonly workspaces?: WorkspaceAccess
+}
+
+/** A run to be started. */
+export interface LaunchRequest {
+  readonly agent: Agent
+  readonly sessionId: string
+  readonly control: RunControl
+  readonly toolSet: ToolSet
+  /** `execute` makes the session when needed; `resume` goes on with the step under way. */
+  readonly mode: 'execute' | 'resume'
+  readonly messages: readonly UserMessage[]
+  /** Replaces these fields of the custom state. */
+  readonly state?: Readonly<Record<string, unknown>>
+  readonly labels?: SessionLabels
+  readonly keepWorkspaces: boolean
+  readonly parent?: ParentRun
+}

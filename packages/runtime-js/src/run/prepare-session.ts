@@ -1,0 +1,80 @@
+import {
+  initializeAgentState,
+  type JsonValue,
+  SessionError,
+  type SessionState,
+  toJsonValue,
+} from '@helix-agents/core'
+import type { LaunchRequest } from './launch-request.ts'
+import type { RunServices } from './run-services.ts'
+
+/**
+ * Loads the session of a run, or makes it.
+ * @throws {SessionError} `other-agent`, `not-resumable`
+ */
+export async function prepareSession(
+  services: RunServices,
+  request: LaunchRequest,
+): Promise<SessionState> {
+  const { agent, sessionId, mode } = request
+  const session = await services.stateStore.loadSession(sessionId)
+  if (session === null) {
+    if (mode === 'execute') return createSession(services, request)
+    throw new SessionError('not-resumable', sessionId, 'there is no such session')
+  }
+  if (session.agentType !== agent.name) {
+    throw new SessionError('other-agent', sessionId, `it belongs to agent ${session.agentType}`)
+  }
+  const reason =
+    mode === 'resume' ? whyNotResumable(session, request.messages.length > 0) : undefined
+  if (reason !== undefined) throw new SessionError('not-resumable', sessionId, reason)
+  return session
+}
+
+/** Why a session cannot go on; `undefined` when it can. */
+export function whyNotResumable(session: SessionState, hasMessage: boolean): string | undefined {
+  if (session.status === 'aborted') return 'it was aborted'
+  if (hasMessage) return undefined
+  if (session.status === 'completed') return 'it is completed'
+  return session.messageCount === 0 ? 'it has no message yet' : undefined
+}
+
+async function createSession(
+  { stateStore, clock }: RunServices,
+  { agent, sessionId, state, labels, parent }: LaunchRequest,
+): Promise<SessionState> {
+  const customState = await initializeAgentState(agent, state)
+  return stateStore.createSession({
+    ...labels,
+    sessionId,
+    agentType: agent.name,
+    customState,
+    ...(parent === undefined ? {} : { parentSessionId: parent.sessionId }),
+    now: clock.now(),
+  })
+}
+
+/** The custom state of a run, with the fields that the caller replaces. */
+export async function customStateOf(
+  session: SessionState,
+  { agent, state }: LaunchRequest,
+): Promise<{ readonly value: JsonValue | undefined; readonly isChanged: boolean }> {
+  const { customState } = session
+  if (state === undefined || session.messageCount === 0) {
+    return { value: customState, isChanged: false }
+  }
+  const value = await initializeAgentState(agent, { ...fieldsOf(customState), ...state })
+  return { value, isChanged: true }
+}
+
+function fieldsOf(state: JsonValue | undefined): Readonly<Record<string, unknown>> {
+  const isRecord = typeof state === 'object' && state !== null && !Array.isArray(state)
+  return isRecord ? Object.fromEntries(Object.entries(state)) : {}
+}
+
+/** An output as it is stored: plain JSON. */
+export function toStoredOutput(output: unknown): JsonValue | undefined {
+  if (output === undefined) return undefined
+  const text = JSON.stringify(output)
+  return toJsonValue(output) ?? (text === undefined ? undefined : toJsonValue(JSON.parse(text)))
+}

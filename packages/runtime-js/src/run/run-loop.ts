@@ -1,0 +1,128 @@
+import {
+  type AssistantMessage,
+  HelixError,
+  type Message,
+  planStepProcessing,
+  shouldStopExecution,
+  type StepPlan,
+  type StepResult,
+  type StopReason,
+  type UserMessage,
+} from '@helix-agents/core'
+import type { RunOutcome } from '../run-result.ts'
+import { createModelCaller } from './call-model.ts'
+import { acceptOutput } from './accept-output.ts'
+import type { Run } from './run.ts'
+import { runToolStep } from './tool-step.ts'
+
+/** How often an agent is told that its output is still missing. */
+const MAX_REMINDERS = 2
+
+const REMINDER: UserMessage = {
+  role: 'user',
+  content: 'Give the final result by calling the tool __finish__.',
+}
+
+/** Runs steps until the agent is done or the run is stopped. Store errors are thrown. */
+export async function runLoop(run: Run): Promise<RunOutcome> {
+  const callModel = createModelCaller(run)
+  const reminders = { given: 0 }
+  for (;;) {
+    const stop = shouldStopExecution(run.stopConditions())
+    if (stop !== undefined) return stopped(run, stop)
+    const result = await tryModel(run, callModel)
+    const outcome = 'status' in result ? result : await carryOut(run, result, reminders)
+    await run.chunks.flush()
+    if (outcome !== undefined) return outcome
+  }
+}
+
+async function tryModel(
+  run: Run,
+  callModel: () => Promise<StepResult>,
+): Promise<StepPlan | RunOutcome> {
+  try {
+    return planStepProcessing(await callModel())
+  } catch (error) {
+    return run.control.cause === undefined ? modelFailed(run, error) : stopped(run, 'aborted')
+  }
+}
+
+async function carryOut(
+  run: Run,
+  plan: StepPlan,
+  reminders: { given: number },
+): Promise<RunOutcome | undefined> {
+  switch (plan.type) {
+    case 'calls':
+      return runToolStep(run, plan)
+    case 'error':
+      return plan.isFinal ? modelFailed(run, plan.error) : retryStep(run, plan.error)
+    case 'output':
+      return finish(run, plan.message, plan.output)
+    default:
+      return answer(run, plan, reminders)
+  }
+}
+
+async function answer(
+  run: Run,
+  { message, isFinal }: Extract<StepPlan, { type: 'answer' }>,
+  reminders: { given: number },
+): Promise<RunOutcome | undefined> {
+  if (isFinal && run.agent.outputSchema !== undefined) return remind(run, message, reminders)
+  await run.commit([message])
+  return isFinal ? { status: 'completed', output: message.content } : undefined
+}
+
+async function finish(run: Run, message: AssistantMessage, given: unknown): Promise<RunOutcome> {
+  const outcome = await acceptOutput(run.agent, given)
+  await run.commit([message])
+  return outcome
+}
+
+/** The agent owes an output and gave a text: says so, a few times. */
+async function remind(
+  run: Run,
+  message: Message,
+  reminders: { given: number },
+): Promise<RunOutcome | undefined> {
+  if (reminders.given >= MAX_REMINDERS) {
+    await run.commit([message])
+    const text = 'the agent ended without giving its output'
+    return { status: 'failed', error: { code: 'output-missing', message: text } }
+  }
+  reminders.given += 1
+  await run.commit([message, REMINDER])
+  return undefined
+}
+
+/** The adapter asks for another try; it counts as a step, so that it ends some time. */
+async function retryStep(run: Run, error: unknown): Promise<undefined> {
+  run.services.logger.warn({ error, sessionId: run.sessionId }, 'model call is tried again')
+  await run.commit([])
+}
+
+function modelFailed(run: Run, cause: unknown): RunOutcome {
+  run.services.logger.error({ error: cause, sessionId: run.sessionId }, 'model call failed')
+  const message = HelixError.isInstance(cause) ? cause.message : 'the model call failed'
+  return { status: 'failed', error: { code: 'model-failed', message, cause } }
+}
+
+/** What a run that does not go on ends as. */
+export function stopped(run: Run, reason: StopReason): RunOutcome {
+  if (reason === 'interrupted') return { status: 'interrupted' }
+  const { maxSteps, maxDurationMs } = run.agent
+  if (reason === 'max-steps') {
+    return failed('max-steps', `the agent did not end within ${maxSteps} steps`)
+  }
+  const { cause } = run.control
+  if (reason === 'max-duration' || cause === 'max-duration') {
+    return failed('max-duration', `the agent did not end within ${maxDurationMs} ms`)
+  }
+  return { status: cause === 'shutdown' ? 'interrupted' : 'aborted' }
+}
+
+function failed(code: string, message: string): RunOutcome {
+  return { status: 'failed', error: { code, message } }
+}

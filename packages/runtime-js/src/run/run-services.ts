@@ -1,0 +1,32 @@
+import type {
+  Clock,
+  LLMAdapter,
+  Logger,
+  SessionStateStore,
+  StreamManager,
+  WorkspaceMetrics,
+} from '@helix-agents/core'
+import type { ActiveRun, ActiveRuns } from '../active-runs.ts'
+import type { WorkspaceProviders, WorkspaceRegistryTuning } from '../executor-options.ts'
+import type { Tracer } from '../tracing.ts'
+import type { LaunchRequest } from './launch-request.ts'
+import type { ToolSets } from './tool-sets.ts'
+
+/** What all runs of one executor share. */
+export interface RunServices {
+  readonly stateStore: SessionStateStore
+  readonly streamManager: StreamManager
+  readonly llmAdapter: LLMAdapter
+  readonly providers: WorkspaceProviders
+  readonly registryTuning: WorkspaceRegistryTuning & { readonly maxConcurrentOpens?: number }
+  readonly openEagerly: boolean
+  readonly logger: Logger
+  readonly metrics: WorkspaceMetrics
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly leaseMs: number
+  readonly active: ActiveRuns
+  readonly toolSets: ToolSets
+  /** Starts a run: here, so that sub-agents reach it. */
+  readonly launch: (request: LaunchRequest) => Promise<ActiveRun>
+}

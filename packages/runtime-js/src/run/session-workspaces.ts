@@ -1,0 +1,59 @@
+import {
+  type FileLedgerSnapshot,
+  type RunWrite,
+  type SessionState,
+  type WorkspaceAccess,
+  WorkspaceRegistry,
+} from '@helix-agents/core'
+import type { RunServices } from './run-services.ts'
+import { SharedWorkspaces } from './shared-workspaces.ts'
+import type { ToolSet } from './tool-sets.ts'
+
+export interface SessionWorkspacesOptions {
+  readonly services: RunServices
+  readonly session: SessionState
+  readonly toolSet: ToolSet
+  /** What the writes of the run carry. */
+  readonly write: () => RunWrite
+  /** The workspaces of the parent, for a sub-agent that shares them. */
+  readonly parent?: WorkspaceAccess
+}
+
+/** The workspaces of one run. */
+export class SessionWorkspaces {
+  /** Absent when the session opens none of its own. */
+  readonly registry: WorkspaceRegistry | undefined
+  /** What tools see. */
+  readonly access: WorkspaceAccess
+
+  constructor(options: SessionWorkspacesOptions) {
+    const own = createRegistry(options)
+    this.registry = Object.keys(options.toolSet.own).length === 0 ? undefined : own
+    this.access = options.parent === undefined ? own : new SharedWorkspaces(options.parent, own)
+  }
+
+  takeChangedLedgers(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
+    return this.registry?.takeLedgerChanges()
+  }
+
+  /** `end`: the session is over. `detach`: it may go on later. Never rejects. */
+  async close(mode: 'end' | 'detach'): Promise<void> {
+    await this.registry?.close({ mode })
+  }
+}
+
+function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
+  const { services, session, toolSet, write } = options
+  return new WorkspaceRegistry(toolSet.own, {
+    ...services.registryTuning,
+    providers: services.providers,
+    session: { sessionId: session.sessionId, agentType: session.agentType },
+    refs: session.workspaceRefs,
+    ledgers: session.fileLedgers,
+    persistRef: (workspace, ref) =>
+      services.stateStore.saveWorkspaceRef({ ...write(), workspace, ref }),
+    logger: services.logger,
+    metrics: services.metrics,
+    clock: services.clock,
+  })
+}

@@ -1,0 +1,171 @@
+import {
+  type StepResult,
+  subAgentOf,
+  type Tool,
+  type ToolCall,
+  ToolFailedError,
+} from '@helix-agents/core'
+import type { Sabotage } from './executor-scenario.ts'
+import {
+  override,
+  withAgent,
+  withChunks,
+  withClock,
+  withContext,
+  withExecutor,
+  withHandle,
+  withModel,
+  withStore,
+  withTools,
+  withWorkspace,
+} from './sabotage.ts'
+
+const noTimers = withClock({ setTimer: () => () => {} })
+
+/** Behaviour id → what an executor gets wrong. Each must be caught by its behaviour. */
+export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
+  'executor/run/completes-with-the-last-text': withHandle((good) => ({
+    result: async () => ({ ...(await good.result()), output: '' }),
+  })),
+  'executor/run/stores-the-conversation': withStore((good) => ({
+    commitStep: (commit) =>
+      good.commitStep({
+        ...commit,
+        messages: commit.messages.filter((message) => message.role !== 'tool'),
+      }),
+  })),
+  'executor/run/model-reads-the-conversation': withModel(
+    (good) => (input) => good.generateStep({ ...input, messages: input.messages.slice(-1) }),
+  ),
+  'executor/run/streams-in-order': withChunks((chunk) => chunk.type !== 'tool_start'),
+  'executor/run/ends-at-its-step-limit': withAgent((agent) => ({ ...agent, maxSteps: 5 })),
+  'executor/run/fails-with-its-model': withModel(
+    (good) => (input) =>
+      good.generateStep(input).catch(() => ({ type: 'text', content: '', shouldStop: true })),
+  ),
+  'executor/run/abort-reaches-the-model': withModel(
+    (good) => (input) => good.generateStep({ ...input, abortSignal: new AbortController().signal }),
+  ),
+  'executor/run/abort-reaches-the-tools': withContext((context) =>
+    override(context, { abortSignal: new AbortController().signal }),
+  ),
+  'executor/run/abort-ends-a-tool-that-does-not-listen': noTimers,
+  'executor/run/ends-at-its-time-limit': noTimers,
+  'executor/session/one-run-at-a-time': withStore((good) => ({
+    beginRun: (start) => good.beginRun({ ...start, leaseMs: 0 }),
+  })),
+  'executor/session/takes-a-further-message': withExecutor((good, { store }) => ({
+    execute: async (agent, input, options) => {
+      await store.deleteSession(options.sessionId)
+      return good.execute(agent, input, options)
+    },
+  })),
+  'executor/session/interrupt-and-resume-lose-nothing': withHandle((good) => ({
+    interrupt: () => good.abort(),
+  })),
+  'executor/session/unknown-cannot-be-resumed': withExecutor(() => ({
+    canResume: async () => ({ canResume: true }),
+  })),
+  'executor/tools/read-only-ones-run-together': withTools((tool) => ({
+    ...tool,
+    orderKey: 'one',
+    annotations: { ...tool.annotations, readOnly: false },
+  })),
+  'executor/tools/mutations-keep-their-order': withTools((tool) => ({
+    ...tool,
+    annotations: { ...tool.annotations, readOnly: true },
+  })),
+  'executor/tools/results-are-in-the-order-of-the-calls': withStore((good) => ({
+    commitStep: (commit) => good.commitStep({ ...commit, messages: commit.messages.toReversed() }),
+  })),
+  'executor/tools/malformed-arguments-go-to-the-model': withTools((tool) => ({
+    ...tool,
+    parse: (input) => JSON.parse(String(input)) as unknown,
+  })),
+  'executor/tools/unknown-one-goes-to-the-model': withAgent((agent) => ({
+    ...agent,
+    tools: [anything('no_such_tool')],
+  })),
+  'executor/tools/failure-goes-to-the-model-without-secrets': withTools((tool) => ({
+    ...tool,
+    execute: (input, context) =>
+      tool.execute(input, context).catch((error: unknown) => {
+        throw new ToolFailedError('tool-failed', String(error))
+      }),
+  })),
+  'executor/tools/time-limit-goes-to-the-model': noTimers,
+  'executor/crash/started-call-is-reported-as-unknown': withStore((good) => ({
+    beginStep: (step) => good.beginStep({ ...step, journal: [] }),
+  })),
+  'executor/crash/completed-call-is-not-run-again': withStore(() => ({
+    completeToolCall: async () => {},
+  })),
+  'executor/crash/late-process-disturbs-nothing': withStore((good) => ({
+    completeToolCall: async () => {},
+    commitStep: async (commit) => {
+      const holder = await good.loadSession(commit.sessionId)
+      await good.commitStep({ ...commit, runId: holder?.runId ?? '' })
+    },
+  })),
+  'executor/tools/workspace-tools-check-their-arguments': withModel(
+    (good) => async (input) =>
+      mapCalls(await good.generateStep(input), (call) => ({
+        ...call,
+        arguments: { path: '/a', content: '' },
+      })),
+  ),
+
+  'executor/workspace/files-are-there-in-the-next-step': withWorkspace((good) => ({
+    fs: override(good.fs!, {
+      writeFile: (path, _data, options) => good.fs!.writeFile(path, '', options),
+    }),
+  })),
+  'executor/workspace/ref-is-stored-before-the-first-operation': withStore(() => ({
+    saveWorkspaceRef: async () => {},
+  })),
+  'executor/workspace/unknown-kind-fails-at-execute': withAgent((agent) => ({
+    ...agent,
+    workspaces: {},
+  })),
+  'executor/workspace/interrupt-keeps-the-files': withWorkspace((good) => ({
+    detach: () => good.close(),
+  })),
+  'executor/workspace/registry-is-there-while-a-run-is': withExecutor(() => ({
+    getWorkspaceRegistry: () => undefined,
+  })),
+  'executor/workspace/no-registry-without-workspaces': withExecutor(() => ({
+    getWorkspaceRegistry: () => ({ describe: () => [] }),
+  })),
+  'executor/branch/starts-with-the-messages-and-fresh-workspaces': withStore((good) => ({
+    createSession: async (session) => {
+      const source = await good.loadSession('session')
+      return good.createSession({ ...session, workspaceRefs: source?.workspaceRefs ?? {} })
+    },
+  })),
+  'executor/sub-agent/has-its-own-workspaces': withTools((tool) => inheriting(tool, true)),
+  'executor/sub-agent/inherits-when-it-is-told-to': withTools((tool) => inheriting(tool, false)),
+  'executor/sub-agent/result-is-the-tool-result': withChunks(
+    (chunk) => chunk.type !== 'subagent_start',
+  ),
+}
+
+function anything(name: string): Tool {
+  return {
+    name,
+    description: '',
+    annotations: { readOnly: true, destructive: false, idempotent: true },
+    parameters: { type: 'object' },
+    parse: (input) => input,
+    execute: async () => '',
+    toModelOutput: String,
+  }
+}
+
+function inheriting(tool: Tool, inheritWorkspaces: boolean): Tool {
+  const call = subAgentOf(tool)
+  return call === undefined ? tool : ({ ...tool, subAgent: { ...call, inheritWorkspaces } } as Tool)
+}
+
+function mapCalls(step: StepResult, change: (call: ToolCall) => ToolCall): StepResult {
+  return step.type === 'tool_calls' ? { ...step, toolCalls: step.toolCalls.map(change) } : step
+}

@@ -1,0 +1,110 @@
+import { defineAgent, type SessionStateStore, StateStoreError } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { expect, test } from 'vitest'
+import { createHarness, say, settle } from './harness.ts'
+
+const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
+const stuck = () => new Promise<never>(() => {})
+
+test('a session that runs refuses a second run, here and in another process', async () => {
+  const harness = createHarness([stuck])
+  await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  const code = { code: 'already-running' }
+  await expect(harness.executor.execute(agent, 'y', { sessionId: 's' })).rejects.toMatchObject(code)
+  await expect(harness.executor.resume(agent, 's')).rejects.toMatchObject(code)
+  const other = harness.next([say('no')])
+  await expect(other.executor.execute(agent, 'y', { sessionId: 's' })).rejects.toMatchObject(code)
+  await expect((await other.executor.getHandle(agent, 's'))!.resume()).rejects.toMatchObject(code)
+})
+
+test('of two that start at once, one wins', async () => {
+  const harness = createHarness([stuck, stuck])
+  const starts = [1, 2].map(() => harness.executor.execute(agent, 'x', { sessionId: 's' }))
+  const settled = await Promise.allSettled(starts)
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+})
+
+test('a living run keeps its claim, a dead one loses it', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([stuck], { clock, leaseMs: 30_000 })
+  await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await clock.advance(100_000)
+  const other = harness.next([say('mine')])
+  const second = () => other.executor.execute(agent, 'y', { sessionId: 's' })
+  await expect(second()).rejects.toMatchObject({ code: 'already-running' })
+
+  const deadClock = new ManualClock(clock.now())
+  const dead = createHarness([stuck], { store: harness.store, clock: deadClock })
+  await dead.executor.execute(agent, 'x', { sessionId: 'dead' })
+  await clock.advance(60_001)
+  const rescued = await harness.next([say('rescued')]).executor.resume(agent, 'dead')
+  expect(await rescued.result()).toMatchObject({ status: 'completed', output: 'rescued' })
+})
+
+test('a run that lost its claim stops and writes nothing more', async () => {
+  const clock = new ManualClock()
+  let signal: AbortSignal | undefined
+  const harness = createHarness(
+    [
+      (input) => {
+        signal = input.abortSignal
+        return stuck()
+      },
+    ],
+    { clock, leaseMs: 3_000 },
+  )
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await settle()
+  // Another process thinks that this one is dead.
+  await harness.store.beginRun({
+    sessionId: 's',
+    runId: 'other',
+    leaseMs: 1_000_000,
+    now: clock.now() + 10_000,
+  })
+  await clock.advance(1_000)
+  expect(signal?.aborted).toBe(true)
+  expect(await handle.result()).toMatchObject({ status: 'failed', error: { code: 'conflict' } })
+  expect(await harness.store.loadSession('s')).toMatchObject({ status: 'running', runId: 'other' })
+})
+
+test('a renewal that fails for a moment does not stop the run', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([stuck], { clock, leaseMs: 3_000 })
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  const { store } = harness
+  const renew = store.renewRun.bind(store)
+  Object.assign(store, {
+    renewRun: () => Promise.reject(new StateStoreError('unavailable', 's', 'try later')),
+  } satisfies Partial<SessionStateStore>)
+  await clock.advance(1_000)
+  Object.assign(store, { renewRun: renew })
+  await clock.advance(10_000)
+  expect(harness.logger.with('claim not renewed')).toHaveLength(1)
+  await handle.abort()
+  expect((await handle.result()).status).toBe('aborted')
+})
+
+test('a session belongs to its agent', async () => {
+  const harness = createHarness([say('ok')])
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const other = defineAgent({ name: 'b', llmConfig: { model: {} } })
+  const code = { code: 'other-agent' }
+  await expect(harness.executor.execute(other, 'x', { sessionId: 's' })).rejects.toMatchObject(code)
+  await expect(harness.executor.resume(other, 's')).rejects.toMatchObject(code)
+  await expect(harness.executor.branch(other, { fromSessionId: 's' })).rejects.toMatchObject(code)
+  expect(await harness.executor.getHandle(other, 's')).toBeNull()
+  expect(await harness.executor.canResume(other, 's')).toMatchObject({ canResume: false })
+})
+
+test('a handle of another process waits for the end of the run', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const harness = createHarness([() => promise.then(() => say('late'))])
+  await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  const handle = await harness.next([]).executor.getHandle(agent, 's')
+  const result = handle!.result()
+  await settle()
+  resolve()
+  expect(await result).toMatchObject({ status: 'completed', output: 'late' })
+  expect(await harness.executor.getHandle(agent, 'unknown')).toBeNull()
+})
