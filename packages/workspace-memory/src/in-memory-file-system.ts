@@ -1,0 +1,297 @@
+import {
+  baseName,
+  type FileEntry,
+  type FileStat,
+  type FileSystem,
+  FileSystemError,
+  type GlobOptions,
+  type GrepOptions,
+  type GrepResult,
+  normalizePath,
+  parentPath,
+  type ReadStreamOptions,
+  type TransferOptions,
+  WorkspaceEvictedError,
+  type WriteOptions,
+} from '@helix-agents/core'
+import { collectStream } from './collect-stream.ts'
+import {
+  contentBytes,
+  contentText,
+  joinContent,
+  sizeOf,
+  streamContent,
+  toContent,
+} from './content.ts'
+import { FileTree } from './file-tree.ts'
+import {
+  cloneSubtree,
+  type Content,
+  DirectoryNode,
+  FileNode,
+  subtreeBytes,
+  type TreeNode,
+} from './nodes.ts'
+import { Quota, type QuotaLimits } from './quota.ts'
+import { globTree, grepTree } from './search.ts'
+import { planTransfer } from './transfer.ts'
+
+/** Limits of one file system, in bytes. */
+export interface InMemoryFileSystemOptions {
+  /** All files together. Default 512 MiB. */
+  readonly maxTotalBytes?: number
+  /** One file. Default: only the total limit. */
+  readonly maxFileBytes?: number
+  /** Starts every version token, so that those of another file system never look current. */
+  readonly versionPrefix?: string
+}
+
+const DEFAULT_MAX_TOTAL_BYTES = 512 * 1024 * 1024
+
+/**
+ * A file system in memory: a tree of maps, contents kept as they came. Calls do their work
+ * before they return, so each is atomic; only searches and incoming streams span several turns.
+ */
+export class InMemoryFileSystem implements FileSystem {
+  #tree: FileTree | undefined = new FileTree()
+  readonly #epochMs = Date.now()
+  readonly #versionPrefix: string
+  readonly #quota: Quota
+  #lastVersion = 0
+
+  constructor(options: InMemoryFileSystemOptions = {}) {
+    this.#versionPrefix = options.versionPrefix ?? ''
+    this.#quota = new Quota(withDefaults(options))
+  }
+
+  /** Bytes of all files. */
+  get usedBytes(): number {
+    return this.#quota.usedBytes
+  }
+
+  /** Replaces the limits; files that are over them stay. */
+  limit(options: Pick<InMemoryFileSystemOptions, 'maxTotalBytes' | 'maxFileBytes'>): void {
+    this.#quota.limit(withDefaults(options))
+  }
+
+  /** Drops every file; all later calls fail with `lost`. */
+  discard(): void {
+    this.#tree = undefined
+    this.#quota.usedBytes = 0
+  }
+
+  async readFile(path: string): Promise<Uint8Array> {
+    return contentBytes(this.#file(path).content)
+  }
+
+  async readText(path: string): Promise<string> {
+    return contentText(this.#file(path).content)
+  }
+
+  async writeFile(
+    path: string,
+    data: Uint8Array | string,
+    options?: WriteOptions,
+  ): Promise<FileStat> {
+    const normal = normalizePath(path)
+    const existing = this.#checkWrite(normal, options)
+    const size = sizeOf(data)
+    this.#quota.checkFile(normal, existing?.size ?? 0, size)
+    return this.#store(normal, existing, { content: toContent(data, size), size })
+  }
+
+  async appendFile(path: string, data: Uint8Array | string): Promise<FileStat> {
+    const normal = normalizePath(path)
+    const existing = this.#checkWrite(normal)
+    const added = sizeOf(data)
+    const size = (existing?.size ?? 0) + added
+    this.#quota.checkFile(normal, existing?.size ?? 0, size)
+    const tail = toContent(data, added)
+    const content = existing === undefined ? tail : joinContent(existing.content, tail)
+    return this.#store(normal, existing, { content, size })
+  }
+
+  async ls(path: string): Promise<FileEntry[]> {
+    const normal = normalizePath(path)
+    const directory = this.#node(normal)
+    if (!(directory instanceof DirectoryNode)) throw new FileSystemError('not-directory', path)
+    const prefix = normal === '/' ? '/' : `${normal}/`
+    const entries: FileEntry[] = []
+    for (const name of directory.names()) {
+      const node = directory.children.get(name)
+      if (node instanceof FileNode) {
+        entries.push({ name, path: prefix + name, type: 'file', size: node.size })
+      } else entries.push({ name, path: prefix + name, type: 'directory' })
+    }
+    return entries
+  }
+
+  async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
+    return globTree(this.#live(), pattern, options)
+  }
+
+  async grep(pattern: string, options: GrepOptions = {}): Promise<GrepResult> {
+    return grepTree(this.#live(), pattern, options)
+  }
+
+  async stat(path: string): Promise<FileStat> {
+    const normal = normalizePath(path)
+    return this.#statOf(normal, this.#node(normal))
+  }
+
+  async mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
+    const normal = normalizePath(path)
+    const existing = this.#live().find(normal)
+    if (existing instanceof DirectoryNode && options?.recursive) return
+    if (existing !== undefined) throw new FileSystemError('already-exists', path)
+    const parent = options?.recursive ? this.#makeParent(normal) : this.#live().parent(normal)
+    if (parent === undefined) throw new FileSystemError('not-found', parentPath(normal))
+    parent.add(baseName(normal), this.#newDirectory())
+  }
+
+  async rm(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
+    const normal = normalizePath(path)
+    const node = this.#node(normal)
+    if (node instanceof DirectoryNode && node.children.size > 0 && !options?.recursive) {
+      throw new FileSystemError('not-empty', path)
+    }
+    this.#quota.usedBytes -= subtreeBytes(node)
+    if (normal === '/') this.#live().clear()
+    else this.#live().remove(normal)
+  }
+
+  async copy(from: string, to: string, options?: TransferOptions): Promise<void> {
+    const transfer = planTransfer(this.#live(), [from, to], options)
+    if (transfer === undefined) return
+    const addedBytes = subtreeBytes(transfer.node) - (transfer.replaced?.size ?? 0)
+    this.#quota.checkTotal(to, addedBytes)
+    const parent = this.#makeParent(transfer.target)
+    const copy = cloneSubtree(transfer.node, () => ++this.#lastVersion, this.#now())
+    parent.add(baseName(transfer.target), copy)
+    this.#quota.usedBytes += addedBytes
+  }
+
+  async move(from: string, to: string, options?: TransferOptions): Promise<void> {
+    const transfer = planTransfer(this.#live(), [from, to], options)
+    if (transfer === undefined) return
+    // First the parents of the target: a file in the way must not cost the source.
+    const parent = this.#makeParent(transfer.target)
+    this.#live().remove(transfer.source)
+    transfer.node.version = ++this.#lastVersion
+    parent.add(baseName(transfer.target), transfer.node)
+    this.#quota.usedBytes -= transfer.replaced?.size ?? 0
+  }
+
+  async readStream(
+    path: string,
+    options: ReadStreamOptions = {},
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { content } = this.#file(path)
+    const start = options.offset ?? 0
+    const end = start + (options.length ?? Infinity)
+    return streamContent(content, { start, end }, options.signal)
+  }
+
+  async writeStream(
+    path: string,
+    source: ReadableStream<Uint8Array>,
+    options?: WriteOptions,
+  ): Promise<FileStat> {
+    const normal = normalizePath(path)
+    const before = this.#checkWrite(normal, options)
+    const content = await collectStream(source, (size) => {
+      this.#quota.checkFile(normal, before?.size ?? 0, size)
+    })
+    // Anything may have changed while the stream was read.
+    const existing = this.#checkWrite(normal, options)
+    this.#quota.checkFile(normal, existing?.size ?? 0, content.length)
+    return this.#store(normal, existing, { content, size: content.length })
+  }
+
+  #live(): FileTree {
+    if (this.#tree !== undefined) return this.#tree
+    throw new WorkspaceEvictedError('the in-memory workspace is closed and its files are gone', {
+      code: 'lost',
+      admitted: 'no',
+    })
+  }
+
+  /** Relative to the birth of the file system, so that it stays a small integer. */
+  #now(): number {
+    return Date.now() - this.#epochMs
+  }
+
+  #newDirectory(): DirectoryNode {
+    return new DirectoryNode(++this.#lastVersion, this.#now())
+  }
+
+  #makeParent(path: string): DirectoryNode {
+    return this.#live().makeParent(path, () => this.#newDirectory())
+  }
+
+  #node(path: string): TreeNode {
+    const node = this.#live().find(path)
+    if (node === undefined) throw new FileSystemError('not-found', path)
+    return node
+  }
+
+  #file(path: string): FileNode {
+    const node = this.#node(normalizePath(path))
+    if (node instanceof FileNode) return node
+    throw new FileSystemError('is-directory', path)
+  }
+
+  /** The file that a write will replace, when the write is allowed. */
+  #checkWrite(path: string, options?: WriteOptions): FileNode | undefined {
+    const node = this.#live().find(path)
+    if (node instanceof DirectoryNode) throw new FileSystemError('is-directory', path)
+    if (options === undefined) return node
+    if (options.ifAbsent && node !== undefined) throw new FileSystemError('already-exists', path)
+    const current = node === undefined ? undefined : this.#versionOf(node)
+    if (options.ifVersion !== undefined && options.ifVersion !== current) {
+      const detail = current === undefined ? 'it was removed' : `now version ${current}`
+      throw new FileSystemError('stale-write', path, { detail })
+    }
+    return node
+  }
+
+  /** Puts a content in place. Only a missing parent can be a file, so nothing is half done. */
+  #store(
+    path: string,
+    existing: FileNode | undefined,
+    file: { readonly content: Content; readonly size: number },
+  ): FileStat {
+    if (existing !== undefined) {
+      this.#quota.usedBytes += file.size - existing.size
+      existing.replace(file.content, file.size, ++this.#lastVersion, this.#now())
+      return this.#statOf(path, existing)
+    }
+    const parent = this.#makeParent(path)
+    const node = new FileNode(file.content, file.size, ++this.#lastVersion, this.#now())
+    parent.add(baseName(path), node)
+    this.#quota.usedBytes += file.size
+    return this.#statOf(path, node)
+  }
+
+  #versionOf(node: TreeNode): string {
+    return this.#versionPrefix + node.version
+  }
+
+  #statOf(path: string, node: TreeNode): FileStat {
+    const isFile = node instanceof FileNode
+    return {
+      path,
+      type: isFile ? 'file' : 'directory',
+      size: isFile ? node.size : 0,
+      mtime: new Date(this.#epochMs + node.modifiedMs),
+      version: this.#versionOf(node),
+    }
+  }
+}
+
+function withDefaults(options: InMemoryFileSystemOptions): QuotaLimits {
+  return {
+    maxTotalBytes: options.maxTotalBytes ?? DEFAULT_MAX_TOTAL_BYTES,
+    maxFileBytes: options.maxFileBytes ?? Infinity,
+  }
+}

@@ -1,0 +1,136 @@
+import { compareCodePoints, joinPath } from '@helix-agents/core'
+
+/** Content as it came: text stays a string while that is the smaller form. Never changed in place. */
+export type Content = string | Uint8Array
+
+/** One file. Fields are small integers where possible: a tree may hold 100,000 of these. */
+export class FileNode {
+  content: Content
+  /** Bytes of the content in UTF-8. */
+  size: number
+  version: number
+  /** Milliseconds since the file system was made. */
+  modifiedMs: number
+  /** Whether the content holds a NUL; undefined until a search has looked. */
+  binary: boolean | undefined = undefined
+
+  constructor(content: Content, size: number, version: number, modifiedMs: number) {
+    this.content = content
+    this.size = size
+    this.version = version
+    this.modifiedMs = modifiedMs
+  }
+
+  replace(content: Content, size: number, version: number, modifiedMs: number): void {
+    this.content = content
+    this.size = size
+    this.version = version
+    this.modifiedMs = modifiedMs
+    this.binary = undefined
+  }
+}
+
+/** Children in the order in which a walk gives sorted paths. */
+export interface WalkList {
+  readonly paths: readonly string[]
+  readonly nodes: readonly TreeNode[]
+}
+
+export class DirectoryNode {
+  readonly children = new Map<string, TreeNode>()
+  version: number
+  modifiedMs: number
+  #names: readonly string[] | undefined
+  #walk: (WalkList & { readonly path: string }) | undefined
+
+  constructor(version: number, modifiedMs: number) {
+    this.version = version
+    this.modifiedMs = modifiedMs
+  }
+
+  add(name: string, node: TreeNode): void {
+    this.children.set(name, node)
+    this.#names = undefined
+    this.#walk = undefined
+  }
+
+  remove(name: string): void {
+    this.children.delete(name)
+    this.#names = undefined
+    this.#walk = undefined
+  }
+
+  clear(): void {
+    this.children.clear()
+    this.#names = undefined
+    this.#walk = undefined
+  }
+
+  /** Sorted by code point; computed once for each change of the names. */
+  names(): readonly string[] {
+    return (this.#names ??= sortNames([...this.children.keys()]))
+  }
+
+  /** Depends on the own path, which changes when a directory above is moved. */
+  walk(path: string): WalkList {
+    if (this.#walk?.path === path) return this.#walk
+    const order = this.#walkOrder()
+    this.#walk = {
+      path,
+      paths: order.map((name) => joinPath(path, name)),
+      nodes: this.#nodes(order),
+    }
+    return this.#walk
+  }
+
+  /** Paths sort as if a directory were named `name/`: `a-b` comes before `a/c`. */
+  #walkOrder(): readonly string[] {
+    const directories = new Set<string>()
+    for (const [name, node] of this.children)
+      if (node instanceof DirectoryNode) directories.add(name)
+    if (directories.size === 0) return this.names()
+    const keys = sortNames(
+      [...this.children.keys()].map((name) => (directories.has(name) ? `${name}/` : name)),
+    )
+    return keys.map((key) => (key.endsWith('/') ? key.slice(0, -1) : key))
+  }
+
+  #nodes(order: readonly string[]): TreeNode[] {
+    const nodes: TreeNode[] = []
+    for (const name of order) {
+      const node = this.children.get(name)
+      if (node !== undefined) nodes.push(node)
+    }
+    return nodes
+  }
+}
+
+export type TreeNode = FileNode | DirectoryNode
+
+/** Bytes of all files in a subtree. */
+export function subtreeBytes(node: TreeNode): number {
+  if (node instanceof FileNode) return node.size
+  let bytes = 0
+  for (const child of node.children.values()) bytes += subtreeBytes(child)
+  return bytes
+}
+
+/** A copy of a subtree that shares the contents. */
+export function cloneSubtree(node: TreeNode, version: () => number, modifiedMs: number): TreeNode {
+  if (node instanceof FileNode) {
+    return new FileNode(node.content, node.size, version(), modifiedMs)
+  }
+  const copy = new DirectoryNode(version(), modifiedMs)
+  for (const [name, child] of node.children) {
+    copy.children.set(name, cloneSubtree(child, version, modifiedMs))
+  }
+  return copy
+}
+
+const SURROGATE = /[\uD800-\uDFFF]/
+
+/** The engine's own order, by UTF-16 units, is faster; it differs only with surrogate pairs. */
+function sortNames(names: readonly string[]): string[] {
+  const isPlain = !names.some((name) => SURROGATE.test(name))
+  return isPlain ? names.toSorted() : names.toSorted(compareCodePoints)
+}

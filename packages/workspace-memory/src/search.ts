@@ -1,0 +1,152 @@
+import {
+  compileGlob,
+  compileSearch,
+  createTimeSlice,
+  FileSystemError,
+  GrepCollector,
+  type GlobMatcher,
+  type GlobOptions,
+  type GrepOptions,
+  type GrepResult,
+  INTERNAL_DIRECTORY,
+  isWithin,
+  joinPath,
+  normalizePath,
+  type TextSearch,
+  type TimeSlice,
+} from '@helix-agents/core'
+import { contentText, isBinaryFile } from './content.ts'
+import type { FileTree } from './file-tree.ts'
+import { DirectoryNode, FileNode, type TreeNode } from './nodes.ts'
+
+/** Bytes between two looks at the clock; a file counts as at least a few. */
+const BYTES_PER_LOOK = 64 * 1024
+const MIN_FILE_BYTES = 2048
+
+/** Limits a walk; `visit` returns false to end it. */
+interface Walk {
+  readonly slice: TimeSlice
+  readonly signal: AbortSignal | undefined
+  readonly skipInternal: boolean
+  enters(directory: string): boolean
+  visit(path: string, file: FileNode): boolean
+}
+
+/** Paths of matching files below a directory, sorted. */
+export async function globTree(
+  tree: FileTree,
+  pattern: string,
+  options: GlobOptions,
+): Promise<string[]> {
+  options.signal?.throwIfAborted()
+  const matcher = compileGlob(pattern)
+  const path = normalizePath(options.path ?? '/')
+  const start = tree.find(path)
+  if (start === undefined) throw new FileSystemError('not-found', path)
+  const found: string[] = []
+  const limit = options.limit ?? Infinity
+  const offset = path === '/' ? 1 : path.length + 1
+  const base = matcher.base === '' ? path : joinPath(path, matcher.base)
+  const baseNode = base === path ? start : tree.find(base)
+  if (!(baseNode instanceof DirectoryNode) || limit <= 0) return found
+  await walkTree(baseNode, base, {
+    slice: createTimeSlice(),
+    signal: options.signal,
+    skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
+    enters: (directory) => mayEnter(matcher, directory, offset),
+    visit: (file) => {
+      if (matcher.matches(file.slice(offset))) found.push(file)
+      return found.length < limit
+    },
+  })
+  return found
+}
+
+function mayEnter(matcher: GlobMatcher, directory: string, offset: number): boolean {
+  return matcher.mayContain(directory.slice(offset))
+}
+
+/** Matching lines of the text files below a path. */
+export async function grepTree(
+  tree: FileTree,
+  pattern: string,
+  options: GrepOptions,
+): Promise<GrepResult> {
+  options.signal?.throwIfAborted()
+  const search = await compileSearch(pattern, options)
+  options.signal?.throwIfAborted()
+  const path = normalizePath(options.path ?? '/')
+  const start = tree.find(path)
+  if (start === undefined) throw new FileSystemError('not-found', path)
+  const collector = new GrepCollector(options)
+  const searchOne = fileSearch(search, collector)
+  if (start instanceof FileNode) searchOne(path, start)
+  else {
+    await walkTree(start, path, {
+      slice: createTimeSlice(),
+      signal: options.signal,
+      skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
+      enters: () => true,
+      visit: searchOne,
+    })
+  }
+  return collector.result()
+}
+
+/** Searches one file; most are passed over by the literal that every match must hold. */
+function fileSearch(
+  search: TextSearch,
+  collector: GrepCollector,
+): (path: string, file: FileNode) => boolean {
+  const literal = search.requiredLiteral
+  const needle = literal === undefined || literal.ignoreCase ? undefined : literal.text
+  return (path, file) => {
+    if (!search.includes(path)) return true
+    if (file.size > collector.maxFileBytes) collector.skipLarge(path)
+    else if (isBinaryFile(file)) collector.skipBinary(path)
+    else {
+      const text = contentText(file.content)
+      if (needle === undefined || text.includes(needle)) search.search(path, text, collector)
+    }
+    return !collector.full
+  }
+}
+
+/**
+ * Visits every file in the order of sorted paths, without ever holding the event loop for long.
+ * Files that appear or vanish during a pause may or may not be seen.
+ */
+async function walkTree(start: DirectoryNode, path: string, walk: Walk): Promise<void> {
+  const stack = [openFrame(start, path)]
+  let unseenBytes = 0
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const index = frame.next++
+    const [node, childPath] = [frame.nodes[index], frame.paths[index]]
+    if (node === undefined || childPath === undefined) stack.pop()
+    else if (node instanceof FileNode) {
+      if (!walk.visit(childPath, node)) return
+      unseenBytes += Math.max(node.size, MIN_FILE_BYTES)
+    } else if (entersDirectory(walk, childPath)) stack.push(openFrame(node, childPath))
+    if (unseenBytes < BYTES_PER_LOOK) continue
+    unseenBytes = 0
+    if (!walk.slice.due) continue
+    await walk.slice.pause()
+    walk.signal?.throwIfAborted()
+  }
+}
+
+interface Frame {
+  readonly nodes: readonly TreeNode[]
+  readonly paths: readonly string[]
+  next: number
+}
+
+function openFrame(directory: DirectoryNode, path: string): Frame {
+  const { nodes, paths } = directory.walk(path)
+  return { nodes, paths, next: 0 }
+}
+
+function entersDirectory(walk: Walk, path: string): boolean {
+  if (walk.skipInternal && path === INTERNAL_DIRECTORY) return false
+  return walk.enters(path)
+}
