@@ -53,7 +53,12 @@ export async function rejectionOf(run: () => Promise<unknown>): Promise<unknown>
   } catch (error) {
     return error
   }
-  throw new ConformanceError(`expected a rejection, got ${brief(String(JSON.stringify(value)))}`)
+  throw new ConformanceError(`expected a rejection, got ${brief(String(value))}`)
+}
+
+/** Which of some optional methods are there. */
+export function offered(subject: object, names: readonly string[]): boolean[] {
+  return names.map((name) => Reflect.get(subject, name) !== undefined)
 }
 
 /** Decodes UTF-8, keeping a byte order mark. */

@@ -1,0 +1,106 @@
+import { type FileSystem } from '@helix-agents/core'
+import { equal, rejectsWithCode } from '../assert.ts'
+import { type FileSystemBehaviour, names, read, streamOf, writeFiles } from './files.ts'
+
+/** Every call that takes a path, with that path. */
+const CALLS: readonly ((fs: FileSystem, path: string) => Promise<unknown>)[] = [
+  (fs, path) => fs.readFile(path),
+  (fs, path) => fs.writeFile(path, 'x'),
+  (fs, path) => fs.appendFile(path, 'x'),
+  (fs, path) => fs.ls(path),
+  (fs, path) => fs.stat(path),
+  (fs, path) => fs.mkdir(path, { recursive: true }),
+  (fs, path) => fs.rm(path, { recursive: true }),
+  (fs, path) => fs.copy(path, '/target'),
+  (fs, path) => fs.copy('/source', path),
+  (fs, path) => fs.move(path, '/target'),
+  (fs, path) => fs.move('/source', path),
+  (fs, path) => fs.readStream(path),
+  (fs, path) => fs.writeStream(path, streamOf('x')),
+  (fs, path) => fs.glob('*', { path }),
+  (fs, path) => fs.grep('x', { path }),
+]
+
+/** Each call refuses each path with a code, and nothing is touched. */
+function refuses(code: string, paths: readonly string[]): FileSystemBehaviour['run'] {
+  return async (fs) => {
+    await writeFiles(fs, { '/source': 'x', '/d/a': 'x' })
+    for (const path of paths) {
+      for (const call of CALLS) await rejectsWithCode(code, () => call(fs, path))
+    }
+    equal([await names(fs, '/'), await names(fs, '/d')], [['d', 'source'], ['a']])
+  }
+}
+
+export const pathBehaviours: readonly FileSystemBehaviour[] = [
+  {
+    id: 'fs/path/relative-is-absolute',
+    run: async (fs) => {
+      await fs.writeFile('a/b', 'x')
+      equal([await read(fs, '/a/b'), await read(fs, 'a/b')], ['x', 'x'])
+    },
+  },
+  {
+    id: 'fs/path/dots-and-slashes-are-normalised',
+    run: async (fs) => {
+      await fs.writeFile('/a/./b//../c', 'x')
+      equal([await names(fs, '/'), await names(fs, '/a/')], [['a'], ['c']])
+      equal(await read(fs, './a/../a/c'), 'x')
+    },
+  },
+  {
+    id: 'fs/path/escape-is-refused',
+    run: refuses('path-escape', ['/..', '../x', '/../etc/passwd', 'd/../../x', '/d/../../d/a']),
+  },
+  { id: 'fs/path/nul-is-refused', run: refuses('invalid-path', ['/a\u0000b', '/\u0000/d']) },
+  {
+    id: 'fs/path/a-name-over-255-bytes-is-refused',
+    run: refuses('invalid-path', [`/${'n'.repeat(256)}`, `/${'水'.repeat(86)}`]),
+  },
+  {
+    id: 'fs/path/over-4096-bytes-is-refused',
+    run: refuses('invalid-path', [`/${'deep/'.repeat(900)}x`]),
+  },
+  {
+    id: 'fs/path/a-name-of-255-bytes-is-fine',
+    run: async (fs) => {
+      const longest = ['n'.repeat(255), '水'.repeat(85)]
+      for (const name of longest) await fs.writeFile(`/${name}`, name)
+      equal(await names(fs, '/'), longest)
+      equal(await read(fs, `/${'水'.repeat(85)}`), '水'.repeat(85))
+    },
+  },
+  {
+    id: 'fs/path/a-deep-tree-is-fine',
+    run: async (fs) => {
+      const path = `/${'d/'.repeat(100)}a`
+      await fs.writeFile(path, 'x')
+      equal(await read(fs, path), 'x')
+      equal(await fs.glob('**/a'), [path])
+      await fs.rm('/d', { recursive: true })
+      equal(await fs.ls('/'), [])
+    },
+  },
+  {
+    id: 'fs/path/case-and-normal-form-matter',
+    run: async (fs) => {
+      const wanted = ['A', 'a', 'e\u0301', '\u00e9']
+      for (const name of wanted) await fs.writeFile(`/${name}`, name)
+      equal(await names(fs, '/'), wanted)
+      for (const name of wanted) equal(await read(fs, `/${name}`), name)
+    },
+  },
+  {
+    id: 'fs/path/unicode-everywhere',
+    run: async (fs) => {
+      await fs.writeFile('/日本語/文件 😀.txt', 'zeile mit größe\n')
+      equal(await names(fs, '/日本語'), ['文件 😀.txt'])
+      equal(await fs.glob('日*/**/*.txt'), ['/日本語/文件 😀.txt'])
+      const { matches } = await fs.grep('grö', { includeGlob: '文*' })
+      equal(
+        matches.map(({ path, line }) => [path, line]),
+        [['/日本語/文件 😀.txt', 'zeile mit größe']],
+      )
+    },
+  },
+]

@@ -1,0 +1,214 @@
+import { HelixError, type WorkspaceRef } from '@helix-agents/core'
+import { check, equal, rejectionOf, rejectsWithCode } from '../assert.ts'
+import { GONE, type ProviderBehaviour } from './lifecycle.ts'
+import { type ProviderSubject } from './provider-subject.ts'
+
+/** A stored ref with some fields replaced. Values of any type: that is the point. */
+type Forged = Readonly<Record<string, unknown>>
+
+/** A detached workspace's ref, as it comes back from a store. */
+async function storedRef(subject: ProviderSubject): Promise<WorkspaceRef & Forged> {
+  const { ref, ws } = await subject.open()
+  await ws.detach?.()
+  const stored: unknown = JSON.parse(JSON.stringify(ref))
+  check(isRef(stored), 'a ref with its four fields')
+  return stored
+}
+
+function isRef(value: unknown): value is WorkspaceRef & Forged {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['providerId', 'schemaVersion', 'capabilities', 'ref'].every((field) => field in value)
+  )
+}
+
+function resolveForged(subject: ProviderSubject, forged: unknown): Promise<unknown> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a store may hold is not typed
+  return subject.resolve(forged as WorkspaceRef)
+}
+
+async function accepts(subject: ProviderSubject, ref: WorkspaceRef): Promise<void> {
+  equal((await subject.resolve(ref)).receipt.outcome, 'reattached')
+}
+
+const payloadOf = (ref: WorkspaceRef): object => {
+  check(typeof ref.ref === 'object' && ref.ref !== null, 'a ref whose payload is an object')
+  return ref.ref
+}
+
+async function refusesVersion(subject: ProviderSubject, distance: number): Promise<void> {
+  const ref = await storedRef(subject)
+  const schemaVersion = ref.schemaVersion + distance
+  const error = await rejectionOf(() => subject.resolve({ ...ref, schemaVersion }))
+  check(HelixError.isInstance(error), 'a HelixError')
+  equal(error.code, 'ref-version')
+  const names = ['schemaVersion', String(schemaVersion)].filter((it) => error.message.includes(it))
+  equal(names, ['schemaVersion', String(schemaVersion)])
+}
+
+const NOT_REFS = [null, undefined, 'ref', 7, [], {}]
+
+async function refusesEach(
+  subject: ProviderSubject,
+  forge: (ref: WorkspaceRef & Forged) => readonly unknown[],
+): Promise<void> {
+  const ref = await storedRef(subject)
+  for (const forged of forge(ref)) {
+    await rejectsWithCode('ref-invalid', () => resolveForged(subject, forged))
+  }
+  await accepts(subject, ref)
+}
+
+export const refBehaviours: readonly ProviderBehaviour[] = [
+  {
+    id: 'refs/json/survives-a-round-trip',
+    run: async (subject) => {
+      const { ref } = await subject.open()
+      const stored: unknown = JSON.parse(JSON.stringify(ref))
+      equal(JSON.stringify(stored), JSON.stringify(ref))
+      check(isRef(stored), 'a ref with its four fields')
+      await accepts(subject, stored)
+    },
+  },
+  {
+    id: 'refs/json/holds-no-secret',
+    run: async (subject) => {
+      const { ref } = await subject.open()
+      const shown = (subject.harness.secrets ?? []).filter((it) => JSON.stringify(ref).includes(it))
+      equal(shown, [])
+      equal(JSON.stringify(ref).length < 4096, true)
+    },
+  },
+  {
+    id: 'refs/version/the-previous-one-is-read',
+    run: async (subject) => {
+      const ref = await storedRef(subject)
+      const older = { ...ref, schemaVersion: ref.schemaVersion - 1 }
+      await accepts(subject, subject.harness.olderRef?.(ref) ?? older)
+    },
+  },
+  {
+    id: 'refs/version/of-the-next-one-what-is-known-is-read',
+    run: async (subject) => {
+      const ref = await storedRef(subject)
+      const payload = { ...payloadOf(ref), addedLater: { deep: [1] } }
+      await accepts(subject, { ...ref, schemaVersion: ref.schemaVersion + 1, ref: payload })
+    },
+  },
+  {
+    id: 'refs/version/two-ahead-is-refused-by-name',
+    run: (subject) => refusesVersion(subject, 2),
+  },
+  {
+    id: 'refs/version/far-ahead-is-refused-by-name',
+    run: (subject) => refusesVersion(subject, 1000),
+  },
+  {
+    id: 'refs/version/two-behind-is-refused',
+    run: async (subject) => {
+      const ref = await storedRef(subject)
+      const schemaVersion = ref.schemaVersion - 2
+      // Version -1 is not a version at all.
+      const code = schemaVersion < 0 ? ['ref-version', 'ref-invalid'] : 'ref-version'
+      await rejectsWithCode(code, () => subject.resolve({ ...ref, schemaVersion }))
+    },
+  },
+  {
+    id: 'refs/invalid/an-unknown-field',
+    run: (subject) =>
+      refusesEach(subject, (ref) => [
+        { ...ref, unknown: 1 },
+        { ...ref, ref: { ...payloadOf(ref), unknown: 1 } },
+        { ...ref, capabilities: { ...ref.capabilities, unknown: true } },
+      ]),
+  },
+  {
+    id: 'refs/invalid/a-prototype-key',
+    run: (subject) =>
+      refusesEach(subject, (ref) => {
+        const text = JSON.stringify(ref)
+        const payload = JSON.stringify(ref.ref)
+        const forged = `{"__proto__":{"polluted":true},${payload.slice(1)}`
+        return [
+          JSON.parse(`{"__proto__":{"polluted":true},${text.slice(1)}`),
+          JSON.parse(JSON.stringify({ ...ref, ref: 0 }).replace(/"ref":0/, `"ref":${forged}`)),
+          { ...ref, ref: { ...payloadOf(ref), constructor: {} } },
+        ]
+      }),
+  },
+  {
+    id: 'refs/invalid/a-wrong-type',
+    run: (subject) =>
+      refusesEach(subject, (ref) => [
+        ...NOT_REFS,
+        ...['1', 1.5, null, undefined, Number.NaN].map((it) => ({ ...ref, schemaVersion: it })),
+        ...[null, 7, ''].map((it) => ({ ...ref, providerId: it })),
+        ...[null, [], { fs: 'yes' }].map((it) => ({ ...ref, capabilities: it })),
+      ]),
+  },
+  {
+    id: 'refs/invalid/a-wrong-payload',
+    run: (subject) =>
+      refusesEach(subject, (ref) => [
+        ...[null, undefined, 7, 'payload', [], {}].map((it) => ({ ...ref, ref: it })),
+        ...Object.keys(payloadOf(ref)).map((key) => ({
+          ...ref,
+          ref: { ...payloadOf(ref), [key]: { nested: true } },
+        })),
+      ]),
+  },
+  {
+    id: 'refs/invalid/of-another-provider',
+    run: (subject) => refusesEach(subject, (ref) => [{ ...ref, providerId: 'another-provider' }]),
+  },
+  {
+    id: 'refs/invalid/a-forged-payload-opens-nothing',
+    run: async (subject) => {
+      const ref = await storedRef(subject)
+      const values = ['/etc', '../../etc', '/', '', '.', 'no-such-workspace', 'x'.repeat(5000)]
+      const keys = Object.entries(payloadOf(ref)).filter(([, value]) => typeof value === 'string')
+      check(keys.length > 0, 'a payload with an id')
+      for (const value of values) {
+        const forged = Object.fromEntries(keys.map(([key]) => [key, value]))
+        await rejectsWithCode(['ref-invalid', ...GONE], () =>
+          subject.resolve({ ...ref, ref: { ...payloadOf(ref), ...forged } }),
+        )
+      }
+    },
+  },
+]
+
+/** Checks a config the way an executor does: by `parseConfig`, else by an open. */
+async function useConfig(subject: ProviderSubject, config: unknown): Promise<unknown> {
+  const { provider } = subject
+  if (provider.parseConfig !== undefined) return provider.parseConfig(config)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong config is the point
+  return subject.openWith(config as { kind: string })
+}
+
+export const configBehaviours: readonly ProviderBehaviour[] = [
+  {
+    id: 'config/valid/is-accepted',
+    run: async (subject) => void (await useConfig(subject, subject.harness.config)),
+  },
+  {
+    id: 'config/invalid/every-unknown-field-is-named',
+    run: async (subject) => {
+      const config = { ...subject.harness.config, misspelt: 1, unheardOf: true }
+      const error = await rejectionOf(() => useConfig(subject, config))
+      check(HelixError.isInstance(error), 'a HelixError')
+      equal(error.code, 'config-invalid')
+      const named = ['misspelt', 'unheardOf'].filter((it) => error.message.includes(it))
+      equal(named, ['misspelt', 'unheardOf'])
+    },
+  },
+  {
+    id: 'config/invalid/another-kind-or-no-object',
+    run: async (subject) => {
+      for (const config of [{ kind: 'another' }, {}, null, 'in-memory', 7, []]) {
+        await rejectsWithCode('config-invalid', () => useConfig(subject, config))
+      }
+    },
+  },
+]

@@ -1,0 +1,168 @@
+import { type OutputCut, type RunResult, type Workspace } from '@helix-agents/core'
+import { check, equal, equalBytes, rejectionOf, rejectsWithCode } from '../assert.ts'
+import { read } from '../file-system/files.ts'
+import { filesOf } from '../provider/provider-subject.ts'
+import { outputOf, run, type ShellBehaviour, stillWorks } from './shell-subject.ts'
+
+const LINES = 5000
+const MAX_OUTPUT_BYTES = 4000
+const COUNT = `i=0; while [ $i -lt ${LINES} ]; do echo line-$i; i=$((i + 1)); done`
+
+const wholeCount = (): string => Array.from({ length: LINES }, (_, n) => `line-${n}\n`).join('')
+
+/** A cut output is the head and the tail of the whole, within the budget. */
+async function checkCut(
+  ws: Workspace,
+  output: Uint8Array,
+  cut: OutputCut | undefined,
+): Promise<void> {
+  check(cut !== undefined, 'a note about the cut')
+  const whole = new TextEncoder().encode(wholeCount())
+  equal(cut.totalBytes, whole.length)
+  check(output.length <= MAX_OUTPUT_BYTES, `at most ${MAX_OUTPUT_BYTES} bytes`)
+  const tailBytes = output.length - cut.headBytes
+  check(cut.headBytes > 0 && tailBytes > 0, 'a head and a tail')
+  equalBytes(output.subarray(0, cut.headBytes), whole.subarray(0, cut.headBytes))
+  equalBytes(output.subarray(cut.headBytes), whole.subarray(whole.length - tailBytes))
+  if (cut.path !== undefined) equalBytes(await filesOf(ws).readFile(cut.path), whole)
+}
+
+/** The next command works, or says that the directory is missing. */
+async function worksOrNames(ws: Workspace): Promise<void> {
+  const attempt = await run(ws, 'echo fine').catch((error: unknown) => error)
+  if (isResult(attempt)) return equalBytes(attempt.stdout, 'fine\n')
+  await rejectsWithCode('working-directory-missing', () => Promise.reject(attempt))
+}
+
+/** A directory beside the workspace, with one file; harmless to lose. */
+async function makeOutside(ws: Workspace, name: string): Promise<string> {
+  const outside = `/tmp/helix-kit-${name}`
+  await run(ws, `mkdir -p ${outside}; echo private words > ${outside}/private.txt`)
+  return outside
+}
+
+async function refusesLinksTo(ws: Workspace, outside: string): Promise<void> {
+  const file = `${outside}/private.txt`
+  await run(ws, `ln -s ${outside} out; ln -s ${file} file; ln -s ../../../../../..${file} up`)
+  await run(ws, 'ln -s no gone')
+  const fs = filesOf(ws)
+  for (const path of ['/out/private.txt', '/file', '/up']) {
+    await rejectsWithCode('path-escape', () => fs.readFile(path))
+    await rejectsWithCode('path-escape', () => fs.writeFile(path, 'x'))
+  }
+  await rejectsWithCode(['not-found', 'path-escape'], () => fs.readFile('/gone'))
+  equal(await fs.glob('**/private.txt'), [])
+  equal((await fs.grep('private')).matches, [])
+  await fs.rm('/out', { recursive: true })
+}
+
+function isResult(value: unknown): value is RunResult {
+  return typeof value === 'object' && value !== null && 'exitCode' in value
+}
+
+export const shellFileBehaviours: readonly ShellBehaviour[] = [
+  {
+    id: 'shell/files/of-fs-are-seen-by-commands',
+    needs: ['fs'],
+    run: async (ws) => {
+      await filesOf(ws).writeFile('/d/in put.txt', 'zß水🍌')
+      equal(await outputOf(ws, 'cat "d/in put.txt"'), 'zß水🍌')
+      equal(await outputOf(ws, ['cat', `${ws.shellRoot}/d/in put.txt`]), 'zß水🍌')
+    },
+  },
+  {
+    id: 'shell/files/of-commands-are-seen-by-fs',
+    needs: ['fs'],
+    run: async (ws) => {
+      await run(ws, "mkdir -p d; printf 'made\\n' > d/out.txt; printf 1 > 'odd %_name'")
+      const fs = filesOf(ws)
+      equal(await read(fs, '/d/out.txt'), 'made\n')
+      equal(await fs.glob('**'), ['/d/out.txt', '/odd %_name'])
+      const { version } = await fs.stat('/d/out.txt')
+      await run(ws, 'echo changed > d/out.txt')
+      equal((await fs.stat('/d/out.txt')).version === version, false)
+      equal(await read(fs, '/d/out.txt'), 'changed\n')
+    },
+  },
+  {
+    id: 'shell/output/a-long-one-keeps-head-and-tail',
+    needs: ['fs'],
+    slow: true,
+    run: async (ws) => {
+      const result = await run(ws, COUNT, { maxOutputBytes: MAX_OUTPUT_BYTES })
+      equal(result.exitCode, 0)
+      await checkCut(ws, result.stdout, result.stdoutCut)
+      equal(result.stderrCut === undefined, true)
+    },
+  },
+  {
+    id: 'shell/output/stderr-is-cut-the-same-way',
+    needs: ['fs'],
+    slow: true,
+    run: async (ws) => {
+      const result = await run(ws, `{ ${COUNT}; } >&2`, { maxOutputBytes: MAX_OUTPUT_BYTES })
+      await checkCut(ws, result.stderr, result.stderrCut)
+      equal([result.stdout.length, result.stdoutCut === undefined], [0, true])
+    },
+  },
+  {
+    id: 'shell/output/within-the-budget-is-whole',
+    run: async (ws) => {
+      const size = 300_000
+      const command = `head -c ${size} /dev/zero | tr '\\0' x`
+      const result = await run(ws, command, { maxOutputBytes: size })
+      equal([result.stdout.length, result.stdoutCut === undefined], [size, true])
+    },
+  },
+  {
+    id: 'shell/root/removed-from-inside-is-no-end',
+    needs: ['fs'],
+    run: async (ws) => {
+      await filesOf(ws).writeFile('/a', 'x')
+      await run(ws, 'rm -rf "$PWD"; rm -rf ./* ./.[!.]*')
+      await worksOrNames(ws)
+      await filesOf(ws).writeFile('/b', 'again')
+      await stillWorks(ws)
+      equal(await read(filesOf(ws), '/b'), 'again')
+    },
+  },
+  {
+    id: 'shell/root/replaced-by-a-link-leads-nowhere',
+    needs: ['fs'],
+    run: async (ws) => {
+      // Always the same one: afterwards there may be no shell to remove it with.
+      const outside = await makeOutside(ws, 'link-target')
+      await run(ws, `root=$PWD; cd / && rm -rf "$root" && ln -s ${outside} "$root"`)
+      await worksOrNames(ws)
+      await rejectionOf(() => filesOf(ws).readFile('/private.txt'))
+    },
+  },
+  {
+    id: 'shell/links/that-lead-out-are-refused',
+    needs: ['fs'],
+    run: async (ws) => {
+      const outside = await makeOutside(ws, crypto.randomUUID())
+      try {
+        await refusesLinksTo(ws, outside)
+        equal(await outputOf(ws, `cat ${outside}/private.txt`), 'private words')
+      } finally {
+        await run(ws, `rm -rf ${outside}`)
+      }
+    },
+  },
+  {
+    id: 'shell/links/inside-are-followed',
+    needs: ['fs'],
+    run: async (ws) => {
+      await run(ws, 'mkdir d; echo x > d/a; ln -s d link; ln -s loop loop')
+      const fs = filesOf(ws)
+      equal(await read(fs, '/link/a'), 'x\n')
+      await rejectionOf(() => fs.readFile('/loop'))
+      equal(
+        (await fs.ls('/')).map(({ name, type }) => `${type} ${name}`),
+        ['directory d', 'symlink link', 'symlink loop'],
+      )
+      equal(await fs.glob('**/a'), ['/d/a'])
+    },
+  },
+]

@@ -1,0 +1,112 @@
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  compileGlob,
+  compileSearch,
+  decodeText,
+  type FileStat,
+  type FileSystem,
+  FileSystemError,
+  type FileType,
+  GrepCollector,
+  normalizePath,
+} from '@helix-agents/core'
+
+/** What shell behaviours ask of a file system, on disk, without the races that a real one closes. */
+export function createDiskFiles(root: string): FileSystem {
+  const inside = (host: string): boolean => host === root || host.startsWith(`${root}/`)
+  const hostPath = (path: string): string => {
+    const host = join(root, normalizePath(path))
+    let existing = host
+    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined && existing !== root) {
+      existing = dirname(existing)
+    }
+    if (lstatSync(existing, { throwIfNoEntry: false }) === undefined) return host
+    const real = realpathOf(existing)
+    if (real === undefined) throw new FileSystemError('not-found', path)
+    if (!inside(real)) throw new FileSystemError('path-escape', path)
+    return host
+  }
+  const statOf = (path: string): FileStat => {
+    const host = hostPath(path)
+    const stat = statSync(host, { bigint: true, throwIfNoEntry: false })
+    if (stat === undefined) throw new FileSystemError('not-found', path)
+    const type = stat.isDirectory() ? 'directory' : 'file'
+    const version = `${stat.ino}.${stat.mtimeNs}.${stat.size}`
+    return { path: normalizePath(path), type, size: Number(stat.size), mtime: stat.mtime, version }
+  }
+  /** Links are not entered. */
+  const walk = (directory: string): string[] =>
+    readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+      const path = join(directory, entry.name)
+      if (entry.isDirectory()) return walk(path)
+      return entry.isFile() ? [path] : []
+    })
+  const files = (): string[] => walk('').toSorted()
+  return {
+    readFile: async (path) => {
+      if (statOf(path).type !== 'file') throw new FileSystemError('is-directory', path)
+      return new Uint8Array(readFileSync(hostPath(path)))
+    },
+    writeFile: async (path, data) => {
+      const host = hostPath(path)
+      mkdirSync(dirname(host), { recursive: true })
+      writeFileSync(host, data)
+      return statOf(path)
+    },
+    appendFile: async (path, data) => {
+      appendFileSync(hostPath(path), data)
+      return statOf(path)
+    },
+    ls: async (path) =>
+      readdirSync(hostPath(path), { withFileTypes: true })
+        .map((entry) => {
+          let type: FileType = entry.isDirectory() ? 'directory' : 'file'
+          if (entry.isSymbolicLink()) type = 'symlink'
+          return { name: entry.name, path: join('/', path, entry.name), type }
+        })
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    glob: async (pattern) => {
+      const matcher = compileGlob(pattern)
+      return files().flatMap((path) => (matcher.matches(path) ? [`/${path}`] : []))
+    },
+    grep: async (pattern, options = {}) => {
+      const search = await compileSearch(pattern, options)
+      const collector = new GrepCollector(options)
+      for (const path of files()) {
+        search.search(`/${path}`, decodeText(readFileSync(join(root, path))), collector)
+      }
+      return collector.result()
+    },
+    stat: async (path) => statOf(path),
+    rm: async (path, options) => rmSync(join(root, normalizePath(path)), { ...options }),
+    mkdir: async () => unused(),
+    copy: async () => unused(),
+    move: async () => unused(),
+    readStream: async () => unused(),
+    writeStream: async () => unused(),
+  }
+}
+
+function unused(): never {
+  throw new Error('not needed by shell behaviours')
+}
+
+function realpathOf(host: string): string | undefined {
+  try {
+    return realpathSync(host)
+  } catch (error) {
+    if (error instanceof Error) return undefined
+    throw error
+  }
+}
