@@ -7,11 +7,6 @@ import { read, root } from './repository.ts'
 /** The packages behind the umbrella, in the order of the index. */
 export const umbrella = ['core', 'runtime-js', 'store-memory', 'workspace-memory'] as const
 
-/** Names that two packages use for different things: which one gets another name, and which. */
-const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'runtime-js': { RunResult: 'AgentRunResult' },
-}
-
 const exportBlock = /^export (?<kind>type )?\{(?<names>[^}]*)\} from/gm
 const header =
   '// The umbrella: the names of four packages, and nothing of its own. Made by `pnpm sdk:gen`.'
@@ -30,7 +25,7 @@ export function exportsOf(name: string): string[] {
 /** The index of the umbrella package, as the formatter leaves it. */
 export function renderIndex(): string {
   const blocks = umbrella
-    .map((name) => [name, exportsOf(name).map((item) => rename(name, item))] as const)
+    .map((name) => [name, exportsOf(name)] as const)
     .filter(([, names]) => names.length > 0)
     .map(([name, names]) => renderBlock(`@helix-agents/${name}`, names))
   return `${header}\n${blocks.join('\n')}`
@@ -40,11 +35,6 @@ function renderBlock(from: string, names: readonly string[]): string {
   const inOneLine = `export { ${names.join(', ')} } from '${from}'\n`
   if (inOneLine.length <= 101) return inOneLine
   return `export {\n${names.map((name) => `  ${name},\n`).join('')}} from '${from}'\n`
-}
-
-function rename(from: string, item: string): string {
-  const name = renamed[from]?.[bareName(item)]
-  return name === undefined ? item : `${item} as ${name}`
 }
 
 function bareName(item: string): string {

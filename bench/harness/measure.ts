@@ -23,7 +23,7 @@ export interface MeasureOptions {
  */
 export async function measure(
   contenders: readonly Contender[],
-  { rounds = 7, sampleMs = 40 }: MeasureOptions = {},
+  { rounds = 7, sampleMs = 100 }: MeasureOptions = {},
 ): Promise<Measurement[]> {
   const times = new Map<Contender, number>()
   for (const contender of contenders) times.set(contender, await calibrate(contender, sampleMs))
@@ -49,8 +49,9 @@ export function median(values: readonly number[]): number {
 async function calibrate(contender: Contender, sampleMs: number): Promise<number> {
   await contender.run(1)
   const once = await sample(contender, 1)
-  const warmUp = Math.max(1, Math.min(2000, Math.floor((sampleMs * 1000) / once / 4)))
-  const each = await sample(contender, warmUp)
+  const warmUp = Math.max(1, Math.min(20_000, Math.floor((sampleMs * 3000) / once)))
+  await contender.run(warmUp)
+  const each = await sample(contender, Math.ceil(warmUp / 10))
   return Math.max(1, Math.min(100_000, Math.floor((sampleMs * 1000) / each)))
 }
 

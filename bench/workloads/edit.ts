@@ -1,5 +1,5 @@
 // One place in a 1 MiB file, found by text that occurs once, through the tool's own edit.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileSystem } from '@helix-agents/core'
 import { type Contender, measure } from '../harness/measure.ts'
@@ -49,7 +49,7 @@ export async function run(peers: boolean): Promise<Verdict[]> {
     report({
       ...group,
       title: 'disk: edit one place in 1 MiB, atomic',
-      limit: 'node:fs sync read, replace, write',
+      limit: 'node:fs sync read, replace, atomic write',
       measurements: onDisk,
       gate: { most: 1, peerLeast: 1.5 },
     }),
@@ -110,11 +110,12 @@ function readReplaceWrite(folder: string): Contender {
   writeFileSync(path, text)
   let step = 0
   return {
-    name: 'node:fs sync read, replace, write',
+    name: 'node:fs sync read, replace, atomic write',
     run: (times) => {
       for (let i = 0; i < times; i++) {
         const { oldText, newText } = nextEdit(step++)
-        writeFileSync(path, readFileSync(path, 'utf8').replace(oldText, newText))
+        writeFileSync(`${path}.new`, readFileSync(path, 'utf8').replace(oldText, newText))
+        renameSync(`${path}.new`, path)
       }
     },
   }

@@ -1,5 +1,5 @@
 // Write, overwrite, read and stat of small files, and whole large ones.
-import { statSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readText } from '@helix-agents/core'
 import { type Contender, measure } from '../harness/measure.ts'
@@ -45,8 +45,12 @@ async function disk(peers: boolean): Promise<Verdict[]> {
   const ours = await openDisk()
   const [limit, theirs] = [temporaryFolder(), temporaryFolder()]
   const subjects = [
-    subject('node:fs sync', {
-      write: (path, text) => writeFileSync(join(limit.path, path), text),
+    subject('node:fs sync, atomic', {
+      write: (path, text) => {
+        // Every write of a workspace is atomic: the limit that may tear a file is no limit.
+        writeFileSync(join(limit.path, '.temporary'), text)
+        renameSync(join(limit.path, '.temporary'), join(limit.path, path))
+      },
       read: (path) => readFileSync(join(limit.path, path), 'utf8'),
       stat: (path) => statSync(join(limit.path, path)),
     }),

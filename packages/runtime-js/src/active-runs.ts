@@ -1,5 +1,5 @@
 import { AgentAlreadyRunningError, type WorkspaceRegistry } from '@helix-agents/core'
-import type { RunResult } from './run-result.ts'
+import type { AgentResult } from './agent-result.ts'
 import type { RunControl } from './run/run-control.ts'
 
 /** A run of this executor that is under way. */
@@ -10,7 +10,7 @@ export interface ActiveRun {
   /** Absent when the session opens no workspaces of its own. */
   readonly registry: WorkspaceRegistry | undefined
   /** How it ends. Never rejects. */
-  readonly done: Promise<RunResult>
+  readonly done: Promise<AgentResult>
 }
 
 /** The runs of one executor. A place is taken before the run is known to the store. */

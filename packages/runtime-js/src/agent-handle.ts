@@ -8,7 +8,7 @@ import {
 } from '@helix-agents/core'
 import type { ActiveRun } from './active-runs.ts'
 import type { ResumeOptions } from './executor-options.ts'
-import type { RunResult } from './run-result.ts'
+import type { AgentResult } from './agent-result.ts'
 import { readStream } from './read-stream.ts'
 import type { RunServices } from './run/run-services.ts'
 
@@ -24,7 +24,7 @@ export interface AgentHandle<TOutput = unknown> {
    * @throws {AgentAlreadyRunningError} `already-running` when its process died: resume it.
    * @throws {SessionError} `not-resumable` when the session never ran.
    */
-  result(): Promise<RunResult<TOutput>>
+  result(): Promise<AgentResult<TOutput>>
   /** Asks a run of this executor to stop after the step under way; it can be resumed. */
   interrupt(): Promise<void>
   /**
@@ -61,7 +61,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     runId,
     stream: (options) => readStream(services.streamManager, sessionId, options),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has checked it
-    result: async () => (await (parts.run?.done ?? storedResult(parts))) as RunResult<TOutput>,
+    result: async () => (await (parts.run?.done ?? storedResult(parts))) as AgentResult<TOutput>,
     interrupt: async () => liveRun()?.control.interrupt(),
     abort: async () => {
       const run = liveRun()
@@ -73,7 +73,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
 }
 
 /** The result of a run that this handle did not start. */
-async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<RunResult> {
+async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<AgentResult> {
   const { services, sessionId } = parts
   const live = services.active.get(sessionId)
   if (live !== undefined) return live.done
@@ -89,7 +89,7 @@ function load({ stateStore }: RunServices, sessionId: string): Promise<SessionSt
   return stateStore.loadSession(sessionId)
 }
 
-function toResult(sessionId: string, session: SessionState | null): RunResult {
+function toResult(sessionId: string, session: SessionState | null): AgentResult {
   if (session === null || session.runId === undefined || session.status === 'idle') {
     throw new SessionError('not-resumable', sessionId, 'it has not run yet')
   }

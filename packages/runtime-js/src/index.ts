@@ -10,5 +10,5 @@ export type {
   WorkspaceRegistryTuning,
 } from './executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
-export type { RunError, RunResult } from './run-result.ts'
+export type { RunError, AgentResult } from './agent-result.ts'
 export type { Span, SpanAttributes, Tracer } from './tracing.ts'

@@ -249,6 +249,7 @@ export {
 
 export {
   type AgentHandle,
+  type AgentResult,
   type BranchOptions,
   type ExecuteInput,
   type ExecuteOptions,
@@ -257,7 +258,6 @@ export {
   type ResumeCheck,
   type ResumeOptions,
   type RunError,
-  type RunResult as AgentRunResult,
   type ShutdownOptions,
   type Span,
   type SpanAttributes,

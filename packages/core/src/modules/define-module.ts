@@ -78,7 +78,8 @@ export interface ModuleDefinition<Name extends string, Contract, Schema extends 
 export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Output> {
   readonly name: string
   readonly description: string
-  readonly inputSchema: Input
+  /** Built at the first call: most processes use few of the tools they import. */
+  readonly inputSchema: () => Input
   readonly annotations: ToolAnnotations
   readonly available?: (config: Config, offered: WorkspaceCapabilityFlags) => boolean
   readonly execute: (call: ModuleToolCall<Contract, Config, z.output<Input>>) => Promise<Output>
@@ -90,7 +91,16 @@ export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
   spec: ModuleToolSpec<Contract, Config, Input, Output>,
 ) => ModuleTool<Contract, Config> {
   // The caller parses the input with `inputSchema`, and hands `execute`'s own result back.
-  return (spec) => ({ available: () => true, ...spec })
+  return (spec) => {
+    let schema: z.ZodType | undefined
+    return {
+      available: () => true,
+      ...spec,
+      get inputSchema() {
+        return (schema ??= spec.inputSchema())
+      },
+    }
+  }
 }
 
 /** Names the contract; infers the literal name and the schema. */

@@ -1,5 +1,5 @@
 import type { Agent } from '@helix-agents/core'
-import type { RunOutcome } from '../run-result.ts'
+import type { RunOutcome } from '../agent-result.ts'
 
 /** Checks an output that the model gave without the tool `__finish__`. */
 export async function acceptOutput(agent: Agent, output: unknown): Promise<RunOutcome> {

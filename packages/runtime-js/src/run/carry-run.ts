@@ -1,5 +1,5 @@
 import { HelixError, type Message, type UserMessage } from '@helix-agents/core'
-import type { RunError, RunOutcome, RunResult } from '../run-result.ts'
+import type { RunError, RunOutcome, AgentResult } from '../agent-result.ts'
 import { traced } from '../tracing.ts'
 import { isLost, keepClaim } from './claim.ts'
 import type { PlacedCall } from './find-open-calls.ts'
@@ -21,7 +21,7 @@ export interface OpenedRun {
 }
 
 /** Carries a run to its end and stores that. Never rejects. */
-export async function carryRun(opened: OpenedRun): Promise<RunResult> {
+export async function carryRun(opened: OpenedRun): Promise<AgentResult> {
   const { run } = opened
   const endClaim = keepClaim(run)
   const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
@@ -101,7 +101,7 @@ async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
   }
 }
 
-function toResult(run: Run, outcome: RunOutcome): RunResult {
+function toResult(run: Run, outcome: RunOutcome): AgentResult {
   const { sessionId, runId, stepCount, usage } = run
   return { sessionId, runId, stepCount, usage, ...outcome }
 }

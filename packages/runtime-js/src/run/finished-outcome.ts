@@ -4,7 +4,7 @@ import {
   type Message,
   type ToolCall,
 } from '@helix-agents/core'
-import type { RunOutcome } from '../run-result.ts'
+import type { RunOutcome } from '../agent-result.ts'
 import type { Run } from './run.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
   toToolError,
   WorkspaceEvictedError,
 } from '@helix-agents/core'
-import type { RunOutcome } from '../run-result.ts'
+import type { RunOutcome } from '../agent-result.ts'
 import { abortSubAgents } from '../abort-paused.ts'
 import { type CallResult, failCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'

@@ -9,7 +9,7 @@ import {
   type StopReason,
   type UserMessage,
 } from '@helix-agents/core'
-import type { RunOutcome } from '../run-result.ts'
+import type { RunOutcome } from '../agent-result.ts'
 import { createModelCaller } from './call-model.ts'
 import { acceptOutput } from './accept-output.ts'
 import type { Run } from './run.ts'

@@ -7,7 +7,7 @@ import {
   type UserMessage,
 } from '@helix-agents/core'
 import { abortPaused } from '../abort-paused.ts'
-import type { RunResult } from '../run-result.ts'
+import type { AgentResult } from '../agent-result.ts'
 import type { LaunchRequest } from './launch-request.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import { RunControl } from './run-control.ts'
@@ -102,7 +102,7 @@ function forward(parent: Run, chunk: StreamChunk): void {
   if (chunk.type !== 'output' && chunk.type !== 'error') parent.chunks.send(chunk)
 }
 
-function outputOf(result: RunResult, { subAgent, signal }: SubAgentRun): unknown {
+function outputOf(result: AgentResult, { subAgent, signal }: SubAgentRun): unknown {
   if (result.status === 'completed') return result.output
   if (result.status === 'interrupted') throw new SubAgentInterrupted()
   if (result.status === 'aborted' && signal.aborted) throw signal.reason

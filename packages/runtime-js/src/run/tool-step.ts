@@ -6,7 +6,7 @@ import {
   scheduleToolCalls,
   type ToolCall,
 } from '@helix-agents/core'
-import type { RunOutcome } from '../run-result.ts'
+import type { RunOutcome } from '../agent-result.ts'
 import { type CallEnd, type CallResult, dispatchCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'

@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { type FileChange, requireRead, statIfPresent, staleWrite } from './rewrite-file.ts'
 
 /** Arguments of `copy` and `move`. */
-export const transferInput = z.strictObject({
-  from: z.string().describe('Path of the file or directory.'),
-  to: z.string().describe('Its new path, name included.'),
-  opts: z.strictObject({ overwrite: z.boolean().exactOptional() }).exactOptional(),
-})
+export const transferInput = () =>
+  z.strictObject({
+    from: z.string().describe('Path of the file or directory.'),
+    to: z.string().describe('Its new path, name included.'),
+    opts: z.strictObject({ overwrite: z.boolean().exactOptional() }).exactOptional(),
+  })
 
 /**
  * Guards the file that a copy or a move would replace.

@@ -7,9 +7,10 @@ import type { CodeInterpreter } from '../contract.ts'
 export const createCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'create_code_context',
   description: 'Open a context in which variables stay from one run to the next.',
-  inputSchema: z.strictObject({
-    language: z.string().min(1).describe('Language of the context, such as python.'),
-  }),
+  inputSchema: () =>
+    z.strictObject({
+      language: z.string().min(1).describe('Language of the context, such as python.'),
+    }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (config) => config.isStateful,
   execute: async ({ module, input, context }) => {

@@ -8,7 +8,7 @@ import type { CodeInterpreter } from '../contract.ts'
 export const deleteCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'delete_code_context',
   description: 'Close a context and forget its variables.',
-  inputSchema: z.strictObject({ contextId: codeContextIdSchema }),
+  inputSchema: () => z.strictObject({ contextId: codeContextIdSchema }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   available: (config) => config.isStateful,
   execute: async ({ module, input, context }) => {

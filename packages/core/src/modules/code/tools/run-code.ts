@@ -8,10 +8,11 @@ export const runCodeTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'run_code',
   description:
     'Run a snippet of code and return what it prints, shows and evaluates to. No variable of it is left for the next run.',
-  inputSchema: z.strictObject({
-    language: z.string().min(1).describe('Language of the code, such as python.'),
-    code: z.string(),
-  }),
+  inputSchema: () =>
+    z.strictObject({
+      language: z.string().min(1).describe('Language of the code, such as python.'),
+      code: z.string(),
+    }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   execute: async ({ module, input, context }) =>
     captureCodeRun(await module.runCode(input.language, input.code, liveRunOptions(context))),

@@ -9,7 +9,7 @@ import type { CodeInterpreter } from '../contract.ts'
 export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'run_in_code_context',
   description: 'Run a snippet of code in a context; its variables are there in the next run.',
-  inputSchema: z.strictObject({ contextId: codeContextIdSchema, code: z.string() }),
+  inputSchema: () => z.strictObject({ contextId: codeContextIdSchema, code: z.string() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   available: (config) => config.isStateful,
   execute: async ({ module, input, context }) => {

@@ -8,7 +8,7 @@ export const appendFileTool = fsTool({
   name: 'append_file',
   description:
     'Add text to the end of a file, exactly as given: no line end is added. Makes the file when it is missing.',
-  inputSchema: z.strictObject({ path: filePath, content: z.string() }),
+  inputSchema: () => z.strictObject({ path: filePath, content: z.string() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (config) => config.extended,
   execute: async ({ module, input, context }) => {

@@ -18,7 +18,7 @@ function createApplyPatchTool(isReadRequired: boolean) {
     description: isReadRequired
       ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
       : DESCRIPTION,
-    inputSchema: z.strictObject({ patch: z.string().min(1).max(MAX_PATCH_CHARACTERS) }),
+    inputSchema: () => z.strictObject({ patch: z.string().min(1).max(MAX_PATCH_CHARACTERS) }),
     annotations: { readOnly: false, destructive: true, idempotent: false },
     available: (config) => config.extended && config.requireReadBeforeWrite === isReadRequired,
     execute: async (change): Promise<{ readonly files: readonly WrittenFile[] }> => ({

@@ -8,14 +8,14 @@ import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../rewr
 import { filePath, fsTool } from './fs-tool.ts'
 
 /** Fields of one edit, also of `multi_edit`. */
-export const editFields = {
+export const editFields = () => ({
   oldText: z.string().describe('Text to replace, exactly as in the file, without line numbers.'),
   newText: z.string().describe('Text to put in its place, taken literally. May be empty.'),
   replaceAll: z
     .boolean()
     .exactOptional()
     .describe('Replace every occurrence. Default false: it must occur exactly once.'),
-}
+})
 
 export interface EditFileOutput {
   readonly path: string
@@ -42,7 +42,7 @@ function createEditFileTool(isReadRequired: boolean) {
     description: isReadRequired
       ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
       : DESCRIPTION,
-    inputSchema: z.strictObject({ path: filePath, ...editFields }),
+    inputSchema: () => z.strictObject({ path: filePath, ...editFields() }),
     annotations: { readOnly: false, destructive: true, idempotent: false },
     available: (config) => config.requireReadBeforeWrite === isReadRequired,
     execute: async (change) => editFile(change, change.input.path, [change.input]),

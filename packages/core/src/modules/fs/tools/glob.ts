@@ -18,14 +18,15 @@ export const globTool = fsTool({
   name: 'glob',
   description:
     'Find files by path: *, ?, [a-z] within a name, ** for any directories, {a,b} for alternatives. Returns files only, sorted. A long list comes in parts: the end of a result says which offset continues it.',
-  inputSchema: z.strictObject({
-    pattern: z.string().describe('Such as src/**/*.ts'),
-    path: z
-      .string()
-      .exactOptional()
-      .describe('Directory that the pattern is relative to. Default: the root.'),
-    offset: firstEntry,
-  }),
+  inputSchema: () =>
+    z.strictObject({
+      pattern: z.string().describe('Such as src/**/*.ts'),
+      path: z
+        .string()
+        .exactOptional()
+        .describe('Directory that the pattern is relative to. Default: the root.'),
+      offset: firstEntry,
+    }),
   annotations: READ_ONLY,
   execute: async ({ module, input, context }): Promise<GlobOutput> => {
     const path = normalizePath(input.path ?? '/')

@@ -19,7 +19,7 @@ export const lsTool = fsTool({
   name: 'ls',
   description:
     'List a directory, sorted by name: directories end with /, links with @, files show their size in bytes. A long list comes in parts: the end of a result says which offset continues it.',
-  inputSchema: z.strictObject({ path: directoryPath, offset: firstEntry }),
+  inputSchema: () => z.strictObject({ path: directoryPath, offset: firstEntry }),
   annotations: READ_ONLY,
   execute: async ({ module, input }): Promise<LsOutput> => {
     const path = normalizePath(input.path)

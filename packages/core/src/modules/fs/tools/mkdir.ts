@@ -6,10 +6,11 @@ export const mkdirTool = fsTool({
   name: 'mkdir',
   description:
     'Make a directory. With opts.recursive also its parents, and an existing one is no error.',
-  inputSchema: z.strictObject({
-    path: directoryPath,
-    opts: z.strictObject({ recursive: z.boolean().exactOptional() }).exactOptional(),
-  }),
+  inputSchema: () =>
+    z.strictObject({
+      path: directoryPath,
+      opts: z.strictObject({ recursive: z.boolean().exactOptional() }).exactOptional(),
+    }),
   // Without `recursive` a repeated call fails.
   annotations: { readOnly: false, destructive: false, idempotent: false },
   execute: async ({ module, input }) => {

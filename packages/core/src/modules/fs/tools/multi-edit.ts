@@ -17,10 +17,11 @@ function createMultiEditTool(isReadRequired: boolean) {
     description: isReadRequired
       ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
       : DESCRIPTION,
-    inputSchema: z.strictObject({
-      path: filePath,
-      edits: z.array(z.strictObject(editFields)).min(1).max(MAX_EDITS),
-    }),
+    inputSchema: () =>
+      z.strictObject({
+        path: filePath,
+        edits: z.array(z.strictObject(editFields())).min(1).max(MAX_EDITS),
+      }),
     annotations: { readOnly: false, destructive: true, idempotent: false },
     available: (config) => config.extended && config.requireReadBeforeWrite === isReadRequired,
     execute: async (change) => editFile(change, change.input.path, change.input.edits),

@@ -16,18 +16,21 @@ const BYTES_PER_MB = 1_048_576
 /** A NUL among the first characters makes a file binary. */
 const SNIFFED_CHARACTERS = 8192
 
-const inputSchema = z.strictObject({
-  path: filePath,
-  offset: z.int().positive().exactOptional().describe('First line, from 1. Default 1.'),
-  limit: z.int().positive().exactOptional().describe('Most lines to return. Default 2000.'),
-  column: z
-    .int()
-    .positive()
-    .exactOptional()
-    .describe('First character of the first line, from 1: only to go on within a very long line.'),
-})
+const inputSchema = () =>
+  z.strictObject({
+    path: filePath,
+    offset: z.int().positive().exactOptional().describe('First line, from 1. Default 1.'),
+    limit: z.int().positive().exactOptional().describe('Most lines to return. Default 2000.'),
+    column: z
+      .int()
+      .positive()
+      .exactOptional()
+      .describe(
+        'First character of the first line, from 1: only to go on within a very long line.',
+      ),
+  })
 
-type ReadFileInput = z.output<typeof inputSchema>
+type ReadFileInput = z.output<ReturnType<typeof inputSchema>>
 
 /** One page of a text file, or what a binary file is. */
 export interface ReadFileOutput {

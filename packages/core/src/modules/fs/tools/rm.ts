@@ -6,10 +6,11 @@ export const rmTool = fsTool({
   name: 'rm',
   description:
     'Remove a file, a link or an empty directory; with opts.recursive a directory and all in it. The root itself stays: removing / recursively empties it.',
-  inputSchema: z.strictObject({
-    path: filePath,
-    opts: z.strictObject({ recursive: z.boolean().exactOptional() }).exactOptional(),
-  }),
+  inputSchema: () =>
+    z.strictObject({
+      path: filePath,
+      opts: z.strictObject({ recursive: z.boolean().exactOptional() }).exactOptional(),
+    }),
   // A repeated call fails: there is nothing to remove.
   annotations: { readOnly: false, destructive: true, idempotent: false },
   execute: async ({ module, input, context }) => {

@@ -16,7 +16,7 @@ export interface StatOutput {
 export const statTool = fsTool({
   name: 'stat',
   description: 'Tell type, size in bytes, time of last change and version of a file or directory.',
-  inputSchema: z.strictObject({ path: filePath }),
+  inputSchema: () => z.strictObject({ path: filePath }),
   annotations: READ_ONLY,
   execute: async ({ module, input }): Promise<StatOutput> => {
     const { path, type, size, mtime, version } = await module.stat(normalizePath(input.path))

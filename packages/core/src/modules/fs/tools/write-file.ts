@@ -10,10 +10,11 @@ import {
 } from '../rewrite-file.ts'
 import { filePath, fsTool, READ_FIRST } from './fs-tool.ts'
 
-const inputSchema = z.strictObject({
-  path: filePath,
-  content: z.string().describe('The whole new content.'),
-})
+const inputSchema = () =>
+  z.strictObject({
+    path: filePath,
+    content: z.string().describe('The whole new content.'),
+  })
 
 export interface WriteFileOutput {
   readonly path: string

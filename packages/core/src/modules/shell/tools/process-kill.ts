@@ -7,7 +7,7 @@ import type { Shell } from '../contract.ts'
 export const processKillTool = toolsFor<Shell, ShellConfig>()({
   name: 'process_kill',
   description: 'End a background process and everything it started.',
-  inputSchema: z.strictObject({ id: z.string().min(1).describe('Id of the process.') }),
+  inputSchema: () => z.strictObject({ id: z.string().min(1).describe('Id of the process.') }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   available: (config) => config.background,
   execute: async ({ module, input, context }) => {

@@ -11,7 +11,7 @@ const SHOWN_PROCESSES = 100
 export const processListTool = toolsFor<Shell, ShellConfig>()({
   name: 'process_list',
   description: 'List the commands that were started in the background, and how they ended.',
-  inputSchema: z.strictObject({}),
+  inputSchema: () => z.strictObject({}),
   annotations: { readOnly: true, destructive: false, idempotent: true },
   available: (config) => config.background,
   execute: async ({ module, context }): Promise<readonly BackgroundProcess[]> => {

@@ -12,39 +12,42 @@ import { plainTerminalText } from '../terminal-text.ts'
 const MAX_COMMAND_CHARACTERS = 131_072
 const SHOWN_DURATION_MS = 1000
 
-const command = z
-  .string()
-  .min(1)
-  .max(MAX_COMMAND_CHARACTERS)
-  .describe('The command line. It reads no input: stdin is closed.')
+const command = () =>
+  z
+    .string()
+    .min(1)
+    .max(MAX_COMMAND_CHARACTERS)
+    .describe('The command line. It reads no input: stdin is closed.')
 
-const runOptions = z.strictObject({
-  cwd: z.string().exactOptional().describe('Working directory. Default: the workspace root.'),
-  timeoutMs: z
-    .number()
-    .int()
-    .positive()
-    .exactOptional()
-    .describe('Time in milliseconds after which the command and all it started is ended.'),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
-    .exactOptional()
-    .describe('Variables to add to the environment.'),
-})
+const runOptions = () =>
+  z.strictObject({
+    cwd: z.string().exactOptional().describe('Working directory. Default: the workspace root.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .positive()
+      .exactOptional()
+      .describe('Time in milliseconds after which the command and all it started is ended.'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+      .exactOptional()
+      .describe('Variables to add to the environment.'),
+  })
 
-const runInput = z.strictObject({ command, opts: runOptions.exactOptional() })
+const runInput = () => z.strictObject({ command: command(), opts: runOptions().exactOptional() })
 
-const runOrStartInput = z.strictObject({
-  command,
-  opts: runOptions
-    .extend({
-      background: z
-        .boolean()
-        .exactOptional()
-        .describe('Start it and return at once; process_output reads what it prints.'),
-    })
-    .exactOptional(),
-})
+const runOrStartInput = () =>
+  z.strictObject({
+    command: command(),
+    opts: runOptions()
+      .extend({
+        background: z
+          .boolean()
+          .exactOptional()
+          .describe('Start it and return at once; process_output reads what it prints.'),
+      })
+      .exactOptional(),
+  })
 
 /** A command that ran to its end. */
 export interface RunOutput {
@@ -93,7 +96,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   toModelOutput: (output) => ('process' in output ? renderStart(output) : renderRun(output)),
 })
 
-type RunCall = ModuleToolCall<Shell, ShellConfig, z.output<typeof runInput>>
+type RunCall = ModuleToolCall<Shell, ShellConfig, z.output<ReturnType<typeof runInput>>>
 
 async function runToEnd({ module, input, context }: RunCall): Promise<RunOutput> {
   const { cwd, env, timeoutMs } = input.opts ?? {}

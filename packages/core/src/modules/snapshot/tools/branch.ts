@@ -13,7 +13,7 @@ export const branchTool: ModuleTool<Snapshotter, SnapshotConfig> = toolsFor<
   name: 'branch',
   description:
     'Make a separate workspace from a snapshot and return its ref. This session keeps the workspace it has.',
-  inputSchema: z.strictObject({ ref: snapshotRefArgument }),
+  inputSchema: () => z.strictObject({ ref: snapshotRefArgument() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (_config, offered) => offered.branch === true,
   execute: async ({ module, input, context }) => {

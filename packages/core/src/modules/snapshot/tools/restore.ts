@@ -8,7 +8,7 @@ export const restoreTool = toolsFor<Snapshotter, SnapshotConfig>()({
   name: 'restore',
   description:
     'Go on with the workspace as it was when a snapshot was taken. The state it has now is left behind: take a snapshot first to come back to it.',
-  inputSchema: z.strictObject({ ref: snapshotRefArgument }),
+  inputSchema: () => z.strictObject({ ref: snapshotRefArgument() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   execute: async ({ module, input, context }) => {
     const ref = parseSnapshotRef(input.ref)

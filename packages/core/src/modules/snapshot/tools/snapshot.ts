@@ -6,7 +6,7 @@ import type { Snapshotter } from '../contract.ts'
 export const snapshotTool = toolsFor<Snapshotter, SnapshotConfig>()({
   name: 'snapshot',
   description: 'Store the state of the workspace. The ref that it returns brings it back.',
-  inputSchema: z.strictObject({}),
+  inputSchema: () => z.strictObject({}),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   execute: async ({ module, context }) => ({
     ref: await module.snapshot({ signal: context.signal }),

@@ -20,7 +20,7 @@ interface RunResultBase {
 }
 
 /** How a run ended. */
-export type RunResult<TOutput = unknown> = RunResultBase &
+export type AgentResult<TOutput = unknown> = RunResultBase &
   (
     | { readonly status: 'completed'; readonly output: TOutput; readonly error?: undefined }
     | { readonly status: 'failed'; readonly output?: undefined; readonly error: RunError }
