@@ -18,17 +18,21 @@ export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'
   Pick<RegistryDeps, 'onOwedDestroy'>
 
 export interface JSAgentExecutorOptions {
+  /** The kinds of workspaces on offer, by `provider.kind`. Default: none. */
   readonly workspaceProviders?: WorkspaceProviders
   /** Workspaces of one session that may open at the same time. Default: all. */
   readonly workspaceMaxConcurrentOpens?: number
   /** `lazy` (default) opens a workspace with its first use, `eager` all at the start of a run. */
   readonly workspaceOpenStrategy?: 'lazy' | 'eager'
+  /** How the registry of each session retries, closes and recovers: see below. */
   readonly workspaceRegistry?: WorkspaceRegistryTuning
   /** Default: no log. A pino logger fits as it is. */
   readonly logger?: Logger
+  /** Counts opens, evictions, tool calls and refusals. Default: measures nothing. */
   readonly metrics?: WorkspaceMetrics
   /** Spans for runs, model calls and tool calls. An OpenTelemetry tracer fits as it is. */
   readonly tracer?: Tracer
+  /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
   /**
    * A run whose process died can be taken over after this time. A living run renews its claim

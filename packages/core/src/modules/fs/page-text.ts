@@ -26,20 +26,19 @@ export function numberLines(page: Page): string {
   return text
 }
 
-/** Makes the prefix of a line; the blanks change only with the number of digits. */
+/** Every file has a line 1: labels of the first lines are kept, by width, then by line. */
+const keptLabels: string[][] = []
+const MAX_KEPT_LINE = 2_000
+
+/** Makes the prefix of a line. */
 function lineLabels(page: Page): (line: number) => string {
   const width = String(page.lastLine).length
   const cutLine = page.firstColumn > 1 ? page.firstLine : 0
-  let pad = ''
-  let padEnd = 0
+  const kept = (keptLabels[width] ??= [])
   return (line) => {
     if (line === cutLine) return CONTINUED.padStart(width) + ARROW
-    if (line >= padEnd) {
-      const digits = String(line).length
-      pad = ' '.repeat(width - digits)
-      padEnd = 10 ** digits
-    }
-    return pad + line + ARROW
+    if (line > MAX_KEPT_LINE) return String(line).padStart(width) + ARROW
+    return (kept[line] ??= String(line).padStart(width) + ARROW)
   }
 }
 
