@@ -1,1 +1,9 @@
-export {}
+export { type LocalBashConfig, localBashConfigSchema, type LocalBashIsolation } from './config.ts'
+export { LocalBashWorkspace } from './local-bash-workspace.ts'
+export {
+  LocalBashWorkspaceProvider,
+  type LocalBashWorkspaceProviderOptions,
+} from './local-bash-workspace-provider.ts'
+export { reapLocalBashTmpdirs, type ReapOptions, type ReapReport } from './reap.ts'
+export { SubprocessShell } from './subprocess-shell.ts'
+export { TmpdirFileSystem, type TmpdirFileSystemOptions } from './tmpdir-file-system.ts'

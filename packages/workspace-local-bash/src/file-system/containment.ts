@@ -1,0 +1,170 @@
+import { type BigIntStats, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs'
+import { baseName, FileSystemError, parentPath } from '@helix-agents/core'
+import { errnoOf, toFileSystemError } from './map-error.ts'
+import { ANCHOR, ANCHOR_NO_LINK, canPin } from './open-flags.ts'
+import { PinnedDirectory } from './pinned-directory.ts'
+import { type Place, walkPath, type WalkOptions } from './walk-path.ts'
+
+export interface ContainmentOptions {
+  /** Canonical path of the workspace root on the host. */
+  readonly root: string
+  /** The root as the shell sees it: absolute links made there lead into the workspace. */
+  readonly shellRoot?: string
+  /**
+   * Brings a missing or replaced root back.
+   * @throws {WorkspaceFailedError} `working-directory-missing` when it cannot.
+   */
+  restoreRoot(): void
+}
+
+/** Ends a race with somebody who swaps links. */
+const MAX_LOOKS = 40
+
+/** A name in a pinned directory, and what is there; never a link unless asked for. */
+export interface Located extends Place {
+  readonly stats: BigIntStats | undefined
+}
+
+/**
+ * Finds paths of the workspace on the host, so that no name on the way and no race leads out:
+ * the fast way lets the system resolve the path and checks where that led; the slow way goes
+ * name by name, each looked up in the directory held open before it.
+ */
+export class Containment {
+  readonly root: string
+  readonly #options: ContainmentOptions
+  readonly #prefix: string
+
+  constructor(options: ContainmentOptions) {
+    this.root = options.root
+    this.#prefix = `${options.root}/`
+    this.#options = options
+  }
+
+  /** The path on the host, not yet checked. */
+  hostPath(path: string): string {
+    return path === '/' ? this.root : this.root + path
+  }
+
+  /** Whether an open file lies in the workspace. */
+  holds(fd: number): boolean {
+    const location = readlinkSync(`/proc/self/fd/${fd}`)
+    return location === this.root || location.startsWith(this.#prefix)
+  }
+
+  /** The root itself, brought back when it is gone. */
+  openRoot(): PinnedDirectory {
+    const first = this.#tryOpen(this.root, ANCHOR_NO_LINK)
+    if (first !== undefined) return first
+    this.#options.restoreRoot()
+    const second = this.#tryOpen(this.root, ANCHOR_NO_LINK)
+    if (second !== undefined) return second
+    throw new FileSystemError('path-escape', '/')
+  }
+
+  /**
+   * A directory of the workspace, links followed.
+   * @throws {FileSystemError} `not-found`, `not-directory`, `path-escape`.
+   */
+  openDirectory(path: string): PinnedDirectory {
+    const direct = this.#tryOpen(this.hostPath(path), ANCHOR)
+    if (direct !== undefined) return direct
+    const place = this.walk(path, { followLast: true })
+    try {
+      return place.directory.child(place.name)
+    } catch (error) {
+      throw toFileSystemError(error, path)
+    } finally {
+      place.directory.close()
+    }
+  }
+
+  /**
+   * Finds a path for an operation on its last name; the caller closes the directory.
+   * @throws {FileSystemError} `not-found` when a parent is missing, `not-directory`,
+   * `path-escape`.
+   */
+  locate(path: string, options: WalkOptions): Located {
+    const parent = path === '/' ? undefined : this.#tryOpen(this.hostPath(parentPath(path)), ANCHOR)
+    if (parent !== undefined) {
+      const found = withStats({ directory: parent, name: baseName(path) }, path)
+      if (!found.stats?.isSymbolicLink() || !options.followLast) return found
+      parent.close()
+    }
+    for (let look = 0; look < MAX_LOOKS; look += 1) {
+      const found = withStats(this.walk(path, options), path)
+      // A link can be put there right after the walk found none: walk again.
+      if (!found.stats?.isSymbolicLink() || !options.followLast) return found
+      found.directory.close()
+    }
+    throw new FileSystemError('path-escape', path)
+  }
+
+  /** Goes name by name. */
+  walk(path: string, options: WalkOptions): Place {
+    try {
+      return walkPath(path, {
+        ...options,
+        openRoot: () => this.openRoot(),
+        mapLink: (target) => this.#mapLink(target),
+      })
+    } catch (error) {
+      throw toFileSystemError(error, path)
+    }
+  }
+
+  /** Lets the system resolve a path; undefined when it failed or led out. */
+  #tryOpen(hostPath: string, flags: number): PinnedDirectory | undefined {
+    try {
+      if (!canPin) return this.#openByPath(hostPath)
+      const directory = PinnedDirectory.open(hostPath, flags)
+      if (this.#isInside(directory.location())) return directory
+      directory.close()
+      return undefined
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error
+      return undefined
+    }
+  }
+
+  #openByPath(hostPath: string): PinnedDirectory | undefined {
+    const real = realpathSync.native(hostPath)
+    if (!this.#isInside(real)) return undefined
+    return PinnedDirectory.open(real, ANCHOR_NO_LINK)
+  }
+
+  #isInside(location: string): boolean {
+    return location === this.root || location.startsWith(this.#prefix)
+  }
+
+  /** An absolute link is taken as the shell means it; one that leads out is undefined. */
+  #mapLink(target: string): string | undefined {
+    for (const root of [this.#options.shellRoot ?? this.root, this.root]) {
+      if (target === root) return '/'
+      if (target.startsWith(`${root}/`)) return target.slice(root.length)
+    }
+    return undefined
+  }
+}
+
+function withStats(place: Place, path: string): Located {
+  try {
+    const stats = lstatSync(place.directory.at(place.name), {
+      bigint: true,
+      throwIfNoEntry: false,
+    })
+    return { ...place, stats }
+  } catch (error) {
+    place.directory.close()
+    throw toFileSystemError(error, path)
+  }
+}
+
+/** Opens a file of a pinned directory. @throws {FileSystemError} */
+export function openAt(place: Place, flags: number, path: string): number {
+  try {
+    return openSync(place.directory.at(place.name), flags)
+  } catch (error) {
+    throw toFileSystemError(error, path)
+  }
+}

@@ -1,0 +1,142 @@
+import { type BigIntStats, closeSync, read, readSync } from 'node:fs'
+import { promisify } from 'node:util'
+import type { ReadStreamOptions } from '@helix-agents/core'
+import { type FileContext, SYNC_BYTES } from './file-context.ts'
+import { openFile, type OpenFile } from './open-file.ts'
+
+const readAsync = promisify(read)
+const PIECE_BYTES = 64 * 1024
+
+/** The whole content; small files without leaving the thread. */
+export async function readWhole(context: FileContext, path: string): Promise<Uint8Array> {
+  const { fd, stats } = openFile(context, path)
+  try {
+    const size = Number(stats.size)
+    return size <= SYNC_BYTES ? readNow(fd, size) : await readLater(fd, size)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The whole content of a small file as text; undefined for a larger one. */
+export function readSmallText(context: FileContext, path: string): string | undefined {
+  const { fd, stats } = openFile(context, path)
+  try {
+    if (stats.size > SYNC_BYTES) return undefined
+    const size = Number(stats.size)
+    const bytes = Buffer.allocUnsafe(size)
+    return bytes.toString('utf8', 0, fill(fd, bytes, size))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Memory of its own that is not zeroed first: every byte returned is one that was read. */
+function allocate(size: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.allocUnsafeSlow(size).buffer)
+}
+
+function readNow(fd: number, size: number): Uint8Array {
+  const bytes = allocate(size)
+  const length = fill(fd, bytes, size)
+  return length === size ? bytes : bytes.slice(0, length)
+}
+
+/** Reads up to the size that the file had; it may have shrunk. */
+function fill(fd: number, bytes: Uint8Array, size: number): number {
+  let length = 0
+  while (length < size) {
+    const count = readSync(fd, bytes, length, size - length, length)
+    if (count === 0) break
+    length += count
+  }
+  return length
+}
+
+async function readLater(fd: number, size: number): Promise<Uint8Array> {
+  const bytes = allocate(size)
+  let length = 0
+  while (length < size) {
+    const { bytesRead } = await readAsync(fd, bytes, length, size - length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return length === size ? bytes : bytes.slice(0, length)
+}
+
+/** Reads a file piece by piece; the file stays open until the stream ends or is cancelled. */
+export class FileReader {
+  readonly #open: Set<FileReader>
+  #fd: number | undefined
+  readonly #end: number
+  #position: number
+
+  /** @param open Readers that the owner closes at its end. */
+  constructor(file: OpenFile, options: ReadStreamOptions, open: Set<FileReader>) {
+    this.#fd = file.fd
+    this.#open = open
+    this.#position = Math.max(0, options.offset ?? 0)
+    this.#end = endOf(file.stats, this.#position, options.length)
+    open.add(this)
+  }
+
+  stream(signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+    const onAbort = (): void => this.close()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          signal?.throwIfAborted()
+          const piece = await this.#next()
+          signal?.throwIfAborted()
+          if (piece !== undefined) return controller.enqueue(piece)
+          signal?.removeEventListener('abort', onAbort)
+          controller.close()
+        },
+        cancel: () => {
+          signal?.removeEventListener('abort', onAbort)
+          this.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  close(): void {
+    this.#open.delete(this)
+    const fd = this.#fd
+    this.#fd = undefined
+    if (fd !== undefined) closeSync(fd)
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    const wanted = Math.min(PIECE_BYTES, this.#end - this.#position)
+    if (this.#fd === undefined || wanted <= 0) return this.#finish()
+    const piece = new Uint8Array(wanted)
+    // Synchronous: a piece takes microseconds, and the file cannot be closed in between.
+    const count = readSync(this.#fd, piece, 0, wanted, this.#position)
+    if (count === 0) return this.#finish()
+    this.#position += count
+    return count === wanted ? piece : piece.slice(0, count)
+  }
+
+  #finish(): undefined {
+    this.close()
+  }
+}
+
+function endOf(stats: BigIntStats, start: number, length: number | undefined): number {
+  const size = Number(stats.size)
+  return length === undefined ? size : Math.min(size, start + Math.max(0, length))
+}
+
+/** @throws {FileSystemError} `not-found`, `is-directory`. */
+export function openReader(
+  context: FileContext,
+  path: string,
+  options: { readonly range: ReadStreamOptions; readonly open: Set<FileReader> },
+): ReadableStream<Uint8Array> {
+  options.range.signal?.throwIfAborted()
+  const reader = new FileReader(openFile(context, path), options.range, options.open)
+  return reader.stream(options.range.signal)
+}

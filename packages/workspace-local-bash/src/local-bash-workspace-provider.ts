@@ -1,0 +1,221 @@
+import { tmpdir } from 'node:os'
+import {
+  type Clock,
+  createOpenLimit,
+  type Logger,
+  logMessages,
+  noopLogger,
+  type OpenedWorkspace,
+  type OpenLimit,
+  type OpenOptions,
+  type ResolveOptions,
+  type SessionRef,
+  systemClock,
+  WorkspaceFailedError,
+  type WorkspaceProvider,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
+import { LocalBashWorkspace } from './local-bash-workspace.ts'
+import { hashSession, ownMarker, type OwnerMarker, readOwner, writeOwner } from './owner.ts'
+import { CAPABILITIES, parseRef, PROVIDER_ID, REF_SCHEMA_VERSION, toRef } from './ref.ts'
+import { DEFAULT_PASS_ENV, passedEnvironment } from './shell/environment.ts'
+import {
+  createBubblewrapLauncher,
+  createPlainLauncher,
+  type Launcher,
+  requireBubblewrap,
+} from './shell/launcher.ts'
+import { SubprocessShell } from './subprocess-shell.ts'
+import { TmpdirFileSystem } from './tmpdir-file-system.ts'
+import {
+  createDirectory,
+  findDirectory,
+  removeDirectory,
+  restoreDirectory,
+  type WorkspaceDirectory,
+} from './workspace-directory.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+export interface LocalBashWorkspaceProviderOptions {
+  /** Where workspaces are made. Default: the temporary directory of the system. */
+  readonly tmpdirRoot?: string
+  /** For declarations that name none. Default `none`. */
+  readonly isolation?: LocalBashIsolation
+  /**
+   * Variables of the host that commands get; `*` at the end stands for anything. Default `PATH`,
+   * `LANG`, `LC_*` and `TZ`. `HOME` and `TMPDIR` are always those of the workspace.
+   */
+  readonly passEnv?: readonly string[]
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Workspaces of this provider that may be opening at once. Default: no bound. */
+  readonly maxGlobalConcurrentOpens?: number
+  /** Time of a command that asks for none. Default 120,000. */
+  readonly defaultTimeoutMs?: number
+  /** Bytes of each output that a command returns when it asks for none. Default 1 MiB. */
+  readonly maxOutputBytes?: number
+  /** Bytes of one output that are stored when it is longer than that. Default 2 GiB. */
+  readonly maxStoredOutputBytes?: number
+  /** Time between asking a command to end and killing it. Default 250. */
+  readonly killGraceMs?: number
+  /** For tests. Default: the platform of the process. */
+  readonly platform?: NodeJS.Platform
+}
+
+/**
+ * Workspaces in temporary directories, their commands run by the shell of the host. POSIX only.
+ *
+ * Without isolation commands can do what the process can: for development, not for production.
+ * A workspace survives the process; `close` removes it, `reapLocalBashTmpdirs` what crashes left.
+ */
+export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashConfig> {
+  readonly providerId = PROVIDER_ID
+  readonly capabilities = CAPABILITIES
+  readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly #options: LocalBashWorkspaceProviderOptions
+  readonly #limitOpens: OpenLimit
+  #warned = false
+
+  constructor(options: LocalBashWorkspaceProviderOptions = {}) {
+    this.#options = options
+    this.#limitOpens = createOpenLimit(options.maxGlobalConcurrentOpens)
+  }
+
+  parseConfig(config: unknown): LocalBashConfig {
+    const parsed = parseLocalBashConfig(config)
+    if (this.#isolationOf(parsed) === 'bubblewrap') requireBubblewrap()
+    return parsed
+  }
+
+  async open(
+    config: LocalBashConfig,
+    session: SessionRef,
+    options: OpenOptions,
+  ): Promise<OpenedWorkspace> {
+    this.#refuseWindows()
+    const parsed = this.parseConfig(config)
+    const [isolation, env] = [this.#isolationOf(parsed), parsed.env ?? {}]
+    return this.#limitOpens(async () => {
+      const directory = createDirectory(this.#tmpdirRoot)
+      try {
+        const marker = this.#mark(directory, { session: hashSession(session.sessionId), env })
+        const ws = this.#build({ directory, isolation, marker, options })
+        return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
+      } catch (error) {
+        await removeDirectory(directory.path)
+        throw error
+      }
+    }, options.signal)
+  }
+
+  async resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
+    this.#refuseWindows()
+    const { directory: name, isolation } = parseRef(ref)
+    return this.#limitOpens(async () => {
+      const directory = findDirectory(this.#tmpdirRoot, name)
+      const session = hashSession(options.session.sessionId)
+      const before = readOwner(directory.path)
+      if (before !== undefined && before.session !== session) {
+        throw new WorkspaceFailedError('ref-invalid', 'the ref is of another session')
+      }
+      const marker = this.#mark(directory, { session, env: before?.env ?? {} })
+      const ws = this.#build({ directory, isolation, marker, options })
+      return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
+    }, options.signal)
+  }
+
+  get #tmpdirRoot(): string {
+    return this.#options.tmpdirRoot ?? tmpdir()
+  }
+
+  #isolationOf(config: LocalBashConfig): LocalBashIsolation {
+    return config.isolation ?? this.#options.isolation ?? 'none'
+  }
+
+  #refuseWindows(): void {
+    if ((this.#options.platform ?? process.platform) !== 'win32') return
+    throw new WorkspaceFailedError('provider-failed', WINDOWS)
+  }
+
+  #mark(directory: WorkspaceDirectory, details: Pick<OwnerMarker, 'session' | 'env'>): OwnerMarker {
+    const sinceMs = (this.#options.clock ?? systemClock).now()
+    const marker = ownMarker({ ...details, sinceMs })
+    writeOwner(directory.path, marker)
+    return marker
+  }
+
+  #build(parts: {
+    readonly directory: WorkspaceDirectory
+    readonly isolation: LocalBashIsolation
+    readonly marker: OwnerMarker
+    readonly options: OpenOptions
+  }): LocalBashWorkspace {
+    const { directory, isolation, marker, options } = parts
+    const logger = this.#options.logger ?? options.logger ?? noopLogger
+    const clock = this.#options.clock ?? options.clock
+    if (isolation === 'none') this.#warnOnce(logger)
+    const launcher = launcherFor(directory, isolation)
+    const fs = new TmpdirFileSystem({
+      root: directory.root,
+      scratch: directory.scratch,
+      shellRoot: launcher.shellRoot,
+      maxFileBytes: (options.capabilities.fs?.maxFileSizeMb ?? Number.POSITIVE_INFINITY) * MEBIBYTE,
+      restore: () => restoreDirectory(directory),
+    })
+    const shell = this.#buildShell({ directory, launcher, fs, env: marker.env, logger, clock })
+    return new LocalBashWorkspace({
+      directory,
+      marker,
+      isolation: isolation === 'bubblewrap' ? 'process' : 'none',
+      shellRoot: launcher.shellRoot,
+      fs,
+      shell,
+      clock,
+      logger,
+    })
+  }
+
+  #buildShell(parts: {
+    readonly directory: WorkspaceDirectory
+    readonly launcher: Launcher
+    readonly fs: TmpdirFileSystem
+    readonly env: Readonly<Record<string, string>>
+    readonly logger: Logger
+    readonly clock: Clock
+  }): SubprocessShell {
+    const { directory, launcher, fs, logger, clock } = parts
+    const passed = passedEnvironment(process.env, this.#options.passEnv ?? DEFAULT_PASS_ENV)
+    return new SubprocessShell({
+      name: directory.name,
+      files: fs.context,
+      launcher,
+      env: { ...passed, ...launcher.baseEnv, ...parts.env },
+      defaultTimeoutMs: this.#options.defaultTimeoutMs ?? 120_000,
+      maxOutputBytes: this.#options.maxOutputBytes ?? MEBIBYTE,
+      maxStoredOutputBytes: this.#options.maxStoredOutputBytes ?? 2048 * MEBIBYTE,
+      killGraceMs: this.#options.killGraceMs ?? 250,
+      clock,
+      logger,
+    })
+  }
+
+  #warnOnce(logger: Logger): void {
+    if (this.#warned) return
+    this.#warned = true
+    logger.warn({ providerId: PROVIDER_ID, isolation: 'none' }, logMessages.noIsolation)
+  }
+}
+
+const CREATED = { outcome: 'created' } as const
+const REATTACHED = { outcome: 'reattached' } as const
+
+const WINDOWS =
+  'LocalBashWorkspaceProvider: Windows is not supported. Use WSL and run the agent inside it.'
+
+function launcherFor(directory: WorkspaceDirectory, isolation: LocalBashIsolation): Launcher {
+  return isolation === 'bubblewrap'
+    ? createBubblewrapLauncher(directory.root, directory.tmp)
+    : createPlainLauncher(directory.root, directory.tmp)
+}

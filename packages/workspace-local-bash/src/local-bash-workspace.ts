@@ -1,0 +1,84 @@
+import {
+  type Clock,
+  type Isolation,
+  type Logger,
+  logMessages,
+  type Workspace,
+} from '@helix-agents/core'
+import { detachedMarker, type OwnerMarker, writeOwner } from './owner.ts'
+import { holdersOf } from './shell/holders.ts'
+import type { SubprocessShell } from './subprocess-shell.ts'
+import type { TmpdirFileSystem } from './tmpdir-file-system.ts'
+import { isOwnDirectory, removeDirectory, type WorkspaceDirectory } from './workspace-directory.ts'
+
+export interface LocalBashWorkspaceParts {
+  readonly directory: WorkspaceDirectory
+  readonly marker: OwnerMarker
+  readonly isolation: Isolation
+  readonly shellRoot: string
+  readonly fs: TmpdirFileSystem
+  readonly shell: SubprocessShell
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A directory of the host with its files and its commands. */
+export class LocalBashWorkspace implements Workspace {
+  readonly id: string
+  readonly isolation: Isolation
+  readonly shellRoot: string
+  readonly fs: TmpdirFileSystem
+  readonly shell: SubprocessShell
+  readonly #parts: LocalBashWorkspaceParts
+  #ending: Promise<void> | undefined
+
+  constructor(parts: LocalBashWorkspaceParts) {
+    this.#parts = parts
+    this.id = parts.directory.name
+    this.isolation = parts.isolation
+    this.shellRoot = parts.shellRoot
+    this.fs = parts.fs
+    this.shell = parts.shell
+  }
+
+  /** Ends all processes, background ones too: nobody would own them. The files stay. */
+  async detach(): Promise<void> {
+    this.#ending ??= this.#detach()
+    return this.#ending
+  }
+
+  /** Ends all processes and removes the directory. A failure is logged, not thrown. */
+  async close(): Promise<void> {
+    const before = this.#ending
+    this.#ending = before === undefined ? this.#close() : before.then(() => this.#remove())
+    return this.#ending
+  }
+
+  async #detach(): Promise<void> {
+    const { directory, marker, clock } = this.#parts
+    await this.#release()
+    if (isOwnDirectory(directory.path)) {
+      writeOwner(directory.path, detachedMarker(marker, clock.now()))
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#release()
+    await this.#remove()
+  }
+
+  async #release(): Promise<void> {
+    await this.shell.close()
+    this.fs.release()
+  }
+
+  async #remove(): Promise<void> {
+    const { path } = this.#parts.directory
+    try {
+      await removeDirectory(path)
+    } catch (error) {
+      const fields = { err: error, path, holders: holdersOf(path) }
+      this.#parts.logger.error(fields, logMessages.tmpdirCloseFailed)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { envSchema } from './config.ts'
+import { unguessableName } from './file-system/unguessable-name.ts'
+import { bootId, isEnded, readProcess } from './shell/process-table.ts'
+
+const MARKER_NAME = 'owner.json'
+const MAX_MARKER_BYTES = 1024 * 1024
+
+const ownerSchema = z.strictObject({
+  format: z.literal(1),
+  /** Process that uses the workspace; absent while it is detached. */
+  process: z
+    .strictObject({ pid: z.number().int().positive(), startTime: z.number(), bootId: z.string() })
+    .optional(),
+  /** Hash of the session id: tells sessions apart without naming them. */
+  session: z.string(),
+  /** When it was attached or detached, in milliseconds since the epoch. */
+  sinceMs: z.number(),
+  /** Variables of the declaration, for an owner that attaches again. */
+  env: envSchema,
+})
+
+/** Says whose a workspace directory is; outside of what the agent's file tools reach. */
+export type OwnerMarker = Readonly<z.output<typeof ownerSchema>>
+
+/** The marker of a workspace that this process uses. */
+export function ownMarker(details: Pick<OwnerMarker, 'session' | 'sinceMs' | 'env'>): OwnerMarker {
+  const startTime = readProcess(process.pid)?.startTime ?? 0
+  return { format: 1, process: { pid: process.pid, startTime, bootId: bootId() }, ...details }
+}
+
+/** The same without an owner: to be attached again. */
+export function detachedMarker(marker: OwnerMarker, sinceMs: number): OwnerMarker {
+  return { format: 1, session: marker.session, env: marker.env, sinceMs }
+}
+
+export function hashSession(sessionId: string): string {
+  return createHash('sha256').update(sessionId).digest('hex')
+}
+
+/** Replaces the marker in one step. */
+export function writeOwner(directory: string, marker: OwnerMarker): void {
+  const draft = join(directory, `${MARKER_NAME}.${unguessableName()}`)
+  try {
+    writeFileSync(draft, JSON.stringify(marker), { mode: 0o600, flag: 'wx' })
+    renameSync(draft, join(directory, MARKER_NAME))
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** The marker of a directory; undefined when it has none that this user wrote. */
+export function readOwner(directory: string): OwnerMarker | undefined {
+  let fd: number | undefined
+  try {
+    fd = openSync(join(directory, MARKER_NAME), constants.O_RDONLY | OWNER_FLAGS)
+    const stats = fstatSync(fd)
+    if (!stats.isFile() || stats.uid !== process.getuid?.()) return undefined
+    if (stats.size > MAX_MARKER_BYTES) return undefined
+    const result = ownerSchema.safeParse(JSON.parse(readFileSync(fd, 'utf8')))
+    return result.success ? result.data : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+const OWNER_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/**
+ * Whether the owner still runs. A process id alone says nothing, as ids are used again: its
+ * start time and the start of the host must agree too. When in doubt it runs.
+ */
+export function isOwnerAlive(marker: OwnerMarker): boolean {
+  if (marker.process === undefined) return false
+  const { pid, startTime, bootId: bootOfOwner } = marker.process
+  if (bootOfOwner !== bootId()) return false
+  const entry = readProcess(pid)
+  if (entry !== undefined) return entry.startTime === startTime && !isEnded(entry)
+  return bootOfOwner === 'unknown' && answersSignal(pid)
+}
+
+/** For hosts without `/proc`. */
+function answersSignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

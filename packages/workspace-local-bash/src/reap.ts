@@ -1,0 +1,118 @@
+import { lstatSync, readdirSync, realpathSync, renameSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { errnoOf } from './file-system/map-error.ts'
+import { isOwnerAlive, type OwnerMarker, readOwner } from './owner.ts'
+import { endTree } from './shell/process-tree.ts'
+import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
+
+const HOUR_MS = 3_600_000
+const REAPED = '.reaped'
+const NAME = /^(helix-ws-[A-Za-z0-9]{6,64})(\.reaped)?$/
+
+export interface ReapOptions {
+  /** Where workspaces are made. Default: the temporary directory of the system. */
+  readonly tmpdirRoot?: string
+  /** How long a workspace whose owner died must have been unused. Default one hour. */
+  readonly graceMs?: number
+  /** How long a detached workspace waits to be attached again. Default seven days. */
+  readonly detachedGraceMs?: number
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Only reports what would be removed. */
+  readonly dryRun?: boolean
+}
+
+/** What was found, as names of directories. */
+export interface ReapReport {
+  /** Removed, or with `dryRun` to be removed. */
+  readonly removed: readonly string[]
+  /** In use by a running process. */
+  readonly live: readonly string[]
+  /** Without a running owner, but not for long enough. */
+  readonly waiting: readonly string[]
+  /** Named like a workspace, but no directory and marker of this user: never touched. */
+  readonly foreign: readonly string[]
+  readonly failed: readonly { readonly name: string; readonly error: unknown }[]
+}
+
+type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
+
+/**
+ * Removes the directories that crashed processes left. Removed are only directories named like
+ * workspaces, owned by this user, with a valid owner marker, whose owner does not run any more,
+ * and which were not used for the grace period. Links are never followed. Processes that the
+ * workspace left behind are ended first.
+ *
+ * A workspace that was detached waits longer, since its session may go on.
+ */
+export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<ReapReport> {
+  const root = options.tmpdirRoot ?? tmpdir()
+  const report: Record<Verdict, string[]> = { removed: [], live: [], waiting: [], foreign: [] }
+  const failed: { name: string; error: unknown }[] = []
+  for (const name of namesIn(root)) {
+    try {
+      report[await reapOne(join(realpathSync(root), name), name, options)].push(name)
+    } catch (error) {
+      failed.push({ name, error })
+      ;(options.logger ?? noopLogger).error({ err: error, name }, 'workspace could not be reaped')
+    }
+  }
+  return { ...report, failed }
+}
+
+function namesIn(root: string): string[] {
+  try {
+    return readdirSync(root).filter((name) => NAME.test(name))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function reapOne(path: string, name: string, options: ReapOptions): Promise<Verdict> {
+  const verdict = judge(path, options)
+  if (verdict !== 'removed' || options.dryRun === true) return verdict
+  const doomed = name.endsWith(REAPED) ? path : path + REAPED
+  // From now on nobody can attach to it; whoever did so in the meantime gets it back.
+  if (doomed !== path) renameSync(path, doomed)
+  const again = judge(doomed, options)
+  if (again !== 'removed') {
+    if (doomed !== path) renameSync(doomed, path)
+    return again
+  }
+  await endTree({ marker: `${name.replace(REAPED, '')}:`, places: [] }, 0)
+  await removeMarkerLast(doomed)
+  return 'removed'
+}
+
+/** An interrupted removal leaves the marker, so that the next one can finish. */
+async function removeMarkerLast(path: string): Promise<void> {
+  for (const part of readdirSync(path)) {
+    if (part !== 'owner.json') await removeDirectory(join(path, part))
+  }
+  await removeDirectory(path)
+}
+
+function judge(path: string, options: ReapOptions): Verdict {
+  if (!isOwnDirectory(path)) return 'foreign'
+  const marker = readOwner(path)
+  if (marker === undefined) return 'foreign'
+  if (isOwnerAlive(marker)) return 'live'
+  const nowMs = (options.clock ?? systemClock).now()
+  return nowMs - lastUseMs(path, marker) >= graceOf(marker, options) ? 'removed' : 'waiting'
+}
+
+function graceOf(marker: OwnerMarker, options: ReapOptions): number {
+  if (marker.process === undefined) return options.detachedGraceMs ?? 7 * 24 * HOUR_MS
+  return options.graceMs ?? HOUR_MS
+}
+
+/** Every write and every command leaves its time on one of these. */
+function lastUseMs(path: string, marker: OwnerMarker): number {
+  const times = ['root', 'scratch', 'scratch/pipes', 'tmp'].map(
+    (part) => lstatSync(join(path, part), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  )
+  return Math.max(marker.sinceMs, ...times)
+}

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** One process of the host. */
+export interface ProcessEntry {
+  readonly pid: number
+  readonly state: string
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  /** Clock ticks since the host started; with the pid, it names one process for ever. */
+  readonly startTime: number
+}
+
+/** The process with this id; undefined when there is none or the host does not tell. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const text = readProc(pid, 'stat')?.toString('latin1')
+  if (text === undefined) return undefined
+  // The name, in parentheses, may hold anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state, parent, group, session] = fields
+  const startTime = Number(fields[19])
+  if (state === undefined || Number.isNaN(startTime)) return undefined
+  return {
+    pid,
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startTime,
+  }
+}
+
+/** Ended, but not yet fetched by its parent: it holds nothing any more. */
+export function isEnded(entry: ProcessEntry): boolean {
+  return entry.state === 'Z' || entry.state === 'X'
+}
+
+/** Whether a process was started with an environment that holds this text. */
+export function hasInEnvironment(pid: number, text: string): boolean {
+  return readProc(pid, 'environ')?.includes(text) ?? false
+}
+
+/** Where its working directory and its first descriptors lead. */
+export function placesOf(pid: number, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/${name}`)]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Every descriptor of a process, as names for `placesOf`. */
+export function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => `fd/${fd}`)
+  } catch {
+    return []
+  }
+}
+
+/** All process ids but our own; empty where the host does not tell. */
+export function allPids(): number[] {
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
+  } catch {
+    return []
+  }
+}
+
+/** The id given to the newest process of the host. */
+export function newestPid(): number | undefined {
+  try {
+    const pid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1))
+    return Number.isInteger(pid) ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Identity of the running system: it changes with every start of the host. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Processes come and go while they are looked at: nothing is the answer then. */
+function readProc(pid: number, file: string): Buffer | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { constants } from 'node:os'
+import { ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
+import { errnoOf } from '../file-system/map-error.ts'
+import type { Launch } from './launcher.ts'
+import { OutputReader, type OutputSink } from './output-reader.ts'
+import type { PipePool } from './pipe-pool.ts'
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly exitCode: number
+  /** Set when the program could not be started: what a shell would say. */
+  readonly complaint?: string
+}
+
+/** A started process and what reads its outputs. */
+export interface StartedProcess {
+  /** Undefined when the program could not be started. */
+  readonly pid: number | undefined
+  readonly ended: Promise<ProcessEnd>
+  readonly readers: readonly [OutputReader, OutputReader]
+  /** Host paths of its pipes. */
+  readonly pipePaths: readonly string[]
+}
+
+/**
+ * Starts a program as leader of its own session, without input, its outputs read as they come.
+ * @param launch Called last, so that the directory it pins is held for a moment only.
+ */
+export async function startProcess(
+  pipes: PipePool,
+  launch: () => Launch,
+  sinks: readonly [OutputSink, OutputSink],
+): Promise<StartedProcess> {
+  const [out, err] = [await pipes.take(), await pipes.take()]
+  let child: ChildProcess
+  try {
+    child = spawnChild(launch(), out.writeFd, err.writeFd)
+  } catch (error) {
+    closeSync(out.readFd)
+    closeSync(err.readFd)
+    throw error
+  } finally {
+    closeSync(out.writeFd)
+    closeSync(err.writeFd)
+  }
+  const readers = [new OutputReader(out.readFd, sinks[0]), new OutputReader(err.readFd, sinks[1])]
+  const [stdout, stderr] = readers
+  if (stdout === undefined || stderr === undefined) throw new TypeError('a process has two outputs')
+  return {
+    pid: child.pid,
+    ended: endOf(child),
+    readers: [stdout, stderr],
+    pipePaths: [out.path, err.path],
+  }
+}
+
+function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProcess {
+  const { file, args, cwd, env } = launch
+  try {
+    return spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', stdout, stderr] })
+  } catch (cause) {
+    if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') {
+      throw new ToolInputError('invalid-input', 'the command is empty or holds a NUL', { cause })
+    }
+    throw new WorkspaceFailedError('provider-failed', 'the command could not be started', {
+      cause,
+      transient: TRANSIENT.has(errnoOf(cause) ?? ''),
+    })
+  }
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'])
+
+function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code, signal) => {
+      resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) })
+    })
+    child.once('error', (error) => {
+      const end = explain(error, child.spawnfile)
+      if (end !== undefined) resolve(end)
+      else reject(error)
+    })
+  })
+}
+
+/** The exit code and the words of a shell for a program that cannot be started. */
+function explain(error: Error, file: string): ProcessEnd | undefined {
+  const errno = errnoOf(error)
+  if (errno === 'ENOENT') return { exitCode: 127, complaint: `${file}: command not found\n` }
+  if (errno === 'E2BIG') return { exitCode: 126, complaint: `${file}: Argument list too long\n` }
+  if (errno === 'EACCES' || errno === 'ENOTDIR' || errno === 'EPERM') {
+    return { exitCode: 126, complaint: `${file}: Permission denied\n` }
+  }
+  return errno === 'ENOEXEC'
+    ? { exitCode: 126, complaint: `${file}: cannot execute: required file not found\n` }
+    : undefined
+}

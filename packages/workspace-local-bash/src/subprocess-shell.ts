@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  type BackgroundProcess,
+  type Clock,
+  FileSystemError,
+  INTERNAL_DIRECTORY,
+  type Logger,
+  normalizePath,
+  type ProcessOutput,
+  type RunResult,
+  type Shell,
+  type ShellCommand,
+  type ShellRunOptions,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import type { FileContext } from './file-system/file-context.ts'
+import type { PinnedDirectory } from './file-system/pinned-directory.ts'
+import { adoptFile } from './file-system/write-file.ts'
+import type { OutputOffsets } from './shell/background-process.ts'
+import { BackgroundProcesses } from './shell/background-processes.ts'
+import { CapturedOutput, type OnPiece } from './shell/captured-output.ts'
+import type { Launch, Launcher } from './shell/launcher.ts'
+import { PipePool } from './shell/pipe-pool.ts'
+import { endTree, MARKER_VARIABLE, type TreeScope } from './shell/process-tree.ts'
+import { superviseCommand, toRunResult } from './shell/run-command.ts'
+import { SpillFile } from './shell/spill-file.ts'
+import { startProcess, type StartedProcess } from './shell/start-process.ts'
+
+export interface SubprocessShellOptions {
+  /** Name of the workspace among all of the host; marks its processes. */
+  readonly name: string
+  readonly files: FileContext
+  readonly launcher: Launcher
+  /** Environment of every command. */
+  readonly env: Readonly<Record<string, string>>
+  readonly defaultTimeoutMs: number
+  readonly maxOutputBytes: number
+  readonly maxStoredOutputBytes: number
+  /** Time between asking a command to end and killing it. */
+  readonly killGraceMs: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Runs commands as processes of the host.
+ *
+ * A line is run by `bash -c` without profile and start-up files, an argument vector without a
+ * shell. Each command has its own session; what it leaves running when it ends is killed, as
+ * `start` is the way to run something in the background. An ended call returns after the
+ * deadline plus `killGraceMs` and at most two seconds.
+ */
+export class SubprocessShell implements Shell {
+  readonly #options: SubprocessShellOptions
+  readonly #pipes: PipePool
+  readonly #background: BackgroundProcesses
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor(options: SubprocessShellOptions) {
+    this.#options = options
+    const { scratch } = options.files
+    this.#pipes = new PipePool(scratch)
+    this.#background = new BackgroundProcesses(scratch, {
+      maxBytes: options.maxStoredOutputBytes,
+      clock: options.clock,
+    })
+  }
+
+  async run(command: ShellCommand, options: ShellRunOptions = {}): Promise<RunResult> {
+    this.#assertOpen()
+    options.signal?.throwIfAborted()
+    const running = this.#run(command, options)
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  async start(
+    command: ShellCommand,
+    options: Pick<ShellRunOptions, 'cwd' | 'env'> = {},
+  ): Promise<BackgroundProcess> {
+    this.#assertOpen()
+    this.#options.files.restore()
+    const title = typeof command === 'string' ? command : command.join(' ')
+    const background = this.#background.create(title)
+    try {
+      const id = newRunId()
+      const launch = (): Launch => this.#launch(id, command, options)
+      const started = await startProcess(this.#pipes, launch, background.sinks)
+      background.attach(started, this.#scopeOf(id, started))
+      return background.describe()
+    } catch (error) {
+      this.#background.remove(background)
+      throw error
+    }
+  }
+
+  async list(): Promise<readonly BackgroundProcess[]> {
+    return this.#background.list()
+  }
+
+  async output(id: string, from: OutputOffsets = {}): Promise<ProcessOutput> {
+    return this.#background.get(id).read(from)
+  }
+
+  async kill(id: string): Promise<void> {
+    await this.#background.get(id).kill(this.#options.killGraceMs)
+  }
+
+  /** Ends every process of the workspace. Afterwards nothing can be run. */
+  async close(): Promise<void> {
+    const { name, files, killGraceMs, logger } = this.#options
+    this.#closing.abort()
+    await Promise.allSettled(this.#running)
+    await this.#background.killAll(killGraceMs)
+    const places = [join(files.scratch, 'pipes', '/')]
+    const left = await endTree({ marker: `${name}:`, places }, 0)
+    if (left.length > 0) logger.warn({ pids: left }, 'processes of a workspace cannot be killed')
+  }
+
+  async #run(command: ShellCommand, options: ShellRunOptions): Promise<RunResult> {
+    this.#options.files.restore()
+    const id = newRunId()
+    const callbackErrors: Error[] = []
+    const onStdout = options.onStdout && ((piece: Uint8Array) => options.onStdout?.(piece))
+    const onStderr = options.onStderr && ((piece: Uint8Array) => options.onStderr?.(piece))
+    const stdout = this.#capture(`${id}.stdout`, options, onStdout, callbackErrors)
+    const stderr = this.#capture(`${id}.stderr`, options, onStderr, callbackErrors)
+    const launch = (): Launch => this.#launch(id, command, options)
+    const sinks = [
+      (piece: Uint8Array) => stdout.add(piece),
+      (piece: Uint8Array) => stderr.add(piece),
+    ] as const
+    const started = await startProcess(this.#pipes, launch, sinks)
+    const { killGraceMs, clock, defaultTimeoutMs } = this.#options
+    const outcome = await superviseCommand(started, this.#scopeOf(id, started), {
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      graceMs: killGraceMs,
+      clock,
+      signal: anySignal(this.#closing.signal, options.signal),
+    })
+    if (outcome.end.complaint !== undefined) await stderr.add(Buffer.from(outcome.end.complaint))
+    const publish = (hostPath: string, name: string): string | undefined =>
+      this.#publish(hostPath, `${id}.${name}`)
+    return toRunResult({ stdout, stderr, callbackErrors }, outcome, publish)
+  }
+
+  #capture(
+    name: string,
+    options: ShellRunOptions,
+    onPiece: OnPiece | undefined,
+    errors: Error[],
+  ): CapturedOutput {
+    const { files, maxOutputBytes, maxStoredOutputBytes } = this.#options
+    return new CapturedOutput({
+      limitBytes: options.maxOutputBytes ?? maxOutputBytes,
+      spill: new SpillFile(join(files.scratch, name), maxStoredOutputBytes),
+      onPiece,
+      onError: (error) => errors.push(error),
+    })
+  }
+
+  #launch(id: string, command: ShellCommand, options: ShellRunOptions): Launch {
+    const { launcher, env, name } = this.#options
+    const path = normalizePath(options.cwd ?? '/')
+    const directory = this.#openDirectory(path)
+    try {
+      const marker = { [MARKER_VARIABLE]: `${name}:${id}` }
+      const request = { command, path, directory, env: { ...env, ...options.env, ...marker } }
+      const launch = launcher.launch(request)
+      // The directory stays open until the process has started in it, which is this same turn.
+      queueMicrotask(() => directory.close())
+      return launch
+    } catch (error) {
+      directory.close()
+      throw error
+    }
+  }
+
+  #openDirectory(path: string): PinnedDirectory {
+    try {
+      return this.#options.files.containment.openDirectory(path)
+    } catch (error) {
+      if (!FileSystemError.isInstance(error)) throw error
+      if (error.code !== 'not-found' && error.code !== 'not-directory') throw error
+      throw new WorkspaceFailedError(
+        'working-directory-missing',
+        `the working directory ${error.path} is missing or not a directory`,
+        { cause: error, hint: 'Make the directory, or run the command in another one.' },
+      )
+    }
+  }
+
+  /** Moves a whole output to where the model can read it. */
+  #publish(hostPath: string, name: string): string | undefined {
+    const path = `${INTERNAL_DIRECTORY}/output/${name}`
+    try {
+      adoptFile(this.#options.files, path, { hostPath, options: { ifAbsent: true } })
+      return path
+    } catch (error) {
+      this.#options.logger.warn({ err: error, path }, 'output of a command could not be stored')
+      return undefined
+    }
+  }
+
+  #scopeOf(id: string, started: StartedProcess): TreeScope {
+    const marker = `${this.#options.name}:${id}`
+    const places = started.pipePaths
+    return { marker, places, ...(started.pid !== undefined && { leader: started.pid }) }
+  }
+
+  #assertOpen(): void {
+    if (!this.#closing.signal.aborted) return
+    throw new WorkspaceFailedError('closed', 'the workspace is closed')
+  }
+}
+
+function newRunId(): string {
+  return randomBytes(9).toString('hex')
+}
+
+function anySignal(closing: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? closing : AbortSignal.any([closing, signal])
+}

@@ -1,0 +1,133 @@
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync } from 'node:fs'
+import { chmod, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemClock, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import { errnoOf } from './file-system/map-error.ts'
+import { unguessableName } from './file-system/unguessable-name.ts'
+import { DIRECTORY_PATTERN } from './ref.ts'
+
+const PREFIX = 'helix-ws-'
+const REMOVE_ATTEMPTS = 3
+const REMOVE_PAUSE_MS = 20
+
+/**
+ * The directory of one workspace on the host. The agent's files are in `root`; what belongs to
+ * the framework lies beside it, where no path of the workspace leads.
+ */
+export interface WorkspaceDirectory {
+  /** Names it among all workspaces. */
+  readonly name: string
+  readonly path: string
+  readonly root: string
+  /** Unfinished files, pipes and outputs. */
+  readonly scratch: string
+  /** `TMPDIR` of commands. */
+  readonly tmp: string
+}
+
+/** Makes an empty one that only this user can enter. */
+export function createDirectory(tmpdirRoot: string): WorkspaceDirectory {
+  mkdirSync(tmpdirRoot, { recursive: true })
+  const path = mkdtempSync(join(realpathSync(tmpdirRoot), PREFIX))
+  const directory = layoutOf(path)
+  for (const part of partsOf(directory)) mkdirSync(part, { mode: 0o700 })
+  return directory
+}
+
+/**
+ * An existing one.
+ * @throws {WorkspaceEvictedError} `lost` when it is gone, or not a directory of this user.
+ */
+export function findDirectory(tmpdirRoot: string, name: string): WorkspaceDirectory {
+  if (!DIRECTORY_PATTERN.test(name)) throw lost()
+  const directory = layoutOf(join(canonical(tmpdirRoot), name))
+  restoreDirectory(directory)
+  return directory
+}
+
+/**
+ * Makes missing parts again. A root that was replaced by a link or a file is set aside, so that
+ * nothing is lost and nothing outside becomes the workspace.
+ * @throws {WorkspaceEvictedError} `lost` when the directory itself is gone.
+ * @throws {WorkspaceFailedError} `working-directory-missing` when a part cannot be made.
+ */
+export function restoreDirectory(directory: WorkspaceDirectory): void {
+  if (!isOwnDirectory(directory.path)) throw lost()
+  for (const part of partsOf(directory)) {
+    if (isOwnDirectory(part)) continue
+    try {
+      setAside(directory, part)
+      mkdirSync(part, { mode: 0o700 })
+    } catch (cause) {
+      throw new WorkspaceFailedError(
+        'working-directory-missing',
+        'the directory of the workspace is gone and cannot be made again',
+        { cause, hint: 'An operator must make the directory of the workspace writable.' },
+      )
+    }
+  }
+}
+
+/** Removes everything, also directories that forbid it. Removing what is gone is fine. */
+export async function removeDirectory(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await rm(path, { recursive: true, force: true })
+    } catch (error) {
+      if (attempt === REMOVE_ATTEMPTS) throw error
+      const errno = errnoOf(error)
+      if (errno === 'EACCES' || errno === 'EPERM') await makeRemovable(path)
+      // Somebody may be writing into it right now.
+      await systemClock.sleep(attempt * REMOVE_PAUSE_MS)
+    }
+  }
+}
+
+/** A command may take permissions from its own directories. */
+async function makeRemovable(path: string): Promise<void> {
+  await chmod(path, 0o700)
+  for (const child of await readdir(path, { withFileTypes: true })) {
+    if (child.isDirectory()) await makeRemovable(join(path, child.name))
+  }
+}
+
+function layoutOf(path: string): WorkspaceDirectory {
+  return {
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    root: join(path, 'root'),
+    scratch: join(path, 'scratch'),
+    tmp: join(path, 'tmp'),
+  }
+}
+
+function partsOf({ root, scratch, tmp }: WorkspaceDirectory): readonly string[] {
+  return [scratch, root, tmp]
+}
+
+function setAside(directory: WorkspaceDirectory, part: string): void {
+  if (lstatSync(part, { throwIfNoEntry: false }) === undefined) return
+  renameSync(part, join(directory.path, `replaced-${unguessableName()}`))
+}
+
+/** A real directory of this user: not a link, and not somebody else's. */
+export function isOwnDirectory(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && stats.isDirectory() && stats.uid === process.getuid?.()
+}
+
+function canonical(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') throw lost()
+    throw error
+  }
+}
+
+function lost(): WorkspaceEvictedError {
+  return new WorkspaceEvictedError('the directory of the workspace is gone', {
+    code: 'lost',
+    admitted: 'no',
+  })
+}

@@ -1,0 +1,50 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type WorkspaceRef } from '@helix-agents/core'
+import { defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { afterAll, describe, it } from 'vitest'
+import { findProgram } from '../src/shell/find-program.ts'
+import { TestHost } from './open-workspace.ts'
+
+const SECRET = 'sk-planted-secret-5309'
+process.env.HELIX_TEST_API_KEY = SECRET
+afterAll(() => void delete process.env.HELIX_TEST_API_KEY)
+
+function directoryOf(ref: WorkspaceRef): string {
+  return (ref.ref as { directory: string }).directory
+}
+
+function conform(isolation: 'none' | 'bubblewrap'): void {
+  defineWorkspaceConformance(
+    { it, fails: it.fails },
+    {
+      capabilities: { fs: true, shell: true },
+      extras: ['background'],
+      createProvider: async () => {
+        const host = new TestHost()
+        return {
+          provider: host.provider,
+          config: { kind: 'local-bash', isolation },
+          dispose: () => host.dispose(),
+          restart: async () => new LocalBashWorkspaceProvider(host.options),
+          evict: async (ref) => {
+            rmSync(join(host.tmpdirRoot, directoryOf(ref)), { recursive: true })
+          },
+          hostPaths: [host.tmpdirRoot],
+          secrets: [SECRET],
+        }
+      },
+    },
+  )
+}
+
+describe('without isolation', () => {
+  conform('none')
+})
+
+const hasBubblewrap = findProgram('bwrap') !== undefined
+const reason = hasBubblewrap ? '' : ' (skipped: bwrap is not installed)'
+describe.skipIf(!hasBubblewrap)(`with bubblewrap${reason}`, () => {
+  conform('bubblewrap')
+})

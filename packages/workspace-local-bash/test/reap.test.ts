@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { ManualClock } from '@helix-agents/core/testing'
+import { reapLocalBashTmpdirs, type ReapOptions } from '@helix-agents/workspace-local-bash'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SESSION, TestHost, text } from './open-workspace.ts'
+
+const HOUR_MS = 3_600_000
+let host: TestHost
+beforeEach(() => {
+  host = new TestHost()
+})
+afterEach(async () => host.dispose())
+
+function reap(laterMs: number, options: ReapOptions = {}) {
+  const clock = new ManualClock(Date.now() + laterMs)
+  return reapLocalBashTmpdirs({ tmpdirRoot: host.tmpdirRoot, clock, ...options })
+}
+
+/** Opens a workspace in another process, which then lives on with a background process. */
+const OWNER = `
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { systemClock, noopLogger } from '@helix-agents/core'
+const [tmpdirRoot, sessionId] = process.argv.slice(1)
+const provider = new LocalBashWorkspaceProvider({ tmpdirRoot })
+const options = { workspace: 'w', capabilities: {}, signal: new AbortController().signal,
+  logger: noopLogger, clock: systemClock }
+const { ws, ref } = await provider.open({ kind: 'local-bash', env: { OF_CONFIG: 'kept' } },
+  { sessionId, agentType: 'a' }, options)
+await ws.fs.writeFile('/kept', 'by the first owner')
+await ws.shell.start('echo $$ > pid; exec sleep 986')
+while (!(await ws.fs.glob('pid')).length) await new Promise((next) => setTimeout(next, 10))
+console.log(JSON.stringify(ref))
+setInterval(() => {}, 1000)
+`
+
+async function startOwner(): Promise<{ child: ChildProcess; ref: never; name: string }> {
+  const args = ['--conditions=@helix-agents/source', '--input-type=module', '-e', OWNER]
+  const child = spawn(process.execPath, [...args, host.tmpdirRoot, SESSION.sessionId], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const line = await new Promise<Buffer>((resolve) => child.stdout.once('data', resolve))
+  const ref = JSON.parse(line.toString())
+  return { child, ref: ref as never, name: ref.ref.directory }
+}
+
+async function crash(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+}
+
+describe('an owner that crashed', () => {
+  it('leaves what is reaped after the grace period, processes included', async () => {
+    const { child, name } = await startOwner()
+    expect(await reap(30 * 24 * HOUR_MS)).toMatchObject({ removed: [], live: [name] })
+    const pid = Number(readFileSync(join(host.tmpdirRoot, name, 'root', 'pid'), 'utf8'))
+    await crash(child)
+    expect(existsSync(`/proc/${pid}`)).toBe(true)
+    expect(await reap(HOUR_MS - 60_000)).toMatchObject({ removed: [], waiting: [name] })
+    expect(await reap(2 * HOUR_MS, { dryRun: true })).toMatchObject({ removed: [name] })
+    expect(await reap(2 * HOUR_MS)).toMatchObject({ removed: [name], failed: [] })
+    expect([readdirSync(host.tmpdirRoot), existsSync(`/proc/${pid}/exe`)]).toEqual([[], false])
+  })
+  it('leaves what the session can go on with', async () => {
+    const { child, ref, name } = await startOwner()
+    await crash(child)
+    const { ws, opened } = await host.resolve(ref)
+    expect(opened.receipt.outcome).toBe('reattached')
+    expect(text(await ws.fs.readFile('/kept'))).toBe('by the first owner')
+    expect(text((await ws.shell.run('echo $OF_CONFIG')).stdout)).toBe('kept\n')
+    expect(await reap(30 * 24 * HOUR_MS)).toMatchObject({ removed: [], live: [name] })
+    await ws.close()
+    expect(readdirSync(host.tmpdirRoot)).toEqual([])
+  })
+})
+
+describe('what is never removed', () => {
+  it('a live workspace, however old', async () => {
+    const { ws } = await host.open()
+    expect((await reap(365 * 24 * HOUR_MS)).live).toEqual([ws.id])
+    await ws.fs.writeFile('/a', 'still here')
+  })
+  it('a detached workspace before its own, longer grace period', async () => {
+    const { ws } = await host.open()
+    await ws.detach()
+    expect((await reap(6 * 24 * HOUR_MS)).waiting).toEqual([ws.id])
+    expect((await reap(8 * 24 * HOUR_MS)).removed).toEqual([ws.id])
+  })
+  it('what is only named alike', async () => {
+    const root = host.tmpdirRoot
+    mkdirSync(join(root, 'precious'))
+    mkdirSync(join(root, 'helix-ws-noMarker'))
+    writeFileSync(join(root, 'helix-ws-aFile1'), 'x')
+    symlinkSync(join(root, 'precious'), join(root, 'helix-ws-aLink1'))
+    mkdirSync(join(root, 'helix-ws-x'))
+    mkdirSync(join(root, 'helix-ws-brokenMarker'))
+    writeFileSync(join(root, 'helix-ws-brokenMarker', 'owner.json'), '{"format":1}')
+    const names = readdirSync(root)
+    const report = await reap(365 * 24 * HOUR_MS)
+    expect(report.removed).toEqual([])
+    expect(report.foreign.length).toBe(4)
+    expect(readdirSync(root)).toEqual(names)
+  })
+  it('what lies behind a link', async () => {
+    const { child, name } = await startOwner()
+    await crash(child)
+    const directory = join(host.tmpdirRoot, name)
+    const outside = join(host.tmpdirRoot, 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'file'), 'x')
+    symlinkSync(outside, join(directory, 'root', 'link'))
+    renameSync(join(directory, 'tmp'), join(directory, 'tmp.old'))
+    symlinkSync(outside, join(directory, 'tmp'))
+    expect((await reap(2 * HOUR_MS)).removed).toEqual([name])
+    expect(readdirSync(outside)).toEqual(['file'])
+  })
+})
+
+it('a removal that was interrupted is finished', async () => {
+  const { child, name } = await startOwner()
+  await crash(child)
+  renameSync(join(host.tmpdirRoot, name), join(host.tmpdirRoot, `${name}.reaped`))
+  expect((await reap(2 * HOUR_MS)).removed).toEqual([`${name}.reaped`])
+  expect(readdirSync(host.tmpdirRoot)).toEqual([])
+})
+
+it('the id of a dead owner that another process has now does not protect', async () => {
+  const { ws } = await host.open()
+  const path = join(host.tmpdirRoot, ws.id, 'owner.json')
+  const marker = JSON.parse(readFileSync(path, 'utf8'))
+  marker.process.startTime -= 1
+  writeFileSync(path, JSON.stringify(marker))
+  expect((await reap(2 * HOUR_MS, { dryRun: true })).removed).toEqual([ws.id])
+  marker.process.startTime += 1
+  marker.process.bootId = 'of-another-start'
+  writeFileSync(path, JSON.stringify(marker))
+  expect((await reap(2 * HOUR_MS, { dryRun: true })).removed).toEqual([ws.id])
+  utimesSync(join(host.tmpdirRoot, ws.id, 'scratch'), new Date(), Date.now() / 1000 + 7200)
+  expect((await reap(2 * HOUR_MS, { dryRun: true })).waiting).toEqual([ws.id])
+})
+
+it('a directory that is not there has nothing to reap', async () => {
+  expect((await reap(0, { tmpdirRoot: join(host.tmpdirRoot, 'no') })).removed).toEqual([])
+})

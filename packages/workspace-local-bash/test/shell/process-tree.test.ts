@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findMembers } from '../../src/shell/process-tree.ts'
+import { allPids, readProcess } from '../../src/shell/process-table.ts'
+import { TestHost, text } from '../open-workspace.ts'
+
+let host: TestHost
+let ws: LocalBashWorkspace
+beforeEach(async () => {
+  host = new TestHost({ killGraceMs: 100 })
+  ws = (await host.open()).ws
+})
+afterEach(async () => host.dispose())
+
+/** Living processes of the workspace, by their marker. */
+function members(): number[] {
+  return findMembers({ marker: `${ws.id}:`, places: [] })
+}
+
+/** Ways to outlive a command; each leaves a `sleep 987` behind. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  child: 'sleep 987 &',
+  nohup: 'nohup sleep 987 >/dev/null 2>&1 &',
+  disowned: 'sleep 987 & disown',
+  'double fork': '( ( sleep 987 & ) & )',
+  session: 'setsid sleep 987 >/dev/null 2>&1 &',
+  'session of a double fork': '( setsid nohup sleep 987 </dev/null >/dev/null 2>&1 & )',
+  'without its own output': 'setsid sleep 987 >&- 2>&- &',
+  'holds the output': 'setsid sleep 987 &',
+  'clears its environment': 'env -i setsid sleep 987 &',
+  'clears it in the session': 'env -i sleep 987 >/dev/null 2>&1 &',
+  'ignores signals': `setsid bash -c 'trap "" TERM INT HUP QUIT; sleep 987 & wait; sleep 987' &`,
+  stopped: "setsid bash -c 'kill -STOP $$; sleep 987' &",
+  'many generations': 'f() { [ $1 -gt 0 ] && ( f $(($1-1)) & ) || sleep 987; }; f 12',
+}
+
+/** Processes of the host that sleep for the telling time. */
+function sleepers(): number[] {
+  return allPids().filter((pid) => {
+    const state = readProcess(pid)?.state
+    return state !== undefined && state !== 'Z' && commandOf(pid).includes('sleep\u0000987')
+  })
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+describe.each(Object.entries(ESCAPES))('what a command leaves: %s', (_, command) => {
+  it('is gone when the command ended by itself, which it does at once', async () => {
+    const before = performance.now()
+    const result = await ws.shell.run(`${command}\necho done`)
+    expect([text(result.stdout), result.exitCode]).toEqual(['done\n', 0])
+    expect(performance.now() - before).toBeLessThan(5000)
+    expect([members(), sleepers()]).toEqual([[], []])
+  })
+  it('is gone after a timeout', async () => {
+    const result = await ws.shell.run(`${command}\necho begun; sleep 987`, { timeoutMs: 300 })
+    expect([text(result.stdout), result.exitCode, result.timedOut]).toEqual(['begun\n', 124, true])
+    expect(result.durationMs).toBeLessThan(300 + 100 + 2500)
+    expect([members(), sleepers()]).toEqual([[], []])
+  })
+})
+
+it('what start started lives on, and dies with kill, detach or close', async () => {
+  const one = await ws.shell.start('setsid sleep 987 & sleep 987')
+  const two = await ws.shell.start(['sleep', '987'])
+  await ws.shell.run('sleep 0.2; echo other')
+  expect(sleepers().length).toBe(3)
+  await ws.shell.kill(two.id)
+  expect(sleepers().length).toBe(2)
+  expect((await ws.shell.list()).map(({ id, state }) => [id, state])).toEqual([
+    [one.id, 'running'],
+    [two.id, 'exited'],
+  ])
+  await ws.detach()
+  expect(sleepers()).toEqual([])
+})
+
+it('close ends a running command', async () => {
+  const running = ws.shell.run('setsid sleep 987 & sleep 987')
+  await ws.shell.run('sleep 0.2')
+  await ws.close()
+  expect((await running).exitCode).not.toBe(0)
+  expect(sleepers()).toEqual([])
+  await expect(ws.shell.run('true')).rejects.toMatchObject({ code: 'closed' })
+})
+
+it('an abort keeps the output, and ends the tree', async () => {
+  const controller = new AbortController()
+  const result = await ws.shell.run('echo begun; setsid sleep 987 & sleep 987', {
+    signal: controller.signal,
+    onStdout: async () => controller.abort(),
+  })
+  expect([text(result.stdout), result.timedOut, result.exitCode]).toEqual(['begun\n', false, 143])
+  expect(sleepers()).toEqual([])
+})
+
+it('a command with a hanging callback still ends at its deadline', async () => {
+  const before = performance.now()
+  const result = await ws.shell.run('echo x; sleep 987', {
+    timeoutMs: 200,
+    onStdout: () => new Promise(() => undefined),
+  })
+  expect(result.timedOut).toBe(true)
+  expect(performance.now() - before).toBeLessThan(3000)
+})
+
+function descriptors(): number {
+  return readdirSync('/proc/self/fd').length
+}
+
+it('100 timeouts leave no zombie, no descriptor and no process', async () => {
+  await ws.shell.run('true')
+  const before = descriptors()
+  for (let batch = 0; batch < 5; batch += 1) {
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        ws.shell.run('sleep 987 & setsid sleep 987 & wait', { timeoutMs: 20 }),
+      ),
+    )
+  }
+  const children = allPids().filter((pid) => readProcess(pid)?.parent === process.pid)
+  expect(children.filter((pid) => readProcess(pid)?.state === 'Z')).toEqual([])
+  expect([members(), sleepers()]).toEqual([[], []])
+  expect(descriptors()).toBeLessThanOrEqual(before + 2)
+}, 60_000)
