@@ -12,7 +12,7 @@ import { openDisk, openMemory, temporaryFolder } from '../harness/workspaces.ts'
 const LITERAL = 'isPlainObject'
 const REGEX = 'function\\s+is[A-Z]\\w+\\('
 const SIZES = [1000, 10_000]
-/** What `**/*.ts` means, as a regular expression. */
+// The glob as a regular expression.
 const TYPESCRIPT = /^\/(?:[^/]+\/)*[^/]*\.ts$/
 
 export async function run(peers: boolean): Promise<Verdict[]> {
