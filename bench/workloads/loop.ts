@@ -25,12 +25,27 @@ export async function run(peers: boolean): Promise<Verdict[]> {
   const exponent = Math.log10(long.microseconds / short.microseconds) + 1
   console.log(`\nloop: total time grows with steps^${exponent.toFixed(2)} from 1,000 to 10,000`)
   return [
-    verdict('loop: one step, 1,000 steps', short.microseconds, MOST_MICROSECONDS, [
-      ...(peers ? await generateText() : []),
-    ]),
-    verdict('loop: one step, 10,000 steps', long.microseconds, MOST_MICROSECONDS),
-    verdict('loop: exponent of total time, 1,000 to 10,000', exponent, 1.1),
-    verdict('loop: heap kept a step, bytes', long.heapBytes, MOST_HEAP_BYTES),
+    verdict({
+      title: 'loop: one step, 1,000 steps',
+      figure: short.microseconds,
+      most: MOST_MICROSECONDS,
+      others: peers ? await generateText() : [],
+    }),
+    verdict({
+      title: 'loop: one step, 10,000 steps',
+      figure: long.microseconds,
+      most: MOST_MICROSECONDS,
+    }),
+    verdict({
+      title: 'loop: exponent of total time, 1,000 to 10,000',
+      figure: exponent,
+      most: 1.1,
+    }),
+    verdict({
+      title: 'loop: heap kept a step, bytes',
+      figure: long.heapBytes,
+      most: MOST_HEAP_BYTES,
+    }),
   ]
 }
 
@@ -122,13 +137,14 @@ async function generateText(): Promise<Measurement[]> {
   return [{ name: `AI SDK generateText, ${PEER_STEPS} steps`, microseconds }]
 }
 
-// oxlint-disable-next-line eslint/max-params -- a title, a figure, its limit, and others' figures
-function verdict(
-  title: string,
-  figure: number,
-  most: number,
-  others: readonly Measurement[] = [],
-): Verdict {
+interface Figure {
+  readonly title: string
+  readonly figure: number
+  readonly most: number
+  readonly others?: readonly Measurement[]
+}
+
+function verdict({ title, figure, most, others = [] }: Figure): Verdict {
   const measurements = [
     { name: 'limit', microseconds: most },
     { name: 'helix', microseconds: figure },

@@ -34,9 +34,19 @@ async function memory(files: readonly CorpusFile[]): Promise<Verdict[]> {
   const pass = (): unknown => bytes.filter((content) => content.includes(needle)).length
   const label = `memory, ${files.length} files`
   return [
-    await compare(`${label}: glob **/*.ts`, 'path scan', scan, globOf(fs), { most: 1.2 }),
-    await compare(`${label}: grep literal`, 'Buffer.indexOf pass', pass, grepOf(fs), {
-      most: 1.2,
+    await compare({
+      title: `${label}: glob **/*.ts`,
+      limitName: 'path scan',
+      limit: scan,
+      ours: globOf(fs),
+      gate: { most: 1.2 },
+    }),
+    await compare({
+      title: `${label}: grep literal`,
+      limitName: 'Buffer.indexOf pass',
+      limit: pass,
+      ours: grepOf(fs),
+      gate: { most: 1.2 },
     }),
   ]
 }
@@ -53,14 +63,14 @@ async function disk(files: readonly CorpusFile[], peers: boolean): Promise<Verdi
   const label = `disk, ${files.length} files`
   const ripgrep = await ripgrepPath(peers)
   const verdicts = [
-    await compare(
-      `${label}: glob **/*.ts`,
-      'readdirSync walk',
-      () => walk(plain.path).filter((path) => path.endsWith('.ts')),
-      globOf(ours.fs),
-      { most: 1.3 },
-      peers ? await globPeers(plain.path) : [],
-    ),
+    await compare({
+      title: `${label}: glob **/*.ts`,
+      limitName: 'readdirSync walk',
+      limit: () => walk(plain.path).filter((path) => path.endsWith('.ts')),
+      ours: globOf(ours.fs),
+      gate: { most: 1.3 },
+      peers: peers ? await globPeers(plain.path) : [],
+    }),
     ...(await grepOnDisk(label, ours.fs, plain.path, ripgrep)),
   ]
   await ours.close()
@@ -86,7 +96,8 @@ async function grepOnDisk(
         : () => spawnSync(ripgrep, ['-uu', '-j2', '-n', mode, pattern, folder])
     const name = ripgrep === undefined ? 'readFileSync, split, test' : 'ripgrep -uu -j2'
     const ours = (): unknown => fs.grep(pattern, { mode: kind, maxResults: 100_000 })
-    verdicts.push(await compare(`${label}: grep ${kind}`, name, limit, ours, { most: 1.2 }))
+    const title = `${label}: grep ${kind}`
+    verdicts.push(await compare({ title, limitName: name, limit, ours, gate: { most: 1.2 } }))
     await sameHits(label, fs, { pattern, kind, folder, ripgrep })
   }
   return verdicts
@@ -120,15 +131,17 @@ function grepOf(fs: FileSystem): () => unknown {
   return () => fs.grep(LITERAL, { mode: 'literal', maxResults: 100_000 })
 }
 
-// oxlint-disable-next-line eslint/max-params -- one table: its title, both sides, its gate
-async function compare(
-  title: string,
-  limitName: string,
-  limit: () => unknown,
-  ours: () => unknown,
-  gate: Gate,
-  peers: readonly Contender[] = [],
-): Promise<Verdict> {
+interface Comparison {
+  readonly title: string
+  readonly limitName: string
+  readonly limit: () => unknown
+  readonly ours: () => unknown
+  readonly gate: Gate
+  readonly peers?: readonly Contender[]
+}
+
+async function compare(comparison: Comparison): Promise<Verdict> {
+  const { title, limitName, limit, ours, gate, peers = [] } = comparison
   const contenders = [repeat(limitName, limit), repeat('helix', ours), ...peers]
   const measurements = await measure(contenders, { rounds: 5, sampleMs: 150 })
   const group: Group = { title, ours: 'helix', limit: limitName, measurements, gate, unit: 'ms' }
