@@ -16,6 +16,7 @@ import {
   type TimeSlice,
 } from '@helix-agents/core'
 import { contentText, isBinaryFile } from './content.ts'
+import { createContentFilter } from './content-filter.ts'
 import type { FileTree } from './file-tree.ts'
 import { DirectoryNode, FileNode, type TreeNode } from './nodes.ts'
 
@@ -99,15 +100,13 @@ function fileSearch(
   collector: GrepCollector,
 ): (path: string, file: FileNode) => boolean {
   const literal = search.requiredLiteral
-  const needle = literal === undefined || literal.ignoreCase ? undefined : literal.text
+  const mayMatch =
+    literal === undefined || literal.ignoreCase ? () => true : createContentFilter(literal.text)
   return (path, file) => {
     if (!search.includes(path)) return true
     if (file.size > collector.maxFileBytes) collector.skipLarge(path)
     else if (isBinaryFile(file)) collector.skipBinary(path)
-    else {
-      const text = contentText(file.content)
-      if (needle === undefined || text.includes(needle)) search.search(path, text, collector)
-    }
+    else if (mayMatch(file.content)) search.search(path, contentText(file.content), collector)
     return !collector.full
   }
 }
