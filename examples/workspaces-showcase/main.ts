@@ -9,23 +9,47 @@ import { isAvailable, isKind, type Kind, kinds } from './providers.ts'
 import { type Report, runStage } from './stage.ts'
 
 const parts = ['first', 'second'] as const
+const titles = { first: 'first process', second: 'second process: resumes the session' } as const
+
+const usage = `usage: pnpm demo [--provider <workspace>]
+
+  --provider  one of ${kinds.join(', ')}; default: the variable WORKSPACE, or local-bash`
+
+const options = {
+  provider: { type: 'string', default: process.env.WORKSPACE ?? 'local-bash' },
+  help: { type: 'boolean', default: false },
+  // For the two processes that this one starts.
+  part: { type: 'string' },
+  folder: { type: 'string', default: '' },
+} as const
 
 if (import.meta.main) process.exitCode = await main()
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      provider: { type: 'string', default: process.env.WORKSPACE ?? 'local-bash' },
-      part: { type: 'string' },
-      folder: { type: 'string', default: '' },
-    },
-  })
+  const values = readArguments()
+  if (typeof values === 'string') return refuse(`${values}\n\n${usage}`)
   const { provider: kind, part, folder } = values
+  if (values.help) {
+    console.log(usage)
+    return 0
+  }
   if (!isKind(kind)) return refuse(`unknown workspace "${kind}"; choose one of ${kinds.join(', ')}`)
-  if (!isAvailable(kind)) return refuse(`the workspace ${kind} is not available yet`)
+  if (!isAvailable(kind)) {
+    const available = kinds.filter(isAvailable).join(', ')
+    return refuse(`the workspace ${kind} is not available yet; available: ${available}`)
+  }
   if (part === undefined) return playBothParts(kind)
   await runStage({ kind, part: part === 'first' ? 'first' : 'second', folder })
   return 0
+}
+
+/** The options, or what is wrong with them. */
+function readArguments() {
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 function refuse(reason: string): number {
@@ -38,7 +62,7 @@ function playBothParts(kind: Kind): number {
   const folder = mkdtempSync(join(tmpdir(), 'helix-showcase-'))
   try {
     for (const part of parts) {
-      console.log(paint('bold', `\n── ${part} process, workspace ${kind} ${'─'.repeat(30)}`))
+      console.log(paint('bold', `\n── ${titles[part]}, workspace ${kind} ${'─'.repeat(20)}`))
       const code = playPart(kind, part, folder)
       if (code !== 0) return code
     }

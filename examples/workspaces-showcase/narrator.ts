@@ -46,9 +46,10 @@ export class Narrator {
     this.tally.toolMs += durationMs
     this.tally.resultBytes += bytesOf(chunk.result)
     if (!chunk.success) this.tally.failedCalls++
-    const mark = chunk.success ? paint('green', '✓') : paint('red', '✗')
     const outcome = chunk.success ? outcomeOf(chunk.result) : (chunk.error?.message ?? '')
-    const details = paint('dim', `${durationMs} ms ${outcome}`)
+    const isWell = chunk.success && !/^exit [^0]/.test(outcome)
+    const mark = isWell ? paint('green', '✓') : paint('red', '✗')
+    const details = paint('dim', `${durationMs} ms  ${outcome}`.trimEnd())
     this.#print(`  ${mark} ${shortName(chunk.toolName)} ${details}`)
   }
 
@@ -74,10 +75,21 @@ function subjectOf(input: unknown): string {
   return typeof subject === 'string' ? subject : ''
 }
 
+/** What a result says in a few words, by the field that tells one tool from another. */
+const outcomes: Readonly<Record<string, (value: unknown) => string>> = {
+  exitCode: (code) => `exit ${String(code)}`,
+  summary: String,
+  replacements: (count) => (count === 1 ? '1 replacement' : `${String(count)} replacements`),
+  found: (count) => (count === 1 ? '1 match' : `${String(count)} matches`),
+  total: (count) => (count === 1 ? '1 entry' : `${String(count)} entries`),
+  size: (bytes) => `${String(bytes)} bytes`,
+}
+
 function outcomeOf(result: unknown): string {
   if (typeof result !== 'object' || result === null) return ''
-  if ('exitCode' in result) return `exit ${String(result.exitCode)}`
-  return 'summary' in result ? String(result.summary) : ''
+  const fields = result as Readonly<Record<string, unknown>>
+  const key = Object.keys(outcomes).find((name) => name in fields)
+  return key === undefined ? '' : (outcomes[key]?.(fields[key]) ?? '')
 }
 
 function bytesOf(value: unknown): number {

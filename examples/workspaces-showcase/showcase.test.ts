@@ -22,6 +22,7 @@ describe('the showcase', () => {
     const story = [
       'checkout_package',
       "+ '61 days'",
+      '✗ box.run',
       'exit 1',
       'months: every check passed',
       '+var mo = y / 12;',
@@ -44,7 +45,7 @@ describe('the showcase', () => {
     const { stdout, stderr, status } = play(['--provider', kind])
     expect([stdout, stderr, status]).toEqual([
       '',
-      `the workspace ${kind} is not available yet\n`,
+      `the workspace ${kind} is not available yet; available: in-memory, local-bash\n`,
       2,
     ])
   })
@@ -53,6 +54,13 @@ describe('the showcase', () => {
     const { stderr, status } = play(['--provider', 'floppy'])
     expect(stderr).toMatch(/^unknown workspace "floppy"; choose one of in-memory, .*\n$/)
     expect(status).toBe(2)
+  })
+
+  test('explains its options', () => {
+    expect(play(['--help'])).toMatchObject({ stderr: '', status: 0 })
+    const { stdout, stderr, status } = play(['--frobnicate'])
+    expect([stdout, status]).toEqual(['', 2])
+    expect(stderr).toMatch(/--frobnicate[\s\S]*usage: pnpm demo/)
   })
 })
 

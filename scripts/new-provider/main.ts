@@ -17,7 +17,12 @@ Next: write packages/workspace-${id}/src/file-system.ts until this is green (it 
 
   npx -y pnpm@12 test packages/workspace-${id}
 
-docs/providers/building.md explains the rest; docs/providers/${id}.md is yours to fill in.`)
+Then fill in docs/providers/${id}.md and run
+
+  npx -y pnpm@12 changeset
+  npx -y pnpm@12 check
+
+docs/providers/building.md explains the rest.`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

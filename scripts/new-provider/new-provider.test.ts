@@ -112,7 +112,7 @@ const conditions = ['@helix-agents/source', ...defaultServerConditions]
 export default { resolve: { conditions }, ssr: { resolve: { conditions } } }`,
   )
   const report = join(copy, 'report.json')
-  const output = ['--reporter=json', `--outputFile=${report}`]
+  const output = ['--reporter=json', '--reporter=default', `--outputFile.json=${report}`]
   const args = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
@@ -123,8 +123,10 @@ export default { resolve: { conditions }, ssr: { resolve: { conditions } } }`,
     ...output,
   ]
   const { VITEST: _, VITEST_POOL_ID: __, VITEST_WORKER_ID: ___, ...env } = process.env
-  const { status } = spawnSync(process.execPath, args, { cwd: copy, env, stdio: 'ignore' })
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: copy, env, encoding: 'utf8' })
   expect(status).toBe(1)
+  // A failing clause must not leave promises behind that fail after it.
+  expect(stderr).not.toContain('Unhandled')
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport
   expect(testResults.map((file) => file.message)).toEqual([''])
   const tests = testResults.flatMap((file) => file.assertionResults)

@@ -260,7 +260,7 @@ export { MAX_RESULT_CHARACTERS } from './tools/result-budget.ts'
 export type { Schema, SchemaIssue, SchemaResult } from './tools/schema.ts'
 export { parseWithSchema } from './tools/schema-parse.ts'
 export { toJsonSchema, toSchema } from './tools/to-json-schema.ts'
-export { RESERVED_TOOL_PREFIX, workspaceToolName } from './tools/tool-name.ts'
+export { RESERVED_TOOL_PREFIX, workspaceOrderKey, workspaceToolName } from './tools/tool-name.ts'
 export type {
   ModelOutput,
   ModelOutputPart,

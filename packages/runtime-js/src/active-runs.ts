@@ -16,6 +16,8 @@ export interface ActiveRun {
 /** The runs of one executor. A place is taken before the run is known to the store. */
 export class ActiveRuns {
   readonly #places = new Map<string, ActiveRun | 'starting'>()
+  /** Sessions whose end is stored, while their stream still has to be ended. */
+  readonly #ending = new Set<string>()
 
   /** @throws {AgentAlreadyRunningError} `already-running` */
   take(sessionId: string): void {
@@ -27,12 +29,23 @@ export class ActiveRuns {
     this.#places.set(run.sessionId, run)
   }
 
+  /** The end of the run is stored: the session is free as soon as its stream has ended. */
+  noteEnding(sessionId: string): void {
+    this.#ending.add(sessionId)
+  }
+
+  /** Who has read a stream to its end may start the next turn: waits for the rest of the end. */
+  async untilEnded(sessionId: string): Promise<void> {
+    if (this.#ending.has(sessionId)) await this.get(sessionId)?.done
+  }
+
   release(sessionId: string): void {
     this.#places.delete(sessionId)
+    this.#ending.delete(sessionId)
   }
 
   isTaken(sessionId: string): boolean {
-    return this.#places.has(sessionId)
+    return this.#places.has(sessionId) && !this.#ending.has(sessionId)
   }
 
   get(sessionId: string): ActiveRun | undefined {

@@ -17,7 +17,10 @@ export interface AgentHandle<TOutput = unknown> {
   readonly sessionId: string
   /** The run behind the handle; absent when the session has none yet. */
   readonly runId: string | undefined
-  /** The chunks of the current run, from its start or from `fromSequence`, to its end. */
+  /**
+   * The chunks of the current run, from its start or from `fromSequence`, to its end. A resumed
+   * run continues the stream: without `fromSequence` its readers see the part before the pause too.
+   */
   stream(options?: StreamReaderOptions): AsyncIterable<SequencedChunk>
   /**
    * How the run ended. Waits for a run that is under way, in another process too.

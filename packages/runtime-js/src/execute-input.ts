@@ -1,15 +1,26 @@
-import type { SessionLabels, UserMessage } from '@helix-agents/core'
+import { SessionError, type SessionLabels, type UserMessage } from '@helix-agents/core'
 import type { ExecuteInput, ExecuteOptions } from './executor-options.ts'
 
-/** What the user says, as messages. */
-export function toUserMessages(input: ExecuteInput): readonly UserMessage[] {
-  const message = typeof input === 'string' ? input : input.message
+/**
+ * What the user says, as messages.
+ * @throws {SessionError} `invalid-message`: it may come straight from a request.
+ */
+export function toUserMessages(input: ExecuteInput, sessionId: string): readonly UserMessage[] {
+  const message: unknown = isObject(input) ? input.message : input
   if (typeof message === 'string') return [{ role: 'user', content: message }]
-  return isList(message) ? message : [message]
+  const messages: readonly unknown[] = Array.isArray(message) ? message : [message]
+  if (messages.every(isUserMessage)) return messages
+  const detail = 'a message must be text, or an object with role user and content'
+  throw new SessionError('invalid-message', sessionId, detail)
 }
 
-function isList(message: UserMessage | readonly UserMessage[]): message is readonly UserMessage[] {
-  return Array.isArray(message)
+function isUserMessage(message: unknown): message is UserMessage {
+  if (!isObject(message) || !('role' in message) || !('content' in message)) return false
+  return message.role === 'user' && typeof message.content === 'string'
+}
+
+function isObject<T>(value: T): value is T & object {
+  return typeof value === 'object' && value !== null
 }
 
 /** The labels of a new session. */

@@ -19,12 +19,12 @@ export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'
 
 export interface JSAgentExecutorOptions {
   /** The kinds of workspaces on offer, by `provider.kind`. Default: none. */
-  readonly workspaceProviders?: WorkspaceProviders
+  readonly workspaceProviders?: WorkspaceProviders | readonly WorkspaceProvider[]
   /** Workspaces of one session that may open at the same time. Default: all. */
   readonly workspaceMaxConcurrentOpens?: number
   /** `lazy` (default) opens a workspace with its first use, `eager` all at the start of a run. */
   readonly workspaceOpenStrategy?: 'lazy' | 'eager'
-  /** How the registry of each session retries, closes and recovers: see below. */
+  /** How the registry of each session retries, closes and recovers. */
   readonly workspaceRegistry?: WorkspaceRegistryTuning
   /** Default: no log. A pino logger fits as it is. */
   readonly logger?: Logger
@@ -55,7 +55,8 @@ interface RunOptions {
   /**
    * The workspaces outlive this run: they are detached at its end, not closed, so that the next
    * turn of the session finds its files, in another process too. Default false: a run that is
-   * done ends its workspaces, and what that means is the policy of each provider.
+   * done ends its workspaces, and what that means is the policy of each provider. When the files
+   * are gone then, the model of the next turn is told with its first result.
    */
   readonly keepWorkspaces?: boolean
   /** Aborts the run. */

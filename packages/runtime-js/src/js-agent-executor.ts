@@ -10,6 +10,7 @@ import {
   warnAboutCommands,
   type WorkspaceRegistry,
 } from '@helix-agents/core'
+import { toProviderMap } from './provider-map.ts'
 import { ActiveRuns } from './active-runs.ts'
 import { abortPaused } from './abort-paused.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
@@ -48,13 +49,14 @@ export interface ResumeCheck {
 export class JSAgentExecutor {
   readonly #services: RunServices
 
+  /** @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart. */
   constructor(
     stateStore: SessionStateStore,
     streamManager: StreamManager,
     llmAdapter: LLMAdapter,
     options: JSAgentExecutorOptions = {},
   ) {
-    const providers = options.workspaceProviders ?? new Map()
+    const providers = toProviderMap(options.workspaceProviders)
     const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
     this.#services = {
       stateStore,
@@ -84,18 +86,20 @@ export class JSAgentExecutor {
    * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
    * is not what the providers offer. Nothing was opened.
    * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
-   * @throws {SessionError} `other-agent`
+   * @throws {SessionError} `other-agent`, `invalid-message`
    */
   async execute<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     input: ExecuteInput,
     options: ExecuteOptions = {},
   ): Promise<AgentHandle<TOutput>> {
+    const sessionId = options.sessionId ?? crypto.randomUUID()
+    const messages = toUserMessages(input, sessionId)
     const state = typeof input === 'string' ? undefined : input.state
     return this.#start(agent, options.signal, {
-      sessionId: options.sessionId ?? crypto.randomUUID(),
+      sessionId,
       mode: 'execute',
-      messages: toUserMessages(input),
+      messages,
       labels: toLabels(options),
       keepWorkspaces: options.keepWorkspaces ?? false,
       ...(state === undefined ? {} : { state }),
@@ -106,7 +110,7 @@ export class JSAgentExecutor {
    * Goes on with a session that was interrupted, that failed, or whose process died. Finished
    * tool calls are not run again; one that may have taken effect is reported to the model as
    * unknown. With a message, a completed session goes on too.
-   * @throws {SessionError} `not-resumable`, `other-agent`
+   * @throws {SessionError} `not-resumable`, `other-agent`, `invalid-message`
    * @throws {AgentAlreadyRunningError} `already-running`, also while the lease of a process that
    * died has not run out.
    */
@@ -119,7 +123,7 @@ export class JSAgentExecutor {
     return this.#start(agent, options.signal, {
       sessionId,
       mode: 'resume',
-      messages: message === undefined ? [] : toUserMessages({ message }),
+      messages: message === undefined ? [] : toUserMessages({ message }, sessionId),
       keepWorkspaces: options.keepWorkspaces ?? false,
     })
   }

@@ -50,6 +50,12 @@ describe('malformed arguments', () => {
     expect(await textOf('order', args)).toContain('[invalid-input]')
   })
 
+  test('a tool without the prefix of its workspace', async () => {
+    const text = await textOf('read_file', { path: '/a' })
+    expect(text).toContain('[unknown-tool]')
+    expect(text).toContain(read)
+  })
+
   test('an unknown tool', async () => {
     expect(await textOf('x'.repeat(5_000), {})).toContain('[unknown-tool]')
     expect((await textOf('x'.repeat(5_000), {})).length).toBeLessThan(400)

@@ -1,7 +1,13 @@
-import { defineAgent, type SessionStateStore, StateStoreError } from '@helix-agents/core'
+import {
+  defineAgent,
+  type SessionStateStore,
+  StateStoreError,
+  type WorkspaceProvider,
+} from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
-import { createHarness, say, settle } from './harness.ts'
+import { calls, createHarness, say, settle, storedMessages, textOfResult } from './harness.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 const stuck = () => new Promise<never>(() => {})
@@ -15,6 +21,22 @@ test('a session that runs refuses a second run, here and in another process', as
   const other = harness.next([say('no')])
   await expect(other.executor.execute(agent, 'y', { sessionId: 's' })).rejects.toMatchObject(code)
   await expect((await other.executor.getHandle(agent, 's'))!.resume()).rejects.toMatchObject(code)
+})
+
+test('the next turn may start as soon as the stream of the last one has ended', async () => {
+  const { executor } = createHarness([say('one'), say('two'), say('three')])
+  const first = await executor.execute(agent, 'x', { sessionId: 's' })
+  for await (const chunk of first.stream()) expect(chunk.sequence).toBeGreaterThan(0)
+  expect(await executor.canResume(agent, 's')).toMatchObject({ reason: 'it is completed' })
+  const second = await executor.execute(agent, 'y', { sessionId: 's' })
+  const texts: unknown[] = []
+  for await (const chunk of second.stream()) if (chunk.type === 'output') texts.push(chunk.output)
+  expect(texts).toEqual(['two'])
+  const third = executor.resume(agent, 's', { message: 'z' })
+  const fourth = executor.execute(agent, 'z', { sessionId: 's' })
+  await expect(fourth).rejects.toMatchObject({ code: 'already-running' })
+  expect(await (await third).result()).toMatchObject({ output: 'three' })
+  expect(await second.result()).toMatchObject({ output: 'two' })
 })
 
 test('of two that start at once, one wins', async () => {
@@ -66,6 +88,35 @@ test('a run that lost its claim stops and writes nothing more', async () => {
   expect(signal?.aborted).toBe(true)
   expect(await handle.result()).toMatchObject({ status: 'failed', error: { code: 'conflict' } })
   expect(await harness.store.loadSession('s')).toMatchObject({ status: 'running', runId: 'other' })
+})
+
+test('a run that lost its claim leaves the workspaces to its successor', async () => {
+  const clock = new ManualClock()
+  const provider = new InMemoryWorkspaceProvider()
+  const boxed = defineAgent({
+    name: 'a',
+    llmConfig: { model: {} },
+    workspaces: { box: { provider: { kind: 'in-memory' }, capabilities: { fs: true } } },
+  })
+  const write = calls(['workspace__box__write_file', { path: '/a', content: 'still there' }])
+  const harness = createHarness([write, stuck], {
+    clock,
+    leaseMs: 3_000,
+    workspaceProviders: new Map<string, WorkspaceProvider>([['in-memory', provider]]),
+  })
+  const handle = await harness.executor.execute(boxed, 'x', { sessionId: 's' })
+  await settle()
+  const run = { sessionId: 's', runId: 'other' }
+  await harness.store.beginRun({ ...run, leaseMs: 1_000, now: clock.now() + 10_000 })
+  await clock.advance(1_000)
+  expect(await handle.result()).toMatchObject({ status: 'failed', error: { code: 'conflict' } })
+  await harness.store.endRun({ ...run, status: 'interrupted', now: clock.now() })
+
+  const read = calls(['workspace__box__read_file', { path: '/a' }])
+  const next = harness.next([read, say('ok')])
+  await (await next.executor.resume(boxed, 's')).result()
+  const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
+  expect(textOfResult(results.at(-1))).toContain('still there')
 })
 
 test('a renewal that fails for a moment does not stop the run', async () => {

@@ -258,10 +258,17 @@ describe('an agent with an output schema', () => {
   })
 })
 
-test('a stream that fails does not stop the run', async () => {
+test.each([
+  ['rejects', () => Promise.reject(new Error('stream is down'))],
+  [
+    'throws',
+    () => {
+      throw new Error('stream is down')
+    },
+  ],
+])('a stream that %s does not stop the run', async (_, write) => {
   const harness = createHarness([calls(['add', { a: 1, b: 1 }]), say('ok')])
-  harness.streams.startRun = () =>
-    Promise.resolve({ write: () => Promise.reject(new Error('stream is down')) })
+  harness.streams.startRun = () => Promise.resolve({ write })
   const handle = await harness.executor.execute(agentWith(add), 'x')
   expect((await handle.result()).status).toBe('completed')
   expect(harness.logger.with('stream write failed')).toHaveLength(1)

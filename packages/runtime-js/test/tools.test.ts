@@ -50,6 +50,28 @@ describe('tools of one step', () => {
     expect(results.map(({ content }) => content)).toEqual(['r1', 'r2', 'w', 'r3'])
   })
 
+  test('a result that cannot be rendered does not look like a call that failed', async () => {
+    const deploy = defineTool({
+      name: 'deploy',
+      description: '',
+      inputSchema: z.object({}),
+      execute: () => ({ done: true }),
+      toModelOutput: () => {
+        throw new Error('a defect of the tool')
+      },
+    })
+    const harness = createHarness([calls(['deploy']), say('ok')])
+    const handle = await harness.executor.execute(agentWith(deploy), 'x', { sessionId: 's' })
+    await handle.result()
+    const result = (await storedMessages(harness)).find((message) => message.role === 'tool')
+    expect(result?.isError).toBeUndefined()
+    expect(textOfResult(result)).toContain('succeeded')
+    expect(await chunksOf(handle)).toContainEqual(
+      expect.objectContaining({ type: 'tool_end', success: true, result: { done: true } }),
+    )
+    expect(harness.logger.with('tool failed')).toHaveLength(1)
+  })
+
   test('a call whose id is used twice still gets its own result', async () => {
     const step = calls(['add', { a: 1, b: 1 }], ['add', { a: 2, b: 2 }])
     if (step.type !== 'tool_calls') throw new Error('unreachable')

@@ -239,6 +239,7 @@ export {
   type WorkspaceLabels,
   type WorkspaceMetrics,
   workspaceModules,
+  workspaceOrderKey,
   type WorkspaceProvider,
   type WorkspaceRef,
   WorkspaceRegistry,

@@ -133,7 +133,8 @@ export class SessionRecord {
 
   /**
    * Goes back to a checkpoint. What the agents read of files after it is not in the conversation
-   * any more, so their ledgers start again.
+   * any more, so their ledgers start again. A workspace that was opened after it keeps its ref:
+   * forgetting it would leak what backs it.
    */
   restore(index: number, checkpoint: Checkpoint, now: number): void {
     this.endLastRun('interrupted', now)
@@ -142,7 +143,7 @@ export class SessionRecord {
     this.journal = []
     this.stepCount = checkpoint.stepCount
     this.customState = checkpoint.customState
-    this.workspaceRefs = checkpoint.workspaceRefs
+    this.workspaceRefs = { ...this.workspaceRefs, ...checkpoint.workspaceRefs }
     this.fileLedgers = {}
     this.status = 'interrupted'
     this.output = undefined

@@ -48,7 +48,9 @@ export interface LocalBashWorkspaceProviderOptions {
    * `LANG`, `LC_*` and `TZ`. `HOME` and `TMPDIR` are always those of the workspace.
    */
   readonly passEnv?: readonly string[]
+  /** Default: that of the executor. */
   readonly logger?: Logger
+  /** Time, for tests. Default: that of the executor. */
   readonly clock?: Clock
   /** Workspaces of this provider that may be opening at once. Default: no bound. */
   readonly maxGlobalConcurrentOpens?: number

@@ -18,7 +18,9 @@ export interface ReapOptions {
   readonly graceMs?: number
   /** How long a detached workspace waits to be attached again. Default seven days. */
   readonly detachedGraceMs?: number
+  /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
+  /** Gets what could not be removed. Default: no log. */
   readonly logger?: Logger
   /** Only reports what would be removed. */
   readonly dryRun?: boolean

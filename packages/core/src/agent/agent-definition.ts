@@ -41,18 +41,23 @@ export type SystemPrompt<TState> = string | { prompt(state: TState): string }['p
 export interface AgentConfig<TState = unknown, TOutput = unknown> {
   /** Unique among the agents of an application; `[a-zA-Z][a-zA-Z0-9_-]*`, at most 48 characters. */
   readonly name: string
+  /** For the model of a parent: what the agent is good for. */
   readonly description?: string
+  /** A text, or a function of the custom state. Default: none. */
   readonly systemPrompt?: SystemPrompt<TState>
+  /** Tools beside those of the workspaces. */
   readonly tools?: readonly Tool[]
   /** Custom state; its fields need defaults, since a session starts from `{}`. */
   readonly stateSchema?: Schema<TState>
   /** With it the agent ends by giving its output through the tool `__finish__`. */
   readonly outputSchema?: Schema<TOutput>
+  /** `model` is what the adapter in use expects; the rest are its settings. */
   readonly llmConfig: LLMConfig
   /** Steps of one run. Default 50. */
   readonly maxSteps?: number
   /** Time of one run. Default: no limit. */
   readonly maxDurationMs?: number
+  /** By name: `[a-z][a-z0-9-_]*`. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 

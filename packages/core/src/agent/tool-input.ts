@@ -2,6 +2,7 @@ import { HelixError } from '../errors/helix-error.ts'
 import { ToolFailedError } from '../errors/tool-failed-error.ts'
 import type { JsonSchema } from '../tools/json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
+import { parseToolInput } from '../tools/parse-tool-input.ts'
 import { parseWithSchema } from '../tools/schema-parse.ts'
 import { toJsonSchema, toSchema } from '../tools/to-json-schema.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -12,11 +13,8 @@ import type { Tool } from '../tools/tool.ts'
  */
 export function defineInput(source: Schema | JsonSchema): Pick<Tool, 'parameters' | 'parse'> {
   const schema = toSchema(source)
-  return {
-    parameters: toJsonSchema(source),
-    // A model that has nothing to say may leave the arguments out.
-    parse: (input) => parseWithSchema(schema, input ?? {}),
-  }
+  const parameters = toJsonSchema(source)
+  return { parameters, parse: (input) => parseToolInput(schema, input, () => parameters) }
 }
 
 /**

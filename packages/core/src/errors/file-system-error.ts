@@ -31,6 +31,19 @@ const SENTENCES: Readonly<Record<FileSystemErrorCode, string>> = {
   'stale-write': 'it changed since it was read',
 }
 
+/** What to do when the place of the error has no better advice. */
+const HINTS: Readonly<Partial<Record<FileSystemErrorCode, string>>> = {
+  'not-found': 'Look with ls or glob at what is there.',
+  'already-exists': 'Choose another path, or remove what is there first.',
+  'is-directory': 'Give the path of a file; ls lists a directory.',
+  'not-directory': 'Give the path of a directory.',
+  'not-empty': 'Set opts.recursive to remove it with all in it.',
+  'too-large': 'Use several smaller files.',
+  'storage-full': 'Remove files that are not needed any more.',
+  'path-escape': 'Use a path below /, the root of the workspace.',
+  'stale-write': 'Read the file again, then repeat the change.',
+}
+
 export interface FileSystemErrorOptions extends HelixErrorOptions {
   /** More than the code says: a limit and a size, a version. Shown to the model. */
   readonly detail?: string
@@ -46,7 +59,9 @@ export class FileSystemError extends HelixError {
 
   constructor(code: FileSystemErrorCode, path: string, options: FileSystemErrorOptions = {}) {
     const detail = options.detail === undefined ? '' : ` (${options.detail})`
-    super(`${shorten(path)}: ${SENTENCES[code]}${detail}`, options)
+    const hint = options.hint ?? HINTS[code]
+    const sentence = `${shorten(path)}: ${SENTENCES[code]}${detail}`
+    super(sentence, hint === undefined ? options : { ...options, hint })
     this.code = code
     this.path = path
   }

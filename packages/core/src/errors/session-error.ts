@@ -2,9 +2,9 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
 /**
  * `not-resumable`: there is nothing to go on with. `other-agent`: the session belongs to another
- * agent.
+ * agent. `invalid-message`: what was given as the user's message is none.
  */
-export type SessionErrorCode = 'not-resumable' | 'other-agent'
+export type SessionErrorCode = 'not-resumable' | 'other-agent' | 'invalid-message'
 
 /** A session cannot be used in the way that was asked. */
 export class SessionError extends HelixError {

@@ -27,8 +27,8 @@ export class MockLLMAdapter implements LLMAdapter {
     const step = this.#steps[this.#calls]
     this.#calls += 1
     if (step === undefined) {
-      const count = this.#steps.length
-      throw new ToolFailedError('tool-failed', `MockLLMAdapter: step ${this.#calls} of ${count}`)
+      const detail = `the script of the MockLLMAdapter has only ${this.#steps.length} steps`
+      throw new ToolFailedError('tool-failed', detail)
     }
     const result = typeof step === 'function' ? await step(input) : step
     input.abortSignal.throwIfAborted()

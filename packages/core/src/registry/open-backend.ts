@@ -22,6 +22,7 @@ export async function openBackend(
   context: RegistryContext,
 ): Promise<OpenedBackend> {
   const { signal } = context.lifetime
+  const hasEnded = entry.ref === undefined && context.usedBefore(entry.name)
   let isGone = false
   const attempt = async (): Promise<OpenedBackend> => {
     const { ref } = entry
@@ -48,7 +49,7 @@ export async function openBackend(
       context.metrics.incTransientRetry(entry.labels)
     },
   })
-  return isGone ? asCold(backend) : backend
+  return isGone || hasEnded ? asCold(backend) : backend
 }
 
 export interface ResolveRequest {

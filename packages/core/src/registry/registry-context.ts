@@ -23,6 +23,7 @@ export interface RegistryContext {
   readonly resetAfterMs: number | undefined
   /** Aborts when the registry closes: opens belong to the registry, not to their callers. */
   readonly lifetime: AbortController
+  readonly usedBefore: NonNullable<RegistryDeps['usedBefore']>
   readonly persistRef: RegistryDeps['persistRef']
   readonly onOwedDestroy: NonNullable<RegistryDeps['onOwedDestroy']>
 }
@@ -45,6 +46,7 @@ export function createContext(deps: RegistryDeps): RegistryContext {
     openTimeoutMs: deps.openTimeoutMs,
     resetAfterMs: deps.resetAfterMs,
     lifetime: new AbortController(),
+    usedBefore: (name) => deps.usedBefore?.(name) ?? false,
     persistRef: (name, ref) => deps.persistRef(name, ref),
     onOwedDestroy: (owed) => deps.onOwedDestroy?.(owed),
   }

@@ -44,6 +44,11 @@ export interface RegistryDeps extends RegistryOptions {
   readonly refs?: Readonly<Record<string, unknown>>
   /** The file ledgers stored with the session, by workspace name. */
   readonly ledgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  /**
+   * Whether the session has used the workspace before: one without a ref has lost its files then,
+   * and its model is told. Asked before a first open, without I/O. Default: no.
+   */
+  usedBefore?(name: string): boolean
   /** Stores a ref before the first operation uses it; null removes it. */
   persistRef(name: string, ref: WorkspaceRef | null): Promise<void>
   /** Default: none. */

@@ -149,7 +149,8 @@ export interface SessionStateStore {
   getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null>
   /**
    * Takes a session that does not run back to a checkpoint: later messages and steps, the journal
-   * and what was known of files are gone. Its status is `interrupted` then.
+   * and what was known of files are gone. Its status is `interrupted` then. Workspaces get the refs
+   * they had; one that was opened later keeps its own, so that its backend is not forgotten.
    * @throws {StateStoreError} `not-found` for an unknown checkpoint, `conflict` while a run holds
    * the session.
    */

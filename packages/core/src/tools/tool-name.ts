@@ -11,6 +11,11 @@ export function workspaceToolName(workspace: string, tool: string): string {
   return `${RESERVED_TOOL_PREFIX}${workspace}__${tool}`
 }
 
+/** Order key of the tools of a workspace; also for tools of your own that change its files. */
+export function workspaceOrderKey(workspace: string): string {
+  return `workspace:${workspace}`
+}
+
 /** Whether every model provider accepts the name: 1 to 64 characters of `[a-zA-Z0-9_-]`. */
 export function isToolName(name: string): boolean {
   return name.length <= MAX_TOOL_NAME_LENGTH && TOOL_NAME.test(name)

@@ -59,4 +59,6 @@ export interface Tool {
   parse(input: unknown): unknown
   execute(input: unknown, context: ToolContext): Promise<unknown>
   toModelOutput(output: unknown): ModelOutput
+  /** After a call that failed: what the model must be told once, such as files that are gone. */
+  takeNotice?(workspaces: WorkspaceAccess): string | undefined
 }

@@ -8,11 +8,11 @@ import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { limitText } from './result-budget.ts'
-import { parseWithSchema } from './schema-parse.ts'
+import { parseToolInput } from './parse-tool-input.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 import type { ModelOutput, ModelOutputPart, Tool, ToolAnnotations, ToolContext } from './tool.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
-import { workspaceToolName } from './tool-name.ts'
+import { workspaceOrderKey, workspaceToolName } from './tool-name.ts'
 
 /** A declared capability of a workspace; puts the policy around the live module. */
 export class GuardedModule {
@@ -32,7 +32,7 @@ export class GuardedModule {
     this.workspace = declaration.name
     this.config = config
     this.labels = { workspace: declaration.name, providerId: declaration.provider.kind }
-    this.orderKey = `workspace:${declaration.name}`
+    this.orderKey = workspaceOrderKey(declaration.name)
     this.#definition = definition
   }
 
@@ -90,8 +90,7 @@ export class WorkspaceTool implements Tool {
   }
 
   parse(input: unknown): unknown {
-    // A model that has nothing to say may leave the arguments out.
-    return parseWithSchema(this.#tool.inputSchema, input ?? {})
+    return parseToolInput(this.#tool.inputSchema, input, () => this.parameters)
   }
 
   async execute(input: unknown, context: ToolContext): Promise<unknown> {
@@ -104,7 +103,7 @@ export class WorkspaceTool implements Tool {
         signal: abortSignal,
       })
       this.#measure(workspaces, 'success', startedAt)
-      this.#takeNotice(workspaces, output)
+      this.#noteWith(output, workspaces)
       return output
     } catch (error) {
       this.#measure(workspaces, 'error', startedAt)
@@ -117,6 +116,11 @@ export class WorkspaceTool implements Tool {
     const limited = typeof rendered === 'string' ? limitText(rendered) : rendered.map(limitPart)
     const notice = isObject(output) ? this.#notices.get(output) : undefined
     return notice === undefined ? limited : prepend(notice, limited)
+  }
+
+  takeNotice(workspaces: WorkspaceAccess): string | undefined {
+    const notice = workspaces.takeNotice(this.#guarded.workspace)
+    return notice === undefined ? undefined : `[workspace notice: ${notice}]`
   }
 
   async #run(open: OpenWorkspace, input: unknown, context: ToolContext): Promise<unknown> {
@@ -136,9 +140,9 @@ export class WorkspaceTool implements Tool {
     access.metrics.observeToolMs(labels, this.#tool.name, access.clock.now() - startedAt)
   }
 
-  #takeNotice(access: WorkspaceAccess, output: unknown): void {
+  #noteWith(output: unknown, access: WorkspaceAccess): void {
     if (!isObject(output)) return
-    const notice = access.takeNotice(this.#guarded.workspace)
+    const notice = this.takeNotice(access)
     if (notice !== undefined) this.#notices.set(output, notice)
   }
 }
@@ -148,8 +152,8 @@ function limitPart(part: ModelOutputPart): ModelOutputPart {
 }
 
 function prepend(notice: string, output: ModelOutput): ModelOutput {
-  const text = `[workspace notice: ${notice}]`
-  return typeof output === 'string' ? `${text}\n${output}` : [{ type: 'text', text }, ...output]
+  if (typeof output === 'string') return `${notice}\n${output}`
+  return [{ type: 'text', text: notice }, ...output]
 }
 
 function isObject(value: unknown): value is object {

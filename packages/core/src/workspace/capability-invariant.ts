@@ -3,11 +3,6 @@ import { type Capabilities, type ModuleName, workspaceModules } from '../modules
 import type { WorkspaceCapabilityFlags } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 
-const LIKELY_MISTAKES: Readonly<Partial<Record<ModuleName, string>>> = {
-  shell: 'a provider that only stores files has no shell',
-  snapshot: 'a sandbox takes snapshots only with its backup bucket configured (backupR2Binding)',
-}
-
 export interface CapabilityCheck {
   /** Name of the workspace. */
   readonly workspace: string
@@ -32,7 +27,7 @@ export function assertCapabilities(check: CapabilityCheck): void {
 }
 
 function capabilityMissing(check: CapabilityCheck, capability: ModuleName): WorkspaceFailedError {
-  const mistake = LIKELY_MISTAKES[capability]
+  const mistake = likelyMistake(check.providerId, capability)
   return new WorkspaceFailedError(
     'capability-missing',
     `workspace "${check.workspace}" declares ${capability}, ` +
@@ -40,4 +35,10 @@ function capabilityMissing(check: CapabilityCheck, capability: ModuleName): Work
       (mistake === undefined ? '' : `; likely cause: ${mistake}`),
     { hint: 'An operator must change the declaration of the workspace or its provider.' },
   )
+}
+
+function likelyMistake(providerId: string, capability: ModuleName): string | undefined {
+  if (capability === 'shell') return 'a provider that only stores files has no shell'
+  if (capability !== 'snapshot' || providerId !== 'cloudflare-sandbox') return undefined
+  return 'a sandbox takes snapshots only with its backup bucket configured (backupR2Binding)'
 }

@@ -28,7 +28,7 @@ describe('input', () => {
     })
     expect(await tool.execute(await tool.parse({ a: 2 }), context)).toBe(3)
     expect(tool.parameters).toMatchObject({ type: 'object', required: ['a'] })
-    expect(() => tool.parse({ a: '2' })).toThrow(
+    expect(() => tool.parse({ a: 'two' })).toThrow(
       expect.objectContaining({
         code: 'invalid-input',
         issues: [expect.objectContaining({ path: 'a' })],
@@ -99,6 +99,14 @@ describe('output', () => {
     [null, 'null'],
   ])('%j reads as %j', (output, text) => {
     expect(toolThat(() => output).toModelOutput(output)).toBe(text)
+  })
+
+  test('that is no JSON does not turn a call that succeeded into an error', () => {
+    const tool = toolThat(() => 1)
+    const circular: { self?: unknown } = {}
+    circular.self = circular
+    expect(tool.toModelOutput({ id: 2n ** 64n })).toBe('{"id":"18446744073709551616"}')
+    expect(tool.toModelOutput(circular)).toBe('(the call succeeded; its result cannot be shown)')
   })
 
   test('is checked where the tool says what it is', async () => {

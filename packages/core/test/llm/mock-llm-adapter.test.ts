@@ -29,7 +29,7 @@ test('plays its steps in order, and says when there are no more', async () => {
     { content: '0 messages' },
     { content: 'three' },
   ])
-  await expect(adapter.generateStep(input())).rejects.toThrow(/step 4 of 3/)
+  await expect(adapter.generateStep(input())).rejects.toThrow(/only 3 steps/)
   expect(adapter.callCount).toBe(4)
 })
 

@@ -19,7 +19,7 @@ describe('a backend that cannot be adopted', () => {
     provider.onOpen = () => ({ ref: ref('b1', { capabilities: { fs: true, snapshot: true } }) })
     const error = await registry.acquire('box').catch((each: unknown) => each)
     expect(error).toMatchObject({ code: 'capability-missing' })
-    expect((error as Error).message).toMatch(/"box".*snapshot.*bucket/)
+    expect((error as Error).message).toMatch(/"box".*snapshot.*does not offer/)
     expect(events).toEqual(['open', 'close b1'])
   })
 

@@ -1,5 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { describe, expect, test } from 'vitest'
+import { FileLedger } from '../../src/modules/fs/file-ledger.ts'
 import { codeOf, once, ref, setup } from './harness.ts'
 
 describe('a backend that is gone for good', () => {
@@ -42,6 +43,31 @@ describe('a backend that is gone for good', () => {
     provider.resolveOutcome = { outcome: 'restored', detail: 'Backup of noon.' }
     await registry.acquire('box')
     expect(registry.takeNotice('box')).toContain('Backup of noon.')
+  })
+
+  test('ended by an earlier run, the files are gone as well', async () => {
+    const ended = new FileLedger()
+    ended.recordRead('tester', '/a', 'v1')
+    const { registry, events, stateOf, logger } = setup({
+      names: ['box', 'other', 'kept'],
+      refs: { kept: ref('k') },
+      stored: ['k'],
+      deps: { usedBefore: (name) => name !== 'other', ledgers: { box: ended.snapshot() } },
+    })
+    await registry.openAll()
+    expect(events).not.toContain('resolve box')
+    expect(['box', 'other', 'kept'].map((name) => stateOf(name).receipt?.outcome)).toEqual([
+      'cold',
+      'created',
+      'reattached',
+    ])
+    expect(registry.takeNotice('box')).toContain('gone')
+    expect([registry.takeNotice('other'), registry.takeNotice('kept')]).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(registry.takeLedgerChanges()).toEqual({ box: new FileLedger().snapshot() })
+    expect(logger.with('workspace lost')).toHaveLength(0)
   })
 
   test('created and reattached give none', async () => {

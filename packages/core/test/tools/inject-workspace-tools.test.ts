@@ -156,6 +156,18 @@ test('a notice is told once, with the next result that succeeds', async () => {
   expect(await agent.ask('run', { command: 'ls' })).not.toContain('notice')
 })
 
+test('a notice can be told with an error, and then it is told', async () => {
+  const run = vi.fn<Shell['run']>(async () => done('hi\n'))
+  const agent = new StubAgent(shell(run), { shell: true })
+  agent.access.notice = 'its files are gone'
+  run.mockRejectedValueOnce(new Error('boom'))
+  await expect(agent.ask('run', { command: 'ls' })).rejects.toThrow('boom')
+  const tool = agent.tools.get('run')!
+  expect(tool.takeNotice?.(agent.access)).toBe('[workspace notice: its files are gone]')
+  expect(tool.takeNotice?.(agent.access)).toBeUndefined()
+  expect(await agent.ask('run', { command: 'ls' })).not.toContain('notice')
+})
+
 test('live output is decoded across chunks, and what is left at the end is said', async () => {
   const emoji = bytes('🙂é')
   const run = async (_command: unknown, options: ShellRunOptions = {}): Promise<RunResult> => {

@@ -27,40 +27,39 @@ export async function carryRun(opened: OpenedRun): Promise<AgentResult> {
   const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
   const attributes = { 'helix.agent': run.agent.name, 'helix.session': run.sessionId }
   const { tracer } = run.services
-  const end = await traced(tracer, { name: 'helix.run', attributes }, () => carry(opened))
+  const reached = await traced(tracer, { name: 'helix.run', attributes }, () => carry(opened))
   endLimit()
-  await run.workspaces.close(closeMode(end, opened.keepWorkspaces))
-  const outcome = await storeEnd(run, end)
+  await run.workspaces.close(closeMode(opened, reached))
+  const outcome = await storeEnd(run, reached)
   endClaim()
+  run.services.active.noteEnding(run.sessionId)
   await tellEnd(run, outcome)
   return toResult(run, outcome)
 }
 
-interface End {
-  readonly outcome: RunOutcome
-  /** The loop broke: what is stored may be less than what happened. */
-  readonly isBroken: boolean
-}
-
-async function carry({ run, finished, openCalls, laterMessages }: OpenedRun): Promise<End> {
+async function carry({ run, finished, openCalls, laterMessages }: OpenedRun): Promise<RunOutcome> {
   try {
-    if (finished !== undefined) return { outcome: finished, isBroken: false }
+    if (finished !== undefined) return finished
     if (run.services.openEagerly) await run.workspaces.registry?.openAll(run.control.signal)
     const early = openCalls.length === 0 ? undefined : await goOnWithStep(run, openCalls)
     if (early === undefined) await addMessages(run, laterMessages)
-    return { outcome: early ?? (await runLoop(run)), isBroken: false }
+    return early ?? (await runLoop(run))
   } catch (error) {
     run.services.logger.error({ error, sessionId: run.sessionId, runId: run.runId }, 'run broke')
-    return { outcome: { status: 'failed', error: toRunError(error) }, isBroken: true }
+    return { status: 'failed', error: toRunError(error) }
   }
 }
 
-/** A run that may go on, here or in another process, keeps its workspaces. */
-function closeMode({ outcome, isBroken }: End, keepWorkspaces: boolean): 'end' | 'detach' {
-  return keepWorkspaces || isBroken || outcome.status === 'interrupted' ? 'detach' : 'end'
+/**
+ * A run that may go on keeps its workspaces: an interrupted one, one that another process took
+ * over, and a failed one, which can be resumed when its model or its store answers again.
+ */
+function closeMode({ run, keepWorkspaces }: OpenedRun, outcome: RunOutcome): 'end' | 'detach' {
+  if (keepWorkspaces || run.control.cause === 'claim-lost') return 'detach'
+  return outcome.status === 'completed' || outcome.status === 'aborted' ? 'end' : 'detach'
 }
 
-async function storeEnd(run: Run, { outcome }: End): Promise<RunOutcome> {
+async function storeEnd(run: Run, outcome: RunOutcome): Promise<RunOutcome> {
   const { stateStore, logger } = run.services
   try {
     await stateStore.endRun({ ...run.write(), ...toStoredEnd(outcome) })

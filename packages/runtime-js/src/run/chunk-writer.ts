@@ -38,7 +38,11 @@ export class ChunkWriter {
 
   /** Writes a chunk as it is. */
   send(chunk: StreamChunk): void {
-    this.#last = this.#options.writer.write(chunk).catch(this.#onError)
+    try {
+      this.#last = this.#options.writer.write(chunk).catch(this.#onError)
+    } catch (error) {
+      this.#onError(error)
+    }
     this.#options.forward?.(chunk)
   }
 

@@ -2,6 +2,7 @@ import {
   createToolResultMessage,
   HelixError,
   logMessages,
+  type ModelOutput,
   renderToolError,
   subAgentOf,
   type Tool,
@@ -17,6 +18,9 @@ import { CallDeadline } from './call-deadline.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
 import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
+
+/** Tools that an unknown name may stand for. */
+const MAX_SUGGESTIONS = 5
 
 export interface CallResult {
   readonly message: ToolResultMessage
@@ -34,30 +38,42 @@ export async function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEn
   const { id: toolCallId, name: toolName, arguments: given } = placed.call
   const effects: CallEffects = { changedState: false }
   run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
+  const tool = run.toolSet.tools.byName.get(toolName)
   try {
-    const tool = run.toolSet.tools.byName.get(toolName)
-    if (tool === undefined) throw unknownTool(toolName)
+    if (tool === undefined) throw unknownTool(toolName, run.toolSet.tools.byName.keys())
     run.control.signal.throwIfAborted()
     const output = await invoke(run, tool, placed, effects)
-    const message = createToolResultMessage(placed.call, { content: tool.toModelOutput(output) })
+    const content = render(run, placed.call, tool, output)
+    const message = createToolResultMessage(placed.call, { content })
     run.chunks.emit('tool_end', { toolCallId, toolName, success: true, result: output })
     const result = { message, changedState: effects.changedState }
     return tool.finishWith === true ? { ...result, finish: { output } } : result
   } catch (error) {
     if (error instanceof SubAgentInterrupted) return 'open'
     logFailure(run, placed.call, error)
-    return { ...failCall(run, placed.call, toToolError(error)), ...effects }
+    const notice = tool?.takeNotice?.(run.workspaces.access)
+    return { ...failCall(run, placed.call, toToolError(error), notice), ...effects }
+  }
+}
+
+/** The call has succeeded: a result that cannot be rendered must not let the model repeat it. */
+function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ModelOutput {
+  try {
+    return tool.toModelOutput(output)
+  } catch (error) {
+    logFailure(run, call, error)
+    return '(the call succeeded; its result cannot be shown)'
   }
 }
 
 /** Ends a call with an error, on the stream and for the model. */
-export function failCall(run: Run, call: ToolCall, error: ToolError): CallResult {
+export function failCall(run: Run, call: ToolCall, error: ToolError, notice?: string): CallResult {
   const { id: toolCallId, name: toolName } = call
   const { code, message } = error
   run.chunks.emit('tool_end', { toolCallId, toolName, success: false, error: { code, message } })
-  return {
-    message: createToolResultMessage(call, { content: renderToolError(error), isError: true }),
-  }
+  const text = renderToolError(error)
+  const content = notice === undefined ? text : `${notice}\n${text}`
+  return { message: createToolResultMessage(call, { content, isError: true }) }
 }
 
 async function invoke(
@@ -82,14 +98,15 @@ async function invoke(
   })
 }
 
-function unknownTool(name: string): ToolInputError {
-  return new ToolInputError(
-    'unknown-tool',
-    `there is no tool ${JSON.stringify(name.slice(0, 100))}`,
-    {
-      hint: 'Use one of the tools that you were given.',
-    },
-  )
+/** Models like to leave out the prefix of a workspace. */
+function unknownTool(name: string, known: Iterable<string>): ToolInputError {
+  const meant = [...known].filter((each) => each.endsWith(`__${name}`)).slice(0, MAX_SUGGESTIONS)
+  const hint =
+    meant.length === 0
+      ? 'Use one of the tools that you were given.'
+      : `The full name is ${meant.join(' or ')}.`
+  const shown = JSON.stringify(name.slice(0, 100))
+  return new ToolInputError('unknown-tool', `there is no tool ${shown}`, { hint })
 }
 
 /** The model reads a reduced error; the operator gets the whole one. */

@@ -21,6 +21,7 @@ import { StateTracker } from './state-tracker.ts'
  */
 export async function launchRun(services: RunServices, request: LaunchRequest): Promise<ActiveRun> {
   const { sessionId, control } = request
+  await services.active.untilEnded(sessionId)
   services.active.take(sessionId)
   try {
     const before = await prepareSession(services, request)
@@ -109,6 +110,7 @@ async function createRun(
     services,
     session,
     toolSet,
+    messages,
     write: () => ({ sessionId, runId, now: clock.now() }),
     ...(parent?.workspaces === undefined ? {} : { parent: parent.workspaces }),
   })

@@ -1,8 +1,10 @@
 import {
   type FileLedgerSnapshot,
+  type Message,
   type RunWrite,
   type SessionState,
   type WorkspaceAccess,
+  workspaceOrderKey,
   WorkspaceRegistry,
 } from '@helix-agents/core'
 import type { RunServices } from './run-services.ts'
@@ -13,6 +15,8 @@ export interface SessionWorkspacesOptions {
   readonly services: RunServices
   readonly session: SessionState
   readonly toolSet: ToolSet
+  /** The conversation before the run. Default: none. */
+  readonly messages?: readonly Message[]
   /** What the writes of the run carry. */
   readonly write: () => RunWrite
   /** The workspaces of the parent, for a sub-agent that shares them. */
@@ -50,10 +54,26 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     session: { sessionId: session.sessionId, agentType: session.agentType },
     refs: session.workspaceRefs,
     ledgers: session.fileLedgers,
+    usedBefore: usageBefore(options),
     persistRef: (workspace, ref) =>
       services.stateStore.saveWorkspaceRef({ ...write(), workspace, ref }),
     logger: services.logger,
     metrics: services.metrics,
     clock: services.clock,
   })
+}
+
+/** An earlier run has used a workspace when it knew of its files, or a tool of it had a result. */
+function usageBefore(options: SessionWorkspacesOptions): (name: string) => boolean {
+  const { session, toolSet, messages = [] } = options
+  // The conversation grows: what this run adds to it is not from before.
+  const count = messages.length
+  return (name) => {
+    if (Object.hasOwn(session.fileLedgers, name)) return true
+    const isOwn = (toolName: string): boolean =>
+      toolSet.tools.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
+    const isUse = (message: Message, index: number): boolean =>
+      index < count && message.role === 'tool' && !message.isError && isOwn(message.toolName)
+    return messages.some(isUse)
+  }
 }

@@ -20,14 +20,12 @@ export const concurrencyBehaviours: readonly FileSystemBehaviour[] = [
     id: 'fs/concurrency/a-reader-sees-old-or-new-whole',
     run: async (fs) => {
       await fs.writeFile('/a', 'a'.repeat(SIZE))
-      const reads: Promise<string>[] = []
-      const writes: Promise<unknown>[] = []
-      for (const letter of 'bcdefghi') {
-        writes.push(fs.writeFile('/a', letter.repeat(SIZE)))
-        reads.push(read(fs, '/a'), read(fs, '/a'))
-      }
-      const seen = await Promise.all(reads)
-      await Promise.all(writes)
+      const rounds = 'bcdefghi'.split('').map(async (letter) => {
+        const write = fs.writeFile('/a', letter.repeat(SIZE))
+        const [first, second] = await Promise.all([read(fs, '/a'), read(fs, '/a'), write])
+        return [first, second]
+      })
+      const seen = (await Promise.all(rounds)).flat()
       equal(
         seen.map(uniform),
         Array.from(seen, () => true),
@@ -38,10 +36,9 @@ export const concurrencyBehaviours: readonly FileSystemBehaviour[] = [
     id: 'fs/concurrency/a-listing-never-shows-a-half-written-file',
     run: async (fs) => {
       const writes = 'abcdefgh'.split('').map((letter) => fs.writeFile(`/d/${letter}`, letter))
-      const during = await fs.ls('/').then((entries) => entries.map((entry) => entry.name))
-      await Promise.all(writes)
+      const [during] = await Promise.all([fs.ls('/'), ...writes])
       equal(
-        during.filter((name) => name !== 'd'),
+        during.map((entry) => entry.name).filter((name) => name !== 'd'),
         [],
       )
       equal(await names(fs, '/d'), 'abcdefgh'.split(''))

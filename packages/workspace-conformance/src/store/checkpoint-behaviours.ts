@@ -99,6 +99,17 @@ export const checkpointBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/restore/keeps-refs-of-later-workspaces',
+    run: async ({ store }) => {
+      const { run, ids } = await threeSteps(store)
+      await store.saveWorkspaceRef({ ...run.write(), workspace: 'later', ref: refTo('later') })
+      await run.end('interrupted')
+      const head = await store.restoreCheckpoint('session', ids[1], START + 50)
+      equal(head.workspaceRefs['later'], refTo('later'))
+      equal(head.workspaceRefs['box'], refTo('2'))
+    },
+  },
+  {
     id: 'store/restore/drops-later-checkpoints',
     run: async ({ store }) => {
       const { run, ids } = await threeSteps(store)

@@ -158,7 +158,8 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       stored.checkpoints = stored.checkpoints.slice(0, index + 1)
       stored.messages = stored.messages.slice(0, checkpoint.messageCount)
       stored.journal = []
-      const { stepCount, customState, workspaceRefs } = checkpoint
+      const { stepCount, customState } = checkpoint
+      const workspaceRefs = { ...stored.head.workspaceRefs, ...checkpoint.workspaceRefs }
       const back = { stepCount, customState, workspaceRefs, fileLedgers: {} }
       return change(stored, now, {
         ...back,

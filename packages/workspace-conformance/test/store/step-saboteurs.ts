@@ -108,6 +108,13 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
       status: 'running',
     }),
   }),
+  'store/restore/keeps-refs-of-later-workspaces': (good) => ({
+    restoreCheckpoint: async (sessionId, id, now) => {
+      const checkpoint = await good.getCheckpoint(sessionId, id)
+      const head = await good.restoreCheckpoint(sessionId, id, now)
+      return { ...head, workspaceRefs: checkpoint!.workspaceRefs }
+    },
+  }),
   'store/restore/drops-later-checkpoints': (good) => {
     const seen: Checkpoint[] = []
     return {

@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** Whether the host tells of its processes; macOS does not. */
+export const listsProcesses = existsSync('/proc/self/stat')
 
 /** One process of the host. */
 export interface ProcessEntry {

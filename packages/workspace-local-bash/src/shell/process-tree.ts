@@ -1,8 +1,10 @@
 import { systemClock } from '@helix-agents/core'
+import { endGroup } from './process-group.ts'
 import {
   allPids,
   hasInEnvironment,
   isEnded,
+  listsProcesses,
   newestPid,
   placesOf,
   type ProcessEntry,
@@ -76,6 +78,7 @@ export function findLeftovers(scope: TreeScope, leader: number, durationMs: numb
  * @returns the processes that cannot be killed.
  */
 export async function endTree(scope: TreeScope, graceMs: number): Promise<readonly number[]> {
+  if (!listsProcesses) return scope.leader === undefined ? [] : endGroup(scope.leader, graceMs)
   if (graceMs > 0) await askToEnd(scope, graceMs)
   let members: readonly number[] = []
   // A process shows no environment while it starts a program: one clean look is not enough.

@@ -20,7 +20,10 @@ export const fileSystemConfigSchema = z.strictObject({
   extended: z.boolean().default(false),
   /** A file must have been read by this agent before it is replaced or edited. */
   requireReadBeforeWrite: z.boolean().default(false),
-  /** Paths no rule matches have `write` access. */
+  /**
+   * `{ pattern, access }` with `none`, `read` or `write`; the first rule that matches decides. A
+   * path that no rule matches has `write` access.
+   */
   pathRules: z.array(pathRuleSchema).readonly().default([]),
 })
 

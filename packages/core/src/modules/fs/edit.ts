@@ -60,6 +60,18 @@ interface Located {
 
 /** Looks for the text as it is, then with CRLF line ends. */
 function locate(text: string, edit: TextEdit): Located {
+  // A line feed at the start would match the second half of a CRLF.
+  return (edit.oldText.startsWith('\n') && locateWindows(text, edit)) || locateLiteral(text, edit)
+}
+
+function locateWindows(text: string, { oldText, newText }: TextEdit): Located | undefined {
+  const replacement = { oldText: toWindowsLineEnds(oldText), newText: toWindowsLineEnds(newText) }
+  if (replacement.oldText === oldText) return undefined
+  const places = findPlaces(text, replacement.oldText)
+  return places.length === 0 ? undefined : { places, replacement }
+}
+
+function locateLiteral(text: string, edit: TextEdit): Located {
   const { oldText, newText } = edit
   const places = findPlaces(text, oldText)
   if (places.length > 0) {
@@ -70,9 +82,7 @@ function locate(text: string, edit: TextEdit): Located {
       replacement: { oldText, newText: needsCrlf ? toWindowsLineEnds(newText) : newText },
     }
   }
-  const adapted = { oldText: toWindowsLineEnds(oldText), newText: toWindowsLineEnds(newText) }
-  if (adapted.oldText === oldText) return { places, replacement: edit }
-  return { places: findPlaces(text, adapted.oldText), replacement: adapted }
+  return locateWindows(text, edit) ?? { places, replacement: edit }
 }
 
 /** Places from left to right that do not overlap. */

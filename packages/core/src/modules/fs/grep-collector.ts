@@ -9,8 +9,9 @@ const BYTES_PER_MB = 1_048_576
  * Gathers the result of one search over many files.
  *
  * The search goes on until one match more than `maxResults` has been seen: only then is `full`
- * true and `countIsComplete` false. So the count is exact, also when there are just as many
- * matches as wanted, and with `maxResults: 0` the result says whether there is a match at all.
+ * true. So the count is exact, also when there are just as many matches as wanted, and with
+ * `maxResults: 0` the result says whether there is a match at all. `countIsComplete` is false
+ * when it is full, and when files were skipped.
  */
 export class GrepCollector {
   /** Lines of context wanted around a match. */

@@ -27,6 +27,8 @@ describe('applyEdit', () => {
   it.each([
     ['CRLF by the file', 'a\r\nb\r\nc', 'a\nb', 'x\ny', 'x\r\ny\r\nc'],
     ['CRLF for new lines within a line', 'a\r\nb', 'b', 'x\ny', 'a\r\nx\r\ny'],
+    ['CRLF where the text starts with a line feed', 'a\r\nb', '\nb', '\nx\ny', 'a\r\nx\r\ny'],
+    ['LF where the text starts with a line feed', 'a\nb', '\nb', '\nx\ny', 'a\nx\ny'],
     ['CRLF sent by the model', 'a\r\nb', 'a\r\nb', 'x\r\ny', 'x\r\ny'],
     ['LF stays LF', 'a\nb', 'b', 'x\ny', 'a\nx\ny'],
     ['mixed ends, LF place', 'a\nb\r\nc\nd', 'c\nd', 'x\ny', 'a\nb\r\nx\ny'],

@@ -17,6 +17,7 @@ export class ToolBench {
   readonly audited: PolicyRejection[] = []
   readonly config
   ledger = new FileLedger()
+  shellRoot: string | undefined
 
   constructor(config: FileSystemConfigInput = {}, fs = new MapFileSystem()) {
     this.fs = fs
@@ -41,7 +42,7 @@ export class ToolBench {
     const tool = this.tool(name)
     const context = {
       workspace: 'box',
-      live: { fs: this.fs },
+      live: { fs: this.fs, shellRoot: this.shellRoot },
       ledger: this.ledger,
       actor,
       signal: new AbortController().signal,

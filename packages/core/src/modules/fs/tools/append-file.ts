@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { utf8Length } from '../bytes.ts'
-import { normalizePath } from '../path.ts'
 import { statIfPresent } from '../rewrite-file.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool } from './fs-tool.ts'
 
 export const appendFileTool = fsTool({
@@ -12,7 +12,7 @@ export const appendFileTool = fsTool({
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (config) => config.extended,
   execute: async ({ module, input, context }) => {
-    const path = normalizePath(input.path)
+    const path = await workspacePath(input.path, context)
     const { actor, ledger } = context
     const before = await statIfPresent(module, path)
     const stat = await module.appendFile(path, input.content)

@@ -1,5 +1,5 @@
-import { normalizePath } from '../path.ts'
 import { refuseStaleTarget, transferInput } from '../transfer.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { fsTool } from './fs-tool.ts'
 
 export const copyTool = fsTool({
@@ -11,8 +11,8 @@ export const copyTool = fsTool({
   available: (config) => config.extended,
   execute: async (change) => {
     const { module, input, context } = change
-    const from = normalizePath(input.from)
-    const to = normalizePath(input.to)
+    const from = await workspacePath(input.from, context)
+    const to = await workspacePath(input.to, context)
     await refuseStaleTarget(change, to)
     await module.copy(from, to, input.opts)
     const stat = await module.stat(to)

@@ -3,8 +3,8 @@ import { FileSystemError } from '../../../errors/file-system-error.ts'
 import type { FileStat } from '../contract.ts'
 import { type AppliedEdit, applyEdit, type TextEdit } from '../edit.ts'
 import { readEditableText } from '../editable-text.ts'
-import { normalizePath } from '../path.ts'
 import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../rewrite-file.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool } from './fs-tool.ts'
 
 /** Fields of one edit, also of `multi_edit`. */
@@ -56,7 +56,7 @@ export async function editFile(
   inputPath: string,
   edits: readonly TextEdit[],
 ): Promise<EditFileOutput> {
-  const path = normalizePath(inputPath)
+  const path = await workspacePath(inputPath, change.context)
   const { made, stat } = await rewriteFile(change, path, async (current) =>
     applyAll(change, inputPath, current, edits),
   )

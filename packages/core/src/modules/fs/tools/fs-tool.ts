@@ -13,9 +13,13 @@ export const filePath = z.string().describe('Path in the workspace, such as /src
 export const directoryPath = z
   .string()
   .describe('Path of a directory in the workspace; / is the root.')
-export const firstEntry = z
+
+/** A place counted from 1. Models that count from 0 mean the first one, too. */
+export const fromOne = z
   .int()
-  .positive()
+  .nonnegative()
+  .transform((place) => Math.max(1, place))
+export const firstEntry = fromOne
   .exactOptional()
   .describe('Number of the first result to return, from 1. Default 1.')
 

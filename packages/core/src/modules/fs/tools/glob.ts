@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fitLines } from '../fit-lines.ts'
-import { normalizePath } from '../path.ts'
 import { resultLimits } from '../result-limits.ts'
+import { workspaceDirectory } from '../workspace-path.ts'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
 export interface GlobOutput {
@@ -29,7 +29,7 @@ export const globTool = fsTool({
     }),
   annotations: READ_ONLY,
   execute: async ({ module, input, context }): Promise<GlobOutput> => {
-    const path = normalizePath(input.path ?? '/')
+    const path = await workspaceDirectory(input.path, context)
     const all = await module.glob(input.pattern, { path, signal: context.signal })
     const offset = input.offset ?? 1
     const part = all.slice(offset - 1, offset - 1 + resultLimits.entries)

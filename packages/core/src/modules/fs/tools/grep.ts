@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { cropMatch, fitMatches, renderMatches } from '../grep-text.ts'
 import type { GrepMatch, GrepOptions } from '../contract.ts'
-import { normalizePath } from '../path.ts'
 import { resultLimits } from '../result-limits.ts'
+import { workspaceDirectory } from '../workspace-path.ts'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
 const MAX_CONTEXT_LINES = 20
@@ -32,8 +32,6 @@ const optionsSchema = () =>
     offset: firstEntry,
   })
 
-type GrepToolOptions = z.output<ReturnType<typeof optionsSchema>>
-
 export interface GrepOutput {
   /** The matches from `offset` on; long lines are cut. */
   readonly matches: readonly GrepMatch[]
@@ -56,8 +54,9 @@ export const grepTool = fsTool({
   annotations: READ_ONLY,
   execute: async ({ module, input, context }): Promise<GrepOutput> => {
     const { offset = 1, maxResults = resultLimits.grepMatches, ...rest } = input.opts ?? {}
-    const options = toOptions(rest, context.signal)
+    const path = await workspaceDirectory(rest.path, context)
     const before = offset - 1
+    const options: GrepOptions = { ...rest, path, signal: context.signal }
     const result = await module.grep(input.pattern, { ...options, maxResults: before + maxResults })
     const wanted = result.matches.slice(before).map(cropMatch)
     const { countIsComplete, skippedPaths, skippedBinaryPaths } = result
@@ -75,13 +74,6 @@ export const grepTool = fsTool({
   },
   toModelOutput: renderGrep,
 })
-
-function toOptions(
-  options: Omit<GrepToolOptions, 'offset' | 'maxResults'>,
-  signal: AbortSignal,
-): GrepOptions {
-  return { ...options, path: normalizePath(options.path ?? '/'), signal }
-}
 
 function renderGrep(output: GrepOutput): string {
   const { matches, offset, found } = output

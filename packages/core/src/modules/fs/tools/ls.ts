@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { FileEntry } from '../contract.ts'
-import { normalizePath } from '../path.ts'
 import { resultLimits } from '../result-limits.ts'
+import { workspaceDirectory } from '../workspace-path.ts'
 import { fitLines } from '../fit-lines.ts'
 import { directoryPath, firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
@@ -19,10 +19,14 @@ export const lsTool = fsTool({
   name: 'ls',
   description:
     'List a directory, sorted by name: directories end with /, links with @, files show their size in bytes. A long list comes in parts: the end of a result says which offset continues it.',
-  inputSchema: () => z.strictObject({ path: directoryPath, offset: firstEntry }),
+  inputSchema: () =>
+    z.strictObject({
+      path: directoryPath.exactOptional().describe('Directory to list. Default: the root.'),
+      offset: firstEntry,
+    }),
   annotations: READ_ONLY,
-  execute: async ({ module, input }): Promise<LsOutput> => {
-    const path = normalizePath(input.path)
+  execute: async ({ module, input, context }): Promise<LsOutput> => {
+    const path = await workspaceDirectory(input.path, context)
     const all = await module.ls(path)
     const offset = input.offset ?? 1
     const part = all.slice(offset - 1, offset - 1 + resultLimits.entries)

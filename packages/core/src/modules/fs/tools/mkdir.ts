@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { normalizePath } from '../path.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { directoryPath, fsTool } from './fs-tool.ts'
 
 export const mkdirTool = fsTool({
@@ -13,8 +13,8 @@ export const mkdirTool = fsTool({
     }),
   // Without `recursive` a repeated call fails.
   annotations: { readOnly: false, destructive: false, idempotent: false },
-  execute: async ({ module, input }) => {
-    const path = normalizePath(input.path)
+  execute: async ({ module, input, context }) => {
+    const path = await workspacePath(input.path, context)
     await module.mkdir(path, input.opts)
     return { path }
   },

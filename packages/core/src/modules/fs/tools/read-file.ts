@@ -8,9 +8,9 @@ import type { ReadLines } from '../file-ledger.ts'
 import { hasWindowsLineEnds } from '../line-endings.ts'
 import { LinePager, type Page } from '../line-pager.ts'
 import { numberLines } from '../page-text.ts'
-import { normalizePath } from '../path.ts'
 import { resultLimits } from '../result-limits.ts'
-import { filePath, fsTool, READ_ONLY } from './fs-tool.ts'
+import { workspacePath } from '../workspace-path.ts'
+import { filePath, fromOne, fsTool, READ_ONLY } from './fs-tool.ts'
 
 const BYTES_PER_MB = 1_048_576
 /** A NUL among the first characters makes a file binary. */
@@ -19,7 +19,7 @@ const SNIFFED_CHARACTERS = 8192
 const inputSchema = () =>
   z.strictObject({
     path: filePath,
-    offset: z.int().positive().exactOptional().describe('First line, from 1. Default 1.'),
+    offset: fromOne.exactOptional().describe('First line, from 1. Default 1.'),
     limit: z.int().positive().exactOptional().describe('Most lines to return. Default 2000.'),
     column: z
       .int()
@@ -59,7 +59,7 @@ async function readPage(
   call: ModuleToolCall<FileSystem, FileSystemConfig, ReadFileInput>,
 ): Promise<ReadFileOutput> {
   const { module, config, input, context } = call
-  const path = normalizePath(input.path)
+  const path = await workspacePath(input.path, context)
   // Before the content: a write in between makes this version old, never the content.
   const stat = await module.stat(path)
   if (stat.type === 'directory') throw new FileSystemError('is-directory', input.path)

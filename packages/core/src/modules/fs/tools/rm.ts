@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { normalizePath } from '../path.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool } from './fs-tool.ts'
 
 export const rmTool = fsTool({
@@ -14,7 +14,7 @@ export const rmTool = fsTool({
   // A repeated call fails: there is nothing to remove.
   annotations: { readOnly: false, destructive: true, idempotent: false },
   execute: async ({ module, input, context }) => {
-    const path = normalizePath(input.path)
+    const path = await workspacePath(input.path, context)
     await module.rm(path, input.opts)
     context.ledger.forget(path)
     return { path }

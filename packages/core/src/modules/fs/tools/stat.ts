@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FileType } from '../contract.ts'
-import { normalizePath } from '../path.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool, READ_ONLY } from './fs-tool.ts'
 
 export interface StatOutput {
@@ -18,8 +18,10 @@ export const statTool = fsTool({
   description: 'Tell type, size in bytes, time of last change and version of a file or directory.',
   inputSchema: () => z.strictObject({ path: filePath }),
   annotations: READ_ONLY,
-  execute: async ({ module, input }): Promise<StatOutput> => {
-    const { path, type, size, mtime, version } = await module.stat(normalizePath(input.path))
+  execute: async ({ module, input, context }): Promise<StatOutput> => {
+    const { path, type, size, mtime, version } = await module.stat(
+      await workspacePath(input.path, context),
+    )
     return { path, type, size, mtime: mtime.toISOString(), version }
   },
   toModelOutput: (output) =>

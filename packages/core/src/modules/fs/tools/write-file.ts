@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import type { FileStat } from '../contract.ts'
-import { normalizePath } from '../path.ts'
 import {
   type FileChange,
   requireRead,
@@ -8,6 +7,7 @@ import {
   statUnlessStale,
   staleWrite,
 } from '../rewrite-file.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool, READ_FIRST } from './fs-tool.ts'
 
 const inputSchema = () =>
@@ -40,7 +40,7 @@ function createWriteFileTool(isReadRequired: boolean) {
     available: (config) => config.requireReadBeforeWrite === isReadRequired,
     execute: async (change): Promise<WriteFileOutput> => {
       const { input } = change
-      const path = normalizePath(input.path)
+      const path = await workspacePath(input.path, change.context)
       let isRepeated = false
       const { stat, before } = await rewriteFile(change, path, async (current) => {
         if (isRepeated && current !== undefined) await refuseForeign(change, current)

@@ -3,7 +3,8 @@ import { type ModuleToolCall, toolsFor } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
 import { captureOutputs, MAX_OUTPUT_BYTES } from '../captured-output.ts'
 import type { ShellConfig } from '../config.ts'
-import type { BackgroundProcess, OutputCut, Shell } from '../contract.ts'
+import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
+import { workspaceDirectory } from '../../fs/workspace-path.ts'
 import { exitCodeMeaning } from '../exit-code.ts'
 import { findStaleReads, type StaleRead } from '../stale-reads.ts'
 import { plainTerminalText } from '../terminal-text.ts'
@@ -98,11 +99,11 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
 
 type RunCall = ModuleToolCall<Shell, ShellConfig, z.output<ReturnType<typeof runInput>>>
 
-async function runToEnd({ module, input, context }: RunCall): Promise<RunOutput> {
-  const { cwd, env, timeoutMs } = input.opts ?? {}
+async function runToEnd(call: RunCall): Promise<RunOutput> {
+  const { module, input, context } = call
+  const timeoutMs = input.opts?.timeoutMs
   const result = await module.run(input.command, {
-    ...(cwd !== undefined && { cwd }),
-    ...(env !== undefined && { env }),
+    ...(await surroundings(call)),
     ...(timeoutMs !== undefined && { timeoutMs }),
     signal: context.signal,
     maxOutputBytes: MAX_OUTPUT_BYTES,
@@ -124,11 +125,22 @@ async function runToEnd({ module, input, context }: RunCall): Promise<RunOutput>
   }
 }
 
-async function start({ module, input, context }: RunCall): Promise<StartOutput> {
-  const { cwd, env } = input.opts ?? {}
+async function start(call: RunCall): Promise<StartOutput> {
+  const { module, input, context } = call
   if (module.start === undefined) throw backgroundMissing(context.workspace)
-  const options = { ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) }
-  return { process: await module.start(input.command, options) }
+  return { process: await module.start(input.command, await surroundings(call)) }
+}
+
+/** Where and with which variables a command runs. */
+async function surroundings({
+  input,
+  context,
+}: RunCall): Promise<Pick<ShellRunOptions, 'cwd' | 'env'>> {
+  const { cwd, env } = input.opts ?? {}
+  return {
+    ...(cwd !== undefined && { cwd: await workspaceDirectory(cwd, context) }),
+    ...(env !== undefined && { env }),
+  }
 }
 
 function renderRun(output: RunOutput): string {

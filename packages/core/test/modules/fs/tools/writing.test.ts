@@ -274,7 +274,7 @@ describe('copy, move, mkdir, rm', () => {
 describe('input', () => {
   it.each([
     ['read_file', {}],
-    ['read_file', { path: '/a', offset: 0 }],
+    ['read_file', { path: '/a', offset: -1 }],
     ['read_file', { path: '/a', limit: 1.5 }],
     ['read_file', { path: '/a', extra: 1 }],
     ['write_file', { path: '/a', content: 1 }],

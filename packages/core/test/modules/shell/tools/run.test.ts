@@ -44,6 +44,18 @@ test('command and options are passed on, with the signal of the call', async () 
 })
 
 test.each([
+  ['/tmp/box/src', '/src'],
+  ['/tmp/box', '/'],
+  ['src', '/src'],
+  ['', '/'],
+])('the working directory %j is %s of the workspace', async (cwd, expected) => {
+  const { run, agent } = createAgent({})
+  agent.access.live = { ...agent.access.live, shellRoot: '/tmp/box' }
+  await agent.call('run', { command: 'ls', opts: { cwd } })
+  expect(run).toHaveBeenCalledWith('ls', expect.objectContaining({ cwd: expected }))
+})
+
+test.each([
   [{ timeoutMs: 0 }],
   [{ timeoutMs: 1.5 }],
   [{ env: { 'A=B': 'x' } }],

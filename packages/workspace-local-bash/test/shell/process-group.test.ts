@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { endGroup } from '../../src/shell/process-group.ts'
+
+/** A leader that ignores what it is told. It has no child: who fetches orphans is the host's affair. */
+async function startGroup(): Promise<number> {
+  const script =
+    "process.on('SIGTERM', () => {}); console.log('ready'); setInterval(() => {}, 1000)"
+  const child = spawn(process.execPath, ['-e', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await once(child.stdout, 'data')
+  return child.pid!
+}
+
+const isAlive = (leader: number): boolean => {
+  try {
+    return process.kill(-leader, 0)
+  } catch {
+    return false
+  }
+}
+
+it('ends a group that ignores a polite signal', async () => {
+  const leader = await startGroup()
+  expect(isAlive(leader)).toBe(true)
+  expect(await endGroup(leader, 50)).toEqual([])
+  expect(isAlive(leader)).toBe(false)
+})
+
+it('has nothing to do for a group that is gone', async () => {
+  const leader = await startGroup()
+  await endGroup(leader, 0)
+  expect(await endGroup(leader, 50)).toEqual([])
+})
