@@ -11,6 +11,7 @@ const SILENCE_MS = 250
 /** How long callbacks may take after a command was ended. */
 const LATE_MS = 1000
 const LOOK_MS = 20
+const LOOKS_TO_READ = 3
 
 export interface RunLimits {
   readonly timeoutMs: number
@@ -94,7 +95,9 @@ async function endLeftovers(
 /** Waits for the ends of the outputs; one that somebody still holds is given up when silent. */
 async function drain(readers: StartedProcess['readers']): Promise<void> {
   const ended = Promise.all(readers.map((reader) => reader.ended)).then(() => true)
-  while (!(await Promise.race([ended, systemClock.sleep(LOOK_MS)]))) {
+  for (let look = 1; !(await Promise.race([ended, systemClock.sleep(LOOK_MS)])); look += 1) {
+    // A time alone says nothing while this process is busy: the first looks only let it read.
+    if (look <= LOOKS_TO_READ) continue
     for (const reader of readers) if (reader.idleMs > SILENCE_MS) reader.stop()
   }
 }

@@ -15,6 +15,16 @@ beforeEach(async () => {
 })
 afterEach(async () => host.dispose())
 
+it('loses nothing of many commands at once, also while this process is busy', async () => {
+  const runs = Array.from({ length: 100 }, (_, i) => ws.shell.run(`echo out-${i}`))
+  const late = ws.shell.run('sleep 0.02; echo late')
+  const freeAt = performance.now() + 500
+  while (performance.now() < freeAt) Math.sqrt(freeAt)
+  const outputs = (await Promise.all(runs)).map((result) => text(result.stdout))
+  expect(outputs).toEqual(runs.map((_, i) => `out-${i}\n`))
+  expect(text((await late).stdout)).toBe('late\n')
+})
+
 describe('outputs', () => {
   it('can be opened again by the command', async () => {
     const result = await ws.shell.run(
