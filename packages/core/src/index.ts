@@ -231,6 +231,7 @@ export type {
   SessionState,
   SessionStatus,
   StoredError,
+  StoredOutcome,
 } from './state/session-state.ts'
 export type {
   MessagePage,
@@ -241,9 +242,13 @@ export type {
   RunEnd,
   RunStart,
   RunWrite,
+  SessionPage,
   SessionStateStore,
+  StateChange,
   StepCommit,
   StepStart,
+  ToolCallCompletion,
+  UnreadableSession,
 } from './state/session-state-store.ts'
 export type { ChunkType, SequencedChunk, StatePatch, StreamChunk } from './stream/chunks.ts'
 export type { StreamManager, StreamReaderOptions, StreamWriter } from './stream/stream-manager.ts'

@@ -2,7 +2,6 @@ import {
   AgentAlreadyRunningError,
   type Checkpoint,
   type JournalEntry,
-  type JournalResult,
   type Message,
   type MessagePage,
   type MessageQuery,
@@ -13,11 +12,13 @@ import {
   type RunRecord,
   type RunStart,
   type RunWrite,
+  type SessionPage,
   type SessionState,
   type SessionStateStore,
   StateStoreError,
   type StepCommit,
   type StepStart,
+  type ToolCallCompletion,
   type WorkspaceRef,
 } from '@helix-agents/core'
 import { parseCount, parsePageQuery, toCursor } from './page.ts'
@@ -64,7 +65,7 @@ export class InMemoryStateStore implements SessionStateStore {
    */
   async listSessions(
     query: PageQuery & { readonly agentType?: string } = {},
-  ): Promise<Page<SessionState>> {
+  ): Promise<SessionPage> {
     const { limit, below = Infinity } = parsePageQuery(query)
     const newestFirst = [...this.#sessions.values()]
       .toReversed()
@@ -119,6 +120,7 @@ export class InMemoryStateStore implements SessionStateStore {
     record.status = end.status
     record.output = end.output
     record.error = end.error
+    record.outcome = undefined
     record.touch(end.now)
     return record.head()
   }
@@ -135,6 +137,7 @@ export class InMemoryStateStore implements SessionStateStore {
   async appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void> {
     const record = this.#writable(write)
     record.append(write.messages)
+    record.outcome = undefined
     record.touch(write.now)
   }
 
@@ -143,20 +146,22 @@ export class InMemoryStateStore implements SessionStateStore {
     const record = this.#writable(step)
     record.append(step.messages)
     record.journal = [...step.journal]
+    record.outcome = undefined
     record.touch(step.now)
   }
 
   /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
-  async completeToolCall(
-    write: RunWrite & { readonly toolCallId: string; readonly result: JournalResult },
-  ): Promise<void> {
-    const { journal } = this.#writable(write)
-    const index = journal.findIndex((entry) => entry.toolCallId === write.toolCallId)
+  async completeToolCall(completion: ToolCallCompletion): Promise<void> {
+    const record = this.#writable(completion)
+    const { journal } = record
+    const index = journal.findIndex((entry) => entry.toolCallId === completion.toolCallId)
     const entry = journal[index]
     if (entry === undefined) {
-      throw new StateStoreError('not-found', write.sessionId, 'the call is not in the journal')
+      throw new StateStoreError('not-found', completion.sessionId, 'the call is not in the journal')
     }
-    journal[index] = { ...entry, result: write.result }
+    journal[index] = { ...entry, result: completion.result }
+    record.change(completion)
+    record.touch(completion.now)
   }
 
   /**
@@ -166,11 +171,9 @@ export class InMemoryStateStore implements SessionStateStore {
   async commitStep(commit: StepCommit): Promise<void> {
     const record = this.#writable(commit)
     record.append(commit.messages)
-    if (commit.customState !== undefined) record.customState = commit.customState.value
-    if (commit.fileLedgers !== undefined) {
-      record.fileLedgers = { ...record.fileLedgers, ...commit.fileLedgers }
-    }
+    record.change(commit)
     record.journal = []
+    record.outcome = commit.outcome
     record.stepCount++
     record.saveCheckpoint(commit.checkpointId, commit.now)
     record.touch(commit.now)

@@ -51,9 +51,10 @@ export class InMemoryStreamManager implements StreamManager {
     return createWriter(existing ?? this.#create(streamId, run), run)
   }
 
-  /** Ends the current run: readers end after the last chunk. */
-  async endRun(streamId: string): Promise<void> {
-    this.#streams.get(streamId)?.endRun()
+  /** Ends the current run, or does nothing when it is not the given one any more. */
+  async endRun(streamId: string, agentId?: string): Promise<void> {
+    const stream = this.#streams.get(streamId)
+    if (agentId === undefined || stream?.agentId === agentId) stream?.endRun()
   }
 
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */

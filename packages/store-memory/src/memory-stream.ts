@@ -37,6 +37,11 @@ export class MemoryStream {
     return this.#runStart
   }
 
+  /** The run that writes, or wrote last. */
+  get agentId(): string {
+    return this.#run.agentId
+  }
+
   /** Whether the current run, of this writer, goes on. */
   isWrittenBy(run: StreamRun): boolean {
     return this.#open && this.#run === run

@@ -9,8 +9,10 @@ import {
   type RunWrite,
   type SessionState,
   type SessionStatus,
+  type StateChange,
   StateStoreError,
   type StoredError,
+  type StoredOutcome,
   type WorkspaceRef,
 } from '@helix-agents/core'
 
@@ -48,6 +50,7 @@ export class SessionRecord {
   fileLedgers: Readonly<Record<string, FileLedgerSnapshot>> = {}
   output: JsonValue | undefined
   error: StoredError | undefined
+  outcome: StoredOutcome | undefined
   #version = 1
   #updatedAt: number
 
@@ -64,6 +67,11 @@ export class SessionRecord {
   /** Adds messages one by one: a spread call would limit how many. */
   append(messages: readonly Message[]): void {
     for (const message of messages) this.messages.push(message)
+  }
+
+  change({ customState, fileLedgers }: StateChange): void {
+    if (customState !== undefined) this.customState = customState.value
+    if (fileLedgers !== undefined) this.fileLedgers = { ...this.fileLedgers, ...fileLedgers }
   }
 
   /** Notes a change: each raises the version by one. */
@@ -148,6 +156,7 @@ export class SessionRecord {
     this.status = 'interrupted'
     this.output = undefined
     this.error = undefined
+    this.outcome = undefined
     this.touch(now)
   }
 
@@ -166,6 +175,7 @@ export class SessionRecord {
       ...(runId !== undefined && { runId }),
       ...(this.output !== undefined && { output: this.output }),
       ...(this.error !== undefined && { error: this.error }),
+      ...(this.outcome !== undefined && { outcome: this.outcome }),
       createdAt,
       updatedAt: this.#updatedAt,
     }

@@ -1,3 +1,4 @@
+import type { StateStoreErrorCode } from '../errors/state-store-error.ts'
 import type { Message } from '../llm/messages.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
@@ -9,8 +10,7 @@ import type {
   RunRecord,
   SessionLabels,
   SessionState,
-  SessionStatus,
-  StoredError,
+  StoredOutcome,
 } from './session-state.ts'
 
 export interface NewSession extends SessionLabels {
@@ -51,21 +51,29 @@ export interface StepStart extends RunWrite {
   readonly journal: readonly JournalEntry[]
 }
 
-/** A step is done: one transaction stores its messages, its state and its checkpoint. */
-export interface StepCommit extends RunWrite {
-  readonly messages: readonly Message[]
+/** What tools changed besides the conversation. */
+export interface StateChange {
   /** Only when it changed. */
   readonly customState?: { readonly value: JsonValue | undefined }
   /** Only those that changed. */
   readonly fileLedgers?: Readonly<Record<string, FileLedgerSnapshot>>
-  readonly checkpointId: string
 }
 
-export interface RunEnd extends RunWrite {
-  readonly status: Exclude<SessionStatus, 'idle' | 'running'>
-  readonly output?: JsonValue
-  readonly error?: StoredError
+/** A journaled call has a result: stored at once, with what the tools have changed so far. */
+export interface ToolCallCompletion extends RunWrite, StateChange {
+  readonly toolCallId: string
+  readonly result: JournalResult
 }
+
+/** A step is done: one transaction stores its messages, its state and its checkpoint. */
+export interface StepCommit extends RunWrite, StateChange {
+  readonly messages: readonly Message[]
+  readonly checkpointId: string
+  /** The step is the last one of its run, which ends like this. */
+  readonly outcome?: StoredOutcome
+}
+
+export interface RunEnd extends RunWrite, StoredOutcome {}
 
 export interface PageQuery {
   /** Default 50, at most 200. */
@@ -78,6 +86,18 @@ export interface Page<T> {
   readonly items: readonly T[]
   /** Absent on the last page. */
   readonly nextCursor?: string
+}
+
+/** A session that is stored and cannot be read. */
+export interface UnreadableSession {
+  readonly sessionId: string
+  /** The code of the `StateStoreError` that loading it throws. */
+  readonly code: StateStoreErrorCode
+}
+
+export interface SessionPage extends Page<SessionState> {
+  /** Sessions of this page whose stored data is damaged; absent when there are none. */
+  readonly unreadable?: readonly UnreadableSession[]
 }
 
 export interface MessageQuery {
@@ -108,8 +128,8 @@ export interface SessionStateStore {
   /** `null` for an unknown session. */
   loadSession(sessionId: string): Promise<SessionState | null>
   loadMessages(sessionId: string, query?: MessageQuery): Promise<MessagePage>
-  /** Newest first. */
-  listSessions(query?: PageQuery & { readonly agentType?: string }): Promise<Page<SessionState>>
+  /** Newest first. A damaged session does not hide the others. */
+  listSessions(query?: PageQuery & { readonly agentType?: string }): Promise<SessionPage>
   /** Removes everything of a session. Removing an unknown one does nothing. */
   deleteSession(sessionId: string): Promise<void>
 
@@ -131,10 +151,8 @@ export interface SessionStateStore {
    * Notes the result of a journaled call at once, before the step is done.
    * @throws {StateStoreError} `not-found` when the call is not in the journal.
    */
-  completeToolCall(
-    write: RunWrite & { readonly toolCallId: string; readonly result: JournalResult },
-  ): Promise<void>
-  /** Also empties the journal. */
+  completeToolCall(completion: ToolCallCompletion): Promise<void>
+  /** Also empties the journal. Its outcome stands until the run ends, or the session goes on. */
   commitStep(commit: StepCommit): Promise<void>
   /** The calls of the step that was under way, in the order of their start; outlives its run. */
   loadJournal(sessionId: string): Promise<readonly JournalEntry[]>

@@ -15,6 +15,13 @@ export interface StoredError {
   readonly message: string
 }
 
+/** How a run ended, or is about to. */
+export interface StoredOutcome {
+  readonly status: Exclude<SessionStatus, 'idle' | 'running'>
+  readonly output?: JsonValue
+  readonly error?: StoredError
+}
+
 /** Fields for tracing and filtering, given by the caller. */
 export interface SessionLabels {
   readonly userId?: string
@@ -42,6 +49,11 @@ export interface SessionState extends SessionLabels {
   readonly parentSessionId?: string
   readonly output?: JsonValue
   readonly error?: StoredError
+  /**
+   * What the last step decided, as long as its run has not ended: a process that died in between
+   * left it, and the next run ends with it instead of asking the model again.
+   */
+  readonly outcome?: StoredOutcome
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -85,5 +97,7 @@ export interface JournalEntry {
 
 export interface JournalResult {
   readonly message: ToolResultMessage
+  /** The call completes the run with this output. */
+  readonly finish?: { readonly output: JsonValue | undefined }
   readonly endedAt: number
 }

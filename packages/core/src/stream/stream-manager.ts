@@ -28,8 +28,11 @@ export interface StreamManager {
   startRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
   /** Continues the current run on a stream, after a pause or a crash: nothing is reset. */
   resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
-  /** Ends the current run: readers end after the last chunk. */
-  endRun(streamId: string): Promise<void>
+  /**
+   * Ends the current run: readers end after the last chunk. With an `agentId` only when that run
+   * is still the current one.
+   */
+  endRun(streamId: string, agentId?: string): Promise<void>
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */
   read(
     streamId: string,

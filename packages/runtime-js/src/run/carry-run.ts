@@ -94,7 +94,7 @@ async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
   }
   await chunks.flush()
   try {
-    await services.streamManager.endRun(run.sessionId)
+    await services.streamManager.endRun(run.sessionId, run.runId)
   } catch (error) {
     services.logger.error({ error, sessionId: run.sessionId }, 'end of stream not written')
   }
