@@ -17,7 +17,14 @@ import {
 } from '@helix-agents/core'
 import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
 import { LocalBashWorkspace } from './local-bash-workspace.ts'
-import { hashSession, ownMarker, type OwnerMarker, readOwner, writeOwner } from './owner.ts'
+import {
+  hashSession,
+  isOwnerAlive,
+  ownMarker,
+  type OwnerMarker,
+  readOwner,
+  writeOwner,
+} from './owner.ts'
 import { CAPABILITIES, parseRef, PROVIDER_ID, REF_SCHEMA_VERSION, toRef } from './ref.ts'
 import { DEFAULT_PASS_ENV, passedEnvironment } from './shell/environment.ts'
 import {
@@ -26,6 +33,7 @@ import {
   type Launcher,
   requireBubblewrap,
 } from './shell/launcher.ts'
+import { endTree } from './shell/process-tree.ts'
 import { SubprocessShell } from './subprocess-shell.ts'
 import { TmpdirFileSystem } from './tmpdir-file-system.ts'
 import {
@@ -103,6 +111,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       const directory = createDirectory(this.#tmpdirRoot)
       try {
         const marker = this.#mark(directory, { session: hashSession(session.sessionId), env })
+        restoreDirectory(directory)
         const ws = this.#build({ directory, isolation, marker, options })
         return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
       } catch (error) {
@@ -122,6 +131,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       if (before !== undefined && before.session !== session) {
         throw new WorkspaceFailedError('ref-invalid', 'the ref is of another session')
       }
+      if (before !== undefined) await endAbandoned(directory, before)
       const marker = this.#mark(directory, { session, env: before?.env ?? {} })
       const ws = this.#build({ directory, isolation, marker, options })
       return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
@@ -208,6 +218,12 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     this.#warned = true
     logger.warn({ providerId: PROVIDER_ID, isolation: 'none' }, logMessages.noIsolation)
   }
+}
+
+/** What a dead owner left running would change files behind the back of its successor. */
+async function endAbandoned(directory: WorkspaceDirectory, before: OwnerMarker): Promise<void> {
+  if (before.process === undefined || isOwnerAlive(before)) return
+  await endTree({ marker: `${directory.name}:`, places: [`${directory.scratch}/`] }, 0)
 }
 
 const CREATED = { outcome: 'created' } as const

@@ -5,7 +5,7 @@ import {
   logMessages,
   type Workspace,
 } from '@helix-agents/core'
-import { detachedMarker, type OwnerMarker, writeOwner } from './owner.ts'
+import { detachedMarker, isOwnedBy, type OwnerMarker, writeOwner } from './owner.ts'
 import { holdersOf } from './shell/holders.ts'
 import type { SubprocessShell } from './subprocess-shell.ts'
 import type { TmpdirFileSystem } from './tmpdir-file-system.ts'
@@ -57,9 +57,8 @@ export class LocalBashWorkspace implements Workspace {
   async #detach(): Promise<void> {
     const { directory, marker, clock } = this.#parts
     await this.#release()
-    if (isOwnDirectory(directory.path)) {
-      writeOwner(directory.path, detachedMarker(marker, clock.now()))
-    }
+    if (!isOwnDirectory(directory.path) || !isOwnedBy(directory.path, marker)) return
+    writeOwner(directory.path, detachedMarker(marker, clock.now()))
   }
 
   async #close(): Promise<void> {

@@ -7,7 +7,8 @@ import { envSchema } from './config.ts'
 import { unguessableName } from './file-system/unguessable-name.ts'
 import { bootId, isEnded, readProcess } from './shell/process-table.ts'
 
-const MARKER_NAME = 'owner.json'
+/** Name of the marker's file. */
+export const MARKER_NAME = 'owner.json'
 const MAX_MARKER_BYTES = 1024 * 1024
 
 const ownerSchema = z.strictObject({
@@ -68,6 +69,14 @@ export function readOwner(directory: string): OwnerMarker | undefined {
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
+}
+
+/** Whether the marker of a directory still names this owner: nobody attached to it since. */
+export function isOwnedBy(directory: string, marker: OwnerMarker): boolean {
+  const current = readOwner(directory)?.process
+  const { process: own } = marker
+  if (current === undefined || own === undefined) return false
+  return current.pid === own.pid && current.startTime === own.startTime
 }
 
 const OWNER_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK

@@ -1,10 +1,11 @@
 import { lstatSync, readdirSync, realpathSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
-import { isOwnerAlive, type OwnerMarker, readOwner } from './owner.ts'
+import { isOwnerAlive, MARKER_NAME, type OwnerMarker, readOwner } from './owner.ts'
 import { endTree } from './shell/process-tree.ts'
+import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinished.ts'
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 
 const HOUR_MS = 3_600_000
@@ -18,6 +19,11 @@ export interface ReapOptions {
   readonly graceMs?: number
   /** How long a detached workspace waits to be attached again. Default seven days. */
   readonly detachedGraceMs?: number
+  /**
+   * How long a directory must be unchanged that a process died while making: without a valid
+   * marker, and without any file of an agent. Default one day.
+   */
+  readonly unfinishedGraceMs?: number
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
   /** Gets what could not be removed. Default: no log. */
@@ -32,9 +38,12 @@ export interface ReapReport {
   readonly removed: readonly string[]
   /** In use by a running process. */
   readonly live: readonly string[]
-  /** Without a running owner, but not for long enough. */
+  /** Without a running owner, but not for long enough yet. */
   readonly waiting: readonly string[]
-  /** Named like a workspace, but no directory and marker of this user: never touched. */
+  /**
+   * Named like a workspace, but not a directory of this user, or with files and no valid marker:
+   * never touched.
+   */
   readonly foreign: readonly string[]
   readonly failed: readonly { readonly name: string; readonly error: unknown }[]
 }
@@ -47,16 +56,20 @@ type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
  * and which were not used for the grace period. Links are never followed. Processes that the
  * workspace left behind are ended first.
  *
- * A workspace that was detached waits longer, since its session may go on.
+ * A workspace that was detached waits longer, since its session may go on. A directory whose
+ * process died before it had a marker waits a day, and goes only when it is empty.
  */
 export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<ReapReport> {
   const root = options.tmpdirRoot ?? tmpdir()
   const report: Record<Verdict, string[]> = { removed: [], live: [], waiting: [], foreign: [] }
   const failed: { name: string; error: unknown }[] = []
   for (const name of namesIn(root)) {
+    const path = join(realpathSync(root), name)
     try {
-      report[await reapOne(join(realpathSync(root), name), name, options)].push(name)
+      report[await reapOne(path, name, options)].push(name)
     } catch (error) {
+      // Its owner or another reaper was faster: what was wanted.
+      if (errnoOf(error) === 'ENOENT' && !exists(path)) continue
       failed.push({ name, error })
       ;(options.logger ?? noopLogger).error({ err: error, name }, 'workspace could not be reaped')
     }
@@ -73,6 +86,10 @@ function namesIn(root: string): string[] {
   }
 }
 
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
 async function reapOne(path: string, name: string, options: ReapOptions): Promise<Verdict> {
   const verdict = judge(path, options)
   if (verdict !== 'removed' || options.dryRun === true) return verdict
@@ -84,15 +101,23 @@ async function reapOne(path: string, name: string, options: ReapOptions): Promis
     if (doomed !== path) renameSync(doomed, path)
     return again
   }
-  await endTree({ marker: `${name.replace(REAPED, '')}:`, places: [] }, 0)
+  if (readOwner(doomed) === undefined) {
+    removeUnfinished(doomed)
+    return 'removed'
+  }
+  await endTree({ marker: `${workspaceOf(name)}:`, places: [] }, 0)
   await removeMarkerLast(doomed)
   return 'removed'
+}
+
+function workspaceOf(name: string): string {
+  return name.endsWith(REAPED) ? name.slice(0, -REAPED.length) : name
 }
 
 /** An interrupted removal leaves the marker, so that the next one can finish. */
 async function removeMarkerLast(path: string): Promise<void> {
   for (const part of readdirSync(path)) {
-    if (part !== 'owner.json') await removeDirectory(join(path, part))
+    if (part !== MARKER_NAME) await removeDirectory(join(path, part))
   }
   await removeDirectory(path)
 }
@@ -100,10 +125,20 @@ async function removeMarkerLast(path: string): Promise<void> {
 function judge(path: string, options: ReapOptions): Verdict {
   if (!isOwnDirectory(path)) return 'foreign'
   const marker = readOwner(path)
-  if (marker === undefined) return 'foreign'
+  if (marker === undefined) return judgeUnmarked(path, options)
   if (isOwnerAlive(marker)) return 'live'
+  return isOver(lastUseMs(path, marker), graceOf(marker, options), options)
+}
+
+function judgeUnmarked(path: string, options: ReapOptions): Verdict {
+  if (!isUnfinished(path)) return 'foreign'
+  if (isHeld(path, workspaceOf(basename(path)))) return 'live'
+  return isOver(lastChangeMs(path), options.unfinishedGraceMs ?? 24 * HOUR_MS, options)
+}
+
+function isOver(sinceMs: number, graceMs: number, options: ReapOptions): 'removed' | 'waiting' {
   const nowMs = (options.clock ?? systemClock).now()
-  return nowMs - lastUseMs(path, marker) >= graceOf(marker, options) ? 'removed' : 'waiting'
+  return nowMs - sinceMs >= graceMs ? 'removed' : 'waiting'
 }
 
 function graceOf(marker: OwnerMarker, options: ReapOptions): number {

@@ -25,13 +25,13 @@ export interface WorkspaceDirectory {
   readonly tmp: string
 }
 
-/** Makes an empty one that only this user can enter. */
+/**
+ * Makes an empty one that only this user can enter. Its owner is written into it next, and only
+ * then its parts are made, by `restoreDirectory`: what has a file has an owner.
+ */
 export function createDirectory(tmpdirRoot: string): WorkspaceDirectory {
   mkdirSync(tmpdirRoot, { recursive: true })
-  const path = mkdtempSync(join(realpathSync(tmpdirRoot), PREFIX))
-  const directory = layoutOf(path)
-  for (const part of partsOf(directory)) mkdirSync(part, { mode: 0o700 })
-  return directory
+  return layoutOf(mkdtempSync(join(realpathSync(tmpdirRoot), PREFIX)))
 }
 
 /**

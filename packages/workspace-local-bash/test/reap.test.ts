@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { WorkspaceRef } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { reapLocalBashTmpdirs, type ReapOptions } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -17,10 +18,14 @@ import { SESSION, TestHost, text } from './open-workspace.ts'
 
 const HOUR_MS = 3_600_000
 let host: TestHost
+const children = new Set<ChildProcess>()
 beforeEach(() => {
   host = new TestHost()
 })
-afterEach(async () => host.dispose())
+afterEach(async () => {
+  for (const child of children) await crash(child)
+  await host.dispose()
+})
 
 function reap(laterMs: number, options: ReapOptions = {}) {
   const clock = new ManualClock(Date.now() + laterMs)
@@ -44,18 +49,40 @@ console.log(JSON.stringify(ref))
 setInterval(() => {}, 1000)
 `
 
-async function startOwner(): Promise<{ child: ChildProcess; ref: never; name: string }> {
-  const args = ['--conditions=@helix-agents/source', '--input-type=module', '-e', OWNER]
-  const child = spawn(process.execPath, [...args, host.tmpdirRoot, SESSION.sessionId], {
+/** Attaches to a workspace in another process, which then lives on. */
+const SUCCESSOR = `
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { systemClock, noopLogger } from '@helix-agents/core'
+const [tmpdirRoot, sessionId, ref] = process.argv.slice(1)
+const session = { sessionId, agentType: 'a' }
+await new LocalBashWorkspaceProvider({ tmpdirRoot }).resolve(JSON.parse(ref), { session,
+  workspace: 'w', capabilities: {}, signal: new AbortController().signal,
+  logger: noopLogger, clock: systemClock })
+console.log(ref)
+setInterval(() => {}, 1000)
+`
+
+const startOwner = () => startProcess(OWNER)
+const startSuccessor = (ref: WorkspaceRef) => startProcess(SUCCESSOR, JSON.stringify(ref))
+
+async function startProcess(
+  script: string,
+  ...extra: readonly string[]
+): Promise<{ child: ChildProcess; ref: never; name: string }> {
+  const node = ['--conditions=@helix-agents/source', '--input-type=module', '-e', script]
+  const args = [...node, host.tmpdirRoot, SESSION.sessionId, ...extra]
+  const child = spawn(process.execPath, args, {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  children.add(child)
   const line = await new Promise<Buffer>((resolve) => child.stdout.once('data', resolve))
   const ref = JSON.parse(line.toString())
   return { child, ref: ref as never, name: ref.ref.directory }
 }
 
 async function crash(child: ChildProcess): Promise<void> {
+  if (!children.delete(child)) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await ended
@@ -86,6 +113,29 @@ describe('an owner that crashed', () => {
   })
 })
 
+describe('an owner that was overtaken', () => {
+  it('has left processes, which end before its successor works with the files', async () => {
+    const { child, ref, name } = await startOwner()
+    await crash(child)
+    const pid = readFileSync(join(host.tmpdirRoot, name, 'root', 'pid'), 'utf8').trim()
+    expect(existsSync(`/proc/${pid}/exe`)).toBe(true)
+    await host.resolve(ref)
+    expect(existsSync(`/proc/${pid}/exe`)).toBe(false)
+  })
+  it('lives on: its processes are its own', async () => {
+    const { ref, name } = await startOwner()
+    await host.resolve(ref)
+    const pid = readFileSync(join(host.tmpdirRoot, name, 'root', 'pid'), 'utf8').trim()
+    expect(existsSync(`/proc/${pid}/exe`)).toBe(true)
+  })
+  it('detaches late, and its successor is still the owner', async () => {
+    const { ws, opened } = await host.open()
+    await startSuccessor(opened.ref)
+    await ws.detach()
+    expect((await reap(30 * 24 * HOUR_MS)).live).toEqual([ws.id])
+  })
+})
+
 describe('what is never removed', () => {
   it('a live workspace, however old', async () => {
     const { ws } = await host.open()
@@ -102,6 +152,7 @@ describe('what is never removed', () => {
     const root = host.tmpdirRoot
     mkdirSync(join(root, 'precious'))
     mkdirSync(join(root, 'helix-ws-noMarker'))
+    writeFileSync(join(root, 'helix-ws-noMarker', 'notes.txt'), 'of somebody')
     writeFileSync(join(root, 'helix-ws-aFile1'), 'x')
     symlinkSync(join(root, 'precious'), join(root, 'helix-ws-aLink1'))
     mkdirSync(join(root, 'helix-ws-x'))
