@@ -162,6 +162,7 @@ export type { RunOutput, StartOutput } from './modules/shell/tools/run.ts'
 export { parseWords, quoteWord, type WordOffence, type WordParse } from './modules/shell/words.ts'
 
 // Module: code
+export { decodeBase64, encodeBase64 } from './modules/code/base64.ts'
 export type { CodeRun, CodeRunOutput } from './modules/code/code-run.ts'
 export { type CodeConfig, type CodeConfigInput, codeConfigSchema } from './modules/code/config.ts'
 export type {
@@ -191,6 +192,12 @@ export {
 
 // Workspaces
 export type { WorkspaceDescription } from './registry/describe.ts'
+export {
+  type HealthSignal,
+  healthSignals,
+  type HealthThresholds,
+  type SessionWorkspaceHealth,
+} from './registry/health-signals.ts'
 export type { WorkspaceState } from './registry/entry-state.ts'
 export { createOpenLimit, type OpenLimit } from './registry/open-limit.ts'
 export type {
@@ -250,8 +257,33 @@ export type {
   ToolCallCompletion,
   UnreadableSession,
 } from './state/session-state-store.ts'
+export { toChunkJson } from './stream/chunk-json.ts'
 export type { ChunkType, SequencedChunk, StatePatch, StreamChunk } from './stream/chunks.ts'
+export { encodeServerSentEvent, parseLastEventId } from './stream/server-sent-event.ts'
+export type { ReadChunks } from './stream/server-sent-event-source.ts'
+export {
+  createServerSentEvents,
+  createServerSentEventsResponse,
+  type ServerSentEventsOptions,
+} from './stream/server-sent-events.ts'
 export type { StreamManager, StreamReaderOptions, StreamWriter } from './stream/stream-manager.ts'
+
+// Telemetry
+export type {
+  Span,
+  SpanAttributes,
+  SpanAttributeValue,
+  SpanException,
+  SpanOptions,
+  Tracer,
+} from './telemetry/tracer.ts'
+export {
+  failSpan,
+  failSpanWith,
+  type SpanFailure,
+  type SpanStart,
+  traced,
+} from './telemetry/traced.ts'
 
 // Time
 export { untilAborted } from './time/abort.ts'

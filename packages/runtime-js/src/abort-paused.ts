@@ -1,32 +1,36 @@
 import { type Agent, type Message, SessionError, subAgentOf } from '@helix-agents/core'
 import { findOpenCalls, type PlacedCall } from './run/find-open-calls.ts'
+import { holdSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'
-import { SessionWorkspaces } from './run/session-workspaces.ts'
+import { saveRefsOf, SessionWorkspaces } from './run/session-workspaces.ts'
 import { subSessionIdOf } from './run/sub-session.ts'
 
-/** Ends a session that does not run, its workspaces, and the sub-agents that it waits for. */
+/**
+ * Ends a session that does not run, its workspaces, and the sub-agents that it waits for. One
+ * that is over already may still own workspaces, kept or owed: they are ended too.
+ */
 export async function abortPaused(
   services: RunServices,
   agent: Agent,
   sessionId: string,
 ): Promise<void> {
-  const { stateStore, clock, leaseMs } = services
-  const before = await stateStore.loadSession(sessionId)
+  const before = await services.stateStore.loadSession(sessionId)
   if (before === null) {
     throw new SessionError('not-resumable', sessionId, 'there is no such session')
   }
-  if (before.status !== 'interrupted' && before.status !== 'running') return
-  const runId = crypto.randomUUID()
-  const write = () => ({ sessionId, runId, now: clock.now() })
-  const session = await stateStore.beginRun({ ...write(), leaseMs })
-  await abortSubAgents(services, agent, {
-    ...session,
-    calls: await openCallsOf(services, sessionId),
+  const isOver = before.status === 'completed' || before.status === 'aborted'
+  const ownsNothing = Object.keys(before.workspaceRefs).length === 0
+  if (ownsNothing && (isOver || before.status === 'idle')) return
+  await holdSession(services, before, {
+    work: async ({ session, claim }) => {
+      const calls = isOver ? [] : await openCallsOf(services, sessionId)
+      await abortSubAgents(services, agent, { ...session, calls })
+      const toolSet = services.toolSets.of(agent)
+      const saveRef = saveRefsOf(services, claim)
+      await new SessionWorkspaces({ services, session, toolSet, saveRef }).close('end')
+    },
+    ...(isOver ? {} : { end: { status: 'aborted' } }),
   })
-  const toolSet = services.toolSets.of(agent)
-  const workspaces = new SessionWorkspaces({ services, session, toolSet, write })
-  await workspaces.close('end')
-  await stateStore.endRun({ ...write(), status: 'aborted' })
 }
 
 /** Calls of a session that nobody will answer, and where it stands. */
@@ -55,7 +59,7 @@ async function tryAbort(services: RunServices, agent: Agent, sessionId: string):
   try {
     await abortPaused(services, agent, sessionId)
   } catch (error) {
-    services.logger.warn({ error, sessionId }, 'sub-agent was not ended')
+    services.logger.warn({ err: error, sessionId }, 'sub-agent was not ended')
   }
 }
 

@@ -11,6 +11,8 @@ export interface ActiveRun {
   readonly registry: WorkspaceRegistry | undefined
   /** How it ends. Never rejects. */
   readonly done: Promise<AgentResult>
+  /** Whether what the user said is stored: once that is known. Never rejects. */
+  readonly heard: Promise<boolean>
 }
 
 /** The runs of one executor. A place is taken before the run is known to the store. */

@@ -32,7 +32,8 @@ export interface AgentHandle<TOutput = unknown> {
   interrupt(): Promise<void>
   /**
    * Stops a run of this executor at once, model and tools included, or ends a paused session.
-   * An aborted run is not resumed.
+   * An aborted run is not resumed. Workspaces that the session still owns are ended, those that
+   * could not be closed before among them.
    */
   abort(): Promise<void>
   /** Goes on with the session. @throws {SessionError} `not-resumable` */
@@ -62,7 +63,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
   return {
     sessionId,
     runId,
-    stream: (options) => readStream(services.streamManager, sessionId, options),
+    stream: (options) => readStream(services, sessionId, options),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has checked it
     result: async () => (await (parts.run?.done ?? storedResult(parts))) as AgentResult<TOutput>,
     interrupt: async () => liveRun()?.control.interrupt(),
@@ -83,7 +84,7 @@ async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<Agent
   const session = await load(services, sessionId)
   if (session?.status !== 'running') return toResult(sessionId, session)
   // The end of the stream is the end of the run.
-  const chunks = readStream(services.streamManager, sessionId)[Symbol.asyncIterator]()
+  const chunks = readStream(services, sessionId)[Symbol.asyncIterator]()
   while (!(await chunks.next()).done);
   return toResult(sessionId, await load(services, sessionId))
 }

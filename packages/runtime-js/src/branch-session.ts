@@ -3,11 +3,15 @@ import {
   type Checkpoint,
   type JsonValue,
   type Message,
+  type NewSession,
   SessionError,
   type SessionState,
+  StateStoreError,
 } from '@helix-agents/core'
 import type { BranchOptions } from './executor-options.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
+import { loadOwnSession } from './load-own-session.ts'
+import { releaseRefs } from './release-refs.ts'
 import { findOpenCalls } from './run/find-open-calls.ts'
 import type { RunServices } from './run/run-services.ts'
 
@@ -18,42 +22,53 @@ export async function branchSession(
   options: BranchOptions,
 ): Promise<string> {
   const { stateStore, clock } = services
-  const source = await loadSource(services, agent, options.fromSessionId)
+  const source = await loadOwnSession(services, agent, options.fromSessionId)
   const point = await loadPoint(services, source, options.checkpointId)
   const sessionId = options.sessionId ?? crypto.randomUUID()
   const { userId, tags, metadata } = source
-  const seeds = options.seedWorkspaces === 'snapshot'
-  const workspaceRefs = seeds ? await forkWorkspaces(services, agent, source) : {}
-  await stateStore.createSession({
+  const session = {
     sessionId,
     agentType: agent.name,
     customState: point.customState,
     messages: point.messages,
-    workspaceRefs,
     ...(userId === undefined ? {} : { userId }),
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata }),
-    now: clock.now(),
-  })
+  }
+  if (options.seedWorkspaces === 'snapshot')
+    await createSeeded(services, agent, { source, session })
+  else await stateStore.createSession({ ...session, now: clock.now() })
   return sessionId
+}
+
+interface SeededBranch {
+  readonly source: SessionState
+  readonly session: Omit<NewSession, 'now'>
+}
+
+/** A branch that does not come to be leaves no copies of workspaces behind. */
+async function createSeeded(
+  services: RunServices,
+  agent: Agent,
+  { source, session }: SeededBranch,
+): Promise<void> {
+  const { stateStore, clock } = services
+  const { sessionId } = session
+  if ((await stateStore.loadSession(sessionId)) !== null) {
+    throw new StateStoreError('conflict', sessionId, 'it exists already')
+  }
+  const workspaceRefs = await forkWorkspaces(services, agent, { source, sessionId })
+  try {
+    await stateStore.createSession({ ...session, workspaceRefs, now: clock.now() })
+  } catch (error) {
+    await releaseRefs(services, agent, { sessionId, refs: workspaceRefs })
+    throw error
+  }
 }
 
 interface BranchPoint {
   readonly messages: readonly Message[]
   readonly customState: JsonValue | undefined
-}
-
-async function loadSource(
-  { stateStore }: RunServices,
-  agent: Agent,
-  sessionId: string,
-): Promise<SessionState> {
-  const source = await stateStore.loadSession(sessionId)
-  if (source === null) {
-    throw new SessionError('not-resumable', sessionId, 'there is no such session')
-  }
-  if (source.agentType === agent.name) return source
-  throw new SessionError('other-agent', sessionId, `it belongs to agent ${source.agentType}`)
 }
 
 async function loadPoint(

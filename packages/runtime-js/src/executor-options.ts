@@ -4,11 +4,11 @@ import type {
   Logger,
   RegistryDeps,
   RegistryOptions,
+  Tracer,
   UserMessage,
   WorkspaceMetrics,
   WorkspaceProvider,
 } from '@helix-agents/core'
-import type { Tracer } from './tracing.ts'
 
 /** The kinds of workspaces an executor offers: `provider.kind` → provider. */
 export type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>
@@ -30,13 +30,17 @@ export interface JSAgentExecutorOptions {
   readonly logger?: Logger
   /** Counts opens, evictions, tool calls and refusals. Default: measures nothing. */
   readonly metrics?: WorkspaceMetrics
-  /** Spans for runs, model calls and tool calls. An OpenTelemetry tracer fits as it is. */
+  /**
+   * Spans of runs, steps, model calls, tool calls and workspaces. An OpenTelemetry tracer fits as
+   * it is. Default: none.
+   */
   readonly tracer?: Tracer
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
   /**
    * A run whose process died can be taken over after this time. A living run renews its claim
-   * three times as often. Default 60 000.
+   * three times as often, and finds out before its next tool when it has lost it. A whole number,
+   * at least 1. Default 60 000.
    */
   readonly leaseMs?: number
 }
@@ -93,4 +97,9 @@ export interface BranchOptions {
 export interface ShutdownOptions {
   /** Time for the steps under way; what is not done by then is stopped. Default 10 000. */
   readonly timeoutMs?: number
+  /**
+   * Time for what was stopped to let go of its workspaces and to store its end. When it is over
+   * the shutdown ends anyway: what a run did not store is found by the next one. Default 5 000.
+   */
+  readonly graceMs?: number
 }

@@ -6,60 +6,85 @@ import {
   WorkspaceFailedError,
   type WorkspaceRef,
 } from '@helix-agents/core'
+import { releaseRefs } from './release-refs.ts'
+import { holdSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'
-import { SessionWorkspaces } from './run/session-workspaces.ts'
+import { saveRefsOf, SessionWorkspaces } from './run/session-workspaces.ts'
 
 type Refs = Readonly<Record<string, WorkspaceRef>>
 
+export interface ForkOptions {
+  readonly source: SessionState
+  /** The session that the forks are for. */
+  readonly sessionId: string
+}
+
 /**
  * Forks the workspaces of a session, as they are now, where they can take snapshots; the others
- * are left out.
+ * are left out. When one cannot be forked, none is: the others are ended.
  */
 export async function forkWorkspaces(
   services: RunServices,
   agent: Agent,
-  source: SessionState,
+  { source, sessionId }: ForkOptions,
 ): Promise<Refs> {
   const names = Object.values(agent.workspaces)
-    .filter(({ name, capabilities }) => capabilities.snapshot && source.workspaceRefs[name])
+    .filter(({ name, capabilities }) => capabilities.snapshot && hasRef(source, name))
     .map(({ name }) => name)
   if (names.length === 0) return {}
-  const live = services.active.get(source.sessionId)?.registry
-  return live === undefined ? forkPaused(services, agent, source, names) : forkAll(live, names)
+  const forks = new Map<string, WorkspaceRef>()
+  const forkInto = (access: WorkspaceAccess): Promise<void> => forkAll(access, names, forks)
+  try {
+    const live = services.active.get(source.sessionId)?.registry
+    await (live === undefined ? forkPaused(services, agent, { source, forkInto }) : forkInto(live))
+  } catch (error) {
+    await releaseRefs(services, agent, { sessionId, refs: Object.fromEntries(forks) })
+    throw error
+  }
+  return Object.fromEntries(forks)
+}
+
+function hasRef({ workspaceRefs }: SessionState, name: string): boolean {
+  return Object.hasOwn(workspaceRefs, name)
+}
+
+interface PausedFork {
+  readonly source: SessionState
+  readonly forkInto: (access: WorkspaceAccess) => Promise<void>
 }
 
 /** A session that does not run is held while its workspaces are open. */
-async function forkPaused(
+function forkPaused(
   services: RunServices,
   agent: Agent,
-  { sessionId, status, output, error }: SessionState,
-  names: readonly string[],
-): Promise<Refs> {
-  const { stateStore, clock, leaseMs } = services
-  const runId = crypto.randomUUID()
-  const write = () => ({ sessionId, runId, now: clock.now() })
-  const session = await stateStore.beginRun({ ...write(), leaseMs })
-  const toolSet = services.toolSets.of(agent)
-  const workspaces = new SessionWorkspaces({ services, session, toolSet, write })
-  try {
-    return await forkAll(workspaces.access, names)
-  } finally {
-    await workspaces.close('detach')
-    await stateStore.endRun({
-      ...write(),
-      status: status === 'idle' || status === 'running' ? 'interrupted' : status,
-      ...(output === undefined ? {} : { output }),
-      ...(error === undefined ? {} : { error }),
-    })
-  }
+  { source, forkInto }: PausedFork,
+): Promise<void> {
+  return holdSession(services, source, {
+    work: async ({ session, claim }) => {
+      const toolSet = services.toolSets.of(agent)
+      const saveRef = saveRefsOf(services, claim)
+      const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef })
+      try {
+        await forkInto(workspaces.access)
+      } finally {
+        await workspaces.close('detach')
+      }
+    },
+  })
 }
 
-async function forkAll(access: WorkspaceAccess, names: readonly string[]): Promise<Refs> {
-  const forks = names.map(async (name) => {
-    const ref = await access.use(name, (workspace) => fork(name, workspace), { idempotent: true })
-    return [name, ref] as const
+/** Waits for all of them, also when one fails: what was made must be known. */
+async function forkAll(
+  access: WorkspaceAccess,
+  names: readonly string[],
+  forks: Map<string, WorkspaceRef>,
+): Promise<void> {
+  const attempts = names.map(async (name) => {
+    const made = await access.use(name, (workspace) => fork(name, workspace), { idempotent: true })
+    forks.set(name, made)
   })
-  return Object.fromEntries(await Promise.all(forks))
+  await Promise.allSettled(attempts)
+  await Promise.all(attempts)
 }
 
 async function fork(name: string, { live }: OpenWorkspace): Promise<WorkspaceRef> {

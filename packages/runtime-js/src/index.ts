@@ -11,4 +11,3 @@ export type {
 } from './executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
 export type { RunError, AgentResult } from './agent-result.ts'
-export type { Span, SpanAttributes, Tracer } from './tracing.ts'

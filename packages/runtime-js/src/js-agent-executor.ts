@@ -3,6 +3,7 @@ import {
   type LLMAdapter,
   noopLogger,
   noopMetrics,
+  SessionError,
   type SessionState,
   type SessionStateStore,
   type StreamManager,
@@ -28,12 +29,14 @@ import { toLabels, toUserMessages } from './execute-input.ts'
 import { launchRun } from './run/launch.ts'
 import type { LaunchRequest } from './run/launch-request.ts'
 import { whyNotResumable } from './run/prepare-session.ts'
+import { restoreSession } from './restore-session.ts'
 import { RunControl } from './run/run-control.ts'
 import type { RunServices } from './run/run-services.ts'
 import { ToolSets } from './run/tool-sets.ts'
+import { shutDown } from './shut-down.ts'
 
 const DEFAULT_LEASE_MS = 60_000
-const DEFAULT_SHUTDOWN_MS = 10_000
+const MAX_LEASE_MS = 2_147_483_647
 
 /** Whether a session can be resumed, and why not. */
 export interface ResumeCheck {
@@ -49,7 +52,10 @@ export interface ResumeCheck {
 export class JSAgentExecutor {
   readonly #services: RunServices
 
-  /** @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart. */
+  /**
+   * @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart.
+   * @throws {RangeError} for a `leaseMs` that is not a time.
+   */
   constructor(
     stateStore: SessionStateStore,
     streamManager: StreamManager,
@@ -72,7 +78,7 @@ export class JSAgentExecutor {
       metrics: options.metrics ?? noopMetrics,
       tracer: options.tracer,
       clock: options.clock ?? systemClock,
-      leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
+      leaseMs: parseLeaseMs(options.leaseMs),
       active: new ActiveRuns(),
       toolSets: new ToolSets(providers),
       launch: (request) => launchRun(this.#services, request),
@@ -109,7 +115,9 @@ export class JSAgentExecutor {
   /**
    * Goes on with a session that was interrupted, that failed, or whose process died. Finished
    * tool calls are not run again; one that may have taken effect is reported to the model as
-   * unknown. With a message, a completed session goes on too.
+   * unknown, one that was waiting for such a call as not started. A run that was decided ends as
+   * it was, without the model. With a message, a completed session goes on too; this resolves once
+   * the message is stored, which is when the step under way is done.
    * @throws {SessionError} `not-resumable`, `other-agent`, `invalid-message`
    * @throws {AgentAlreadyRunningError} `already-running`, also while the lease of a process that
    * died has not run out.
@@ -165,6 +173,23 @@ export class JSAgentExecutor {
   }
 
   /**
+   * Takes a session back to one of its checkpoints: later messages and steps are gone, sub-agents
+   * they were waiting for are ended, and readers of its stream get a `stream_resync`. Its status
+   * is `interrupted` then: `resume` goes on from there, with the workspaces it had. Files are not
+   * taken back. The store lists the checkpoints of a session.
+   * @throws {SessionError} `not-resumable` for an unknown session or checkpoint, `other-agent`
+   * @throws {AgentAlreadyRunningError} `already-running` while a run holds the session.
+   */
+  async restoreCheckpoint<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    checkpointId: string,
+  ): Promise<AgentHandle<TOutput>> {
+    const runId = await restoreSession(this.#services, agent, { sessionId, checkpointId })
+    return this.#handle(agent, sessionId, undefined, runId)
+  }
+
+  /**
    * The live workspaces of a session; `undefined` when no run is active, the agent declares none,
    * or the session is paused.
    */
@@ -173,18 +198,11 @@ export class JSAgentExecutor {
   }
 
   /**
-   * For the end of the process: interrupts every run and waits. Sessions stay resumable, and
-   * workspaces keep their files.
+   * For the end of the process: interrupts every run and waits, no longer than `timeoutMs` and
+   * `graceMs` together. Sessions stay resumable, and workspaces keep their files.
    */
-  async shutdown(options: ShutdownOptions = {}): Promise<void> {
-    const { active, clock } = this.#services
-    const runs = active.all()
-    for (const run of runs) run.control.interrupt()
-    const cancel = clock.setTimer(options.timeoutMs ?? DEFAULT_SHUTDOWN_MS, () => {
-      for (const run of runs) run.control.stop('shutdown')
-    })
-    await Promise.all(runs.map((run) => run.done))
-    cancel()
+  shutdown(options: ShutdownOptions = {}): Promise<void> {
+    return shutDown(this.#services, options)
   }
 
   async #start<TOutput>(
@@ -199,6 +217,7 @@ export class JSAgentExecutor {
     try {
       const run = await launchRun(this.#services, { ...request, agent, control, toolSet })
       void run.done.finally(unfollow)
+      if (!(await run.heard)) throw notHeard(request.sessionId)
       return this.#handle(agent, request.sessionId, run)
     } catch (error) {
       unfollow()
@@ -230,4 +249,14 @@ export class JSAgentExecutor {
     if (this.#services.active.isTaken(state.sessionId)) return 'it is running'
     return whyNotResumable(state, false)
   }
+}
+
+function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {
+  if (Number.isSafeInteger(leaseMs) && leaseMs >= 1 && leaseMs <= MAX_LEASE_MS) return leaseMs
+  throw new RangeError(`leaseMs must be a whole number from 1 to ${MAX_LEASE_MS}, not ${leaseMs}`)
+}
+
+function notHeard(sessionId: string): SessionError {
+  const detail = 'its step under way was stopped again, before the message could be stored'
+  return new SessionError('not-resumable', sessionId, detail)
 }

@@ -1,35 +1,58 @@
-import type { SequencedChunk, StreamManager, StreamReaderOptions } from '@helix-agents/core'
+import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core'
+import { endAbandonedStream } from './end-abandoned-stream.ts'
+import type { RunServices } from './run/run-services.ts'
 
 /** Reads a stream that is opened with the first chunk asked for; one that is unknown is empty. */
 export function readStream(
-  streams: StreamManager,
-  streamId: string,
+  services: RunServices,
+  sessionId: string,
   options?: StreamReaderOptions,
 ): AsyncIterable<SequencedChunk> {
-  return { [Symbol.asyncIterator]: () => new LazyReader(() => streams.read(streamId, options)) }
+  const open: OpenStream = async () => {
+    const chunks = await services.streamManager.read(sessionId, options)
+    if (chunks === null) return null
+    const release = await endAbandonedStream(services, sessionId)
+    return { reader: chunks[Symbol.asyncIterator](), release }
+  }
+  return { [Symbol.asyncIterator]: () => new LazyReader(open) }
 }
 
-class LazyReader implements AsyncIterator<SequencedChunk> {
-  readonly #open: () => Promise<AsyncIterable<SequencedChunk> | null>
-  #reader: AsyncIterator<SequencedChunk> | undefined
+interface OpenReader {
+  readonly reader: AsyncIterator<SequencedChunk>
+  readonly release: () => void
+}
 
-  constructor(open: () => Promise<AsyncIterable<SequencedChunk> | null>) {
+type OpenStream = () => Promise<OpenReader | null>
+
+class LazyReader implements AsyncIterator<SequencedChunk> {
+  readonly #open: OpenStream
+  #opened: OpenReader | undefined
+
+  constructor(open: OpenStream) {
     this.#open = open
   }
 
   next(): Promise<IteratorResult<SequencedChunk>> {
-    return this.#reader === undefined ? this.#first() : this.#reader.next()
+    return this.#opened === undefined ? this.#first() : this.#next(this.#opened)
   }
 
   async return(): Promise<IteratorResult<SequencedChunk>> {
-    await this.#reader?.return?.()
+    this.#opened?.release()
+    await this.#opened?.reader.return?.()
     return { done: true, value: undefined }
   }
 
   async #first(): Promise<IteratorResult<SequencedChunk>> {
-    const chunks = await this.#open()
-    if (chunks === null) return { done: true, value: undefined }
-    this.#reader ??= chunks[Symbol.asyncIterator]()
-    return this.#reader.next()
+    const opened = await this.#open()
+    if (opened === null) return { done: true, value: undefined }
+    if (this.#opened !== undefined) opened.release()
+    this.#opened ??= opened
+    return this.#next(this.#opened)
+  }
+
+  async #next({ reader, release }: OpenReader): Promise<IteratorResult<SequencedChunk>> {
+    const result = await reader.next()
+    if (result.done === true) release()
+    return result
   }
 }

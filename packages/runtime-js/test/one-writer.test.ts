@@ -7,7 +7,15 @@ import {
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
-import { calls, createHarness, say, settle, storedMessages, textOfResult } from './harness.ts'
+import {
+  calls,
+  createHarness,
+  say,
+  settle,
+  storedMessages,
+  textOfResult,
+  typesOf,
+} from './harness.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 const stuck = () => new Promise<never>(() => {})
@@ -158,4 +166,27 @@ test('a handle of another process waits for the end of the run', async () => {
   resolve()
   expect(await result).toMatchObject({ status: 'completed', output: 'late' })
   expect(await harness.executor.getHandle(agent, 'unknown')).toBeNull()
+})
+
+test.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 31])('a lease of %s ms is refused', (leaseMs) => {
+  expect(() => createHarness([], { leaseMs })).toThrow(RangeError)
+})
+
+test('a stream that nobody ends is ended when its session is over', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([say('done')], { clock, leaseMs: 3_000 })
+  const end = harness.streams.endRun.bind(harness.streams)
+  harness.streams.endRun = () => Promise.reject(new Error('died here'))
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await handle.result()
+  harness.streams.endRun = end
+  const read = typesOf(handle)
+  await clock.advance(2_999)
+  let isEnded = false
+  void read.then(() => (isEnded = true))
+  await settle()
+  expect(isEnded).toBe(false)
+  await clock.advance(1)
+  expect(await read).toEqual(['text_delta', 'output'])
+  expect(await typesOf(handle)).toEqual(['text_delta', 'output'])
 })

@@ -1,70 +1,18 @@
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  type JournalEntry,
-  type Message,
-  type ToolAnnotations,
-} from '@helix-agents/core'
-import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { defineAgent, type JournalEntry } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
-import * as z from 'zod'
-import { calls, createHarness, gate, say, textOfResult } from './harness.ts'
-
-let ran: string[] = []
-function note(name: string, annotations: Partial<ToolAnnotations> = {}) {
-  return defineTool({
-    name,
-    description: '',
-    inputSchema: z.object({}),
-    annotations,
-    execute: () => {
-      ran.push(name)
-      return `${name} ran`
-    },
-  })
-}
-const agent = defineAgent({
-  name: 'a',
-  llmConfig: { model: {} },
-  tools: [
-    note('look', { readOnly: true }),
-    note('put', { idempotent: true }),
-    note('charge'),
-    note('refund'),
-  ],
-  outputSchema: z.object({ answer: z.string() }),
-})
-const finish = calls(['__finish__', { answer: 'ok' }])
-
-/** A session whose process died in the middle of a step. */
-async function died(messages: readonly Message[], journal: readonly JournalEntry[] = []) {
-  ran = []
-  const store = new InMemoryStateStore()
-  const write = { sessionId: 's', runId: 'dead', now: 0 }
-  await store.createSession({ sessionId: 's', agentType: 'a', customState: undefined, now: 0 })
-  await store.beginRun({ ...write, leaseMs: 1 })
-  await store.appendMessages({ ...write, messages: messages.slice(0, 1) })
-  await store.beginStep({ ...write, messages: messages.slice(1), journal })
-  return createHarness([finish], { store })
-}
-
-function asked(...names: readonly string[]): readonly Message[] {
-  const toolCalls = names.map((name, index) => ({ id: `${index}`, name, arguments: {} }))
-  return [
-    { role: 'user', content: 'Go' },
-    { role: 'assistant', content: '', toolCalls },
-  ]
-}
-
-function started(toolCallId: string, toolName: string): JournalEntry {
-  return { toolCallId, toolName, arguments: {}, startedAt: 0 }
-}
-
-async function resultsOf({ store }: ReturnType<typeof createHarness>): Promise<string[]> {
-  const { messages } = await store.loadMessages('s')
-  return messages.filter(({ role }) => role === 'tool').map((message) => textOfResult(message))
-}
+import {
+  agent,
+  asked,
+  config,
+  died,
+  finish,
+  note,
+  ran,
+  resultsOf,
+  started,
+} from './cut-off-step.ts'
+import { calls, createHarness } from './harness.ts'
 
 const kept: JournalEntry = {
   ...started('3', 'refund'),
@@ -120,30 +68,53 @@ describe('a step that was under way', () => {
   })
 })
 
-describe('a run that was done when its process died', () => {
-  const done: Message = { role: 'tool', toolCallId: '0', toolName: '__finish__', content: 'Done.' }
+describe('a step whose calls keep their order', () => {
+  const asking = asked('charge', 'put', 'charge', 'look')
 
-  test('is completed without asking the model again', async () => {
-    const messages: Message[] = [
-      { role: 'user', content: 'Go' },
-      {
-        role: 'assistant',
-        content: '',
-        toolCalls: [{ id: '0', name: '__finish__', arguments: { answer: 'before' } }],
-      },
-      done,
-    ]
-    const harness = await died(messages)
-    const handle = await harness.executor.resume(agent, 's')
-    expect((await handle.result()).output).toEqual({ answer: 'before' })
-    expect(await harness.store.loadMessages('s')).toMatchObject({ total: 3 })
+  test('has not started what waits for a call without a result', async () => {
+    const started0 = [started('0', 'charge'), started('1', 'put'), started('2', 'charge')]
+    const harness = await died(asking, started0)
+    await (await harness.executor.resume(agent, 's')).result()
+    const [first, put, second, look] = await resultsOf(harness)
+    expect([put, look]).toEqual(['put ran', 'look ran'])
+    expect(first).toContain('[outcome-unknown]')
+    expect(second).toContain('[not-started]')
+    expect(ran.toSorted()).toEqual(['look', 'put'])
   })
 
-  test('goes on when the output was refused', async () => {
-    const [user, call] = asked('__finish__')
-    const harness = await died([user!, call!, { ...done, isError: true }])
-    const handle = await harness.executor.resume(agent, 's')
-    expect((await handle.result()).output).toEqual({ answer: 'ok' })
+  test('is told the same of its calls when the user moves on', async () => {
+    const started0 = [started('0', 'charge'), started('1', 'put'), started('2', 'charge')]
+    const harness = await died(asking, started0)
+    await (await harness.executor.execute(agent, 'Something else', { sessionId: 's' })).result()
+    const [first, put, second, look] = await resultsOf(harness)
+    expect([first, put].every((text) => text!.includes('[outcome-unknown]'))).toBe(true)
+    expect(second).toContain('[not-started]')
+    expect(look).toContain('[aborted]')
+  })
+
+  test('says the same of a call after a further death', async () => {
+    const inOrder = note('put', { idempotent: true }, 'charge')
+    const other = defineAgent({ ...config, tools: [inOrder, note('charge'), note('refund')] })
+    const started0 = [started('0', 'put'), started('1', 'charge'), started('2', 'refund')]
+    const harness = await died(asked('put', 'charge', 'refund'), started0)
+    // The next process says what it knows, runs `put` again and dies with its commit.
+    const { store } = harness
+    const dying = new Proxy(store, {
+      get: (target, key) => {
+        const method = Reflect.get(target, key) as (...args: unknown[]) => unknown
+        if (key === 'commitStep' || key === 'endRun') return () => Promise.reject(new Error('dead'))
+        return method.bind(target)
+      },
+    })
+    const dead = createHarness([finish], { store: dying, leaseMs: 1 })
+    expect((await (await dead.executor.resume(other, 's')).result()).status).toBe('failed')
+    const last = harness.next([finish], { clock: new ManualClock(Date.now() + 1_000) })
+    await (await last.executor.resume(other, 's')).result()
+    const [put, charge, refund] = await resultsOf(last)
+    expect(put).toBe('put ran')
+    expect(charge).toContain('[not-started]')
+    expect(refund).toContain('[outcome-unknown]')
+    expect(ran).toEqual(['put'])
   })
 })
 
@@ -163,66 +134,8 @@ test('a restored checkpoint is where a resume goes on', async () => {
   const harness = createHarness([calls(['look']), calls(['charge']), finish])
   await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
   const { items } = await harness.store.listCheckpoints('s')
-  await harness.store.restoreCheckpoint('s', items.at(-1)!.id, Date.now())
+  await harness.executor.restoreCheckpoint(agent, 's', items.at(-1)!.id)
   const next = harness.next([calls(['refund']), finish])
   await (await next.executor.resume(agent, 's')).result()
   expect(await resultsOf(next)).toEqual(['look ran', 'refund ran', 'Done.'])
-})
-
-async function paused() {
-  const hold = gate()
-  const reached = gate()
-  const wait = defineTool({
-    name: 'wait',
-    description: '',
-    inputSchema: z.object({}),
-    execute: () => (reached.open(), hold.opened),
-  })
-  const child = defineAgent({ name: 'child', llmConfig: { model: {} }, tools: [wait] })
-  const parent = defineAgent({
-    name: 'parent',
-    llmConfig: { model: {} },
-    tools: [createSubAgentTool(child, z.object({}))],
-  })
-  const harness = createHarness([calls(['subagent__child']), calls(['wait']), say('on we go')])
-  const handle = await harness.executor.execute(parent, 'x', { sessionId: 's' })
-  await reached.opened
-  await handle.interrupt()
-  hold.open()
-  expect((await handle.result()).status).toBe('interrupted')
-  const statusOfChild = async () => (await harness.store.loadSession('s/s1-0'))?.status
-  expect(await statusOfChild()).toBe('interrupted')
-  return { harness, parent, handle, statusOfChild }
-}
-
-describe('a paused sub-agent', () => {
-  test('ends with its parent', async () => {
-    const { handle, statusOfChild } = await paused()
-    await handle.abort()
-    expect(await statusOfChild()).toBe('aborted')
-  })
-
-  test('ends when the user moves on', async () => {
-    const { harness, parent, statusOfChild } = await paused()
-    const next = await harness.executor.execute(parent, 'y', { sessionId: 's' })
-    expect((await next.result()).output).toBe('on we go')
-    expect(await statusOfChild()).toBe('aborted')
-  })
-
-  test('is not taken for the one of a step that is played again', async () => {
-    const child = defineAgent({ name: 'child', llmConfig: { model: {} } })
-    const parent = defineAgent({
-      name: 'parent',
-      llmConfig: { model: {} },
-      tools: [note('look', { readOnly: true }), createSubAgentTool(child, z.object({}))],
-    })
-    const ask = calls(['subagent__child'])
-    const harness = createHarness([calls(['look']), ask, say('first'), say('end')])
-    await (await harness.executor.execute(parent, 'x', { sessionId: 's' })).result()
-    const { items } = await harness.store.listCheckpoints('s')
-    await harness.store.restoreCheckpoint('s', items.at(-1)!.id, Date.now())
-    const next = harness.next([ask, say('second'), say('end')])
-    await (await next.executor.resume(parent, 's')).result()
-    expect(await resultsOf(next)).toEqual(['look ran', 'second'])
-  })
 })

@@ -1,4 +1,4 @@
-import { defineAgent, defineTool } from '@helix-agents/core'
+import { defineAgent, defineTool, type Span, type Tracer } from '@helix-agents/core'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -274,13 +274,38 @@ test.each([
   expect(harness.logger.with('stream write failed')).toHaveLength(1)
 })
 
-test('spans cover the run, its model calls and its tool calls', async () => {
+const ignore = (): void => {}
+const silentSpan: Span = {
+  setAttribute: ignore,
+  setAttributes: ignore,
+  setStatus: ignore,
+  recordException: ignore,
+  end: ignore,
+}
+
+test('spans cover the run, its steps, model calls and tool calls', async () => {
   const names: string[] = []
-  const span = { setAttribute: () => {}, recordException: () => {}, end: () => {} }
-  const tracer = { startSpan: (name: string) => (names.push(name), span) }
+  const span: Span = { ...silentSpan, end: () => names.push('end') }
+  const tracer: Tracer = {
+    startActiveSpan: (name, _, work) => {
+      names.push(name)
+      return work(span)
+    },
+  }
   const harness = createHarness([calls(['add', { a: 1, b: 1 }]), say('ok')], { tracer })
-  await (await harness.executor.execute(agentWith(add), 'x')).result()
-  expect(names).toEqual(['helix.run', 'helix.model_call', 'helix.tool_call', 'helix.model_call'])
+  const agent = agentWith(add)
+  await (await harness.executor.execute(agent, 'x')).result()
+  const step = ['helix.step', 'chat', 'end']
+  expect(names).toEqual([
+    `invoke_agent ${agent.name}`,
+    ...step,
+    'execute_tool add',
+    'end',
+    'end',
+    ...step,
+    'end',
+    'end',
+  ])
 })
 
 test('a second turn hears the first one', async () => {

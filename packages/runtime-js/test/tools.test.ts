@@ -130,7 +130,7 @@ describe('a tool that fails', () => {
     expect(end).toMatchObject({ success: false, error: { code: 'tool-failed' } })
     const [line] = harness.logger.with('tool failed')
     expect(line!.fields).toMatchObject({ tool: 'fail', sessionId: 's' })
-    expect((line!.fields as { error: ToolFailedError }).error.cause).toBe(error)
+    expect((line!.fields as { err: ToolFailedError }).err.cause).toBe(error)
   })
 
   test('hides errors of the platform', async () => {

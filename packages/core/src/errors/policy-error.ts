@@ -1,5 +1,11 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
+/**
+ * `command-not-allowed`: the program is not in `shell.allowedCommands`. `shell-metacharacter`: with
+ * an allowlist a command is one program and its arguments. `expansion`: with an allowlist nothing
+ * expands globs and braces. `language-not-allowed`: it is not in `code.languages`. `path-denied`:
+ * `fs.pathRules` forbid it. `cross-session`: the snapshot is of another session.
+ */
 export type PolicyErrorCode =
   | 'command-not-allowed'
   | 'shell-metacharacter'

@@ -3,7 +3,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 /**
  * `conflict`: another writer was first, or this run lost its lease. `not-found`: no such
  * session. `corrupt`: the stored data cannot be read. `unavailable`: the store did not answer.
- * `invalid-query`: a limit, an offset or a cursor that cannot be used.
+ * `invalid-query`: a limit, an offset or a cursor that cannot be used. `schema-version`: the
+ * database was made by another release and cannot be used by this one.
  */
 export type StateStoreErrorCode =
   | 'conflict'
@@ -11,6 +12,7 @@ export type StateStoreErrorCode =
   | 'corrupt'
   | 'unavailable'
   | 'invalid-query'
+  | 'schema-version'
 
 /** The session store could not do what was asked; other sessions are not affected. */
 export class StateStoreError extends HelixError {

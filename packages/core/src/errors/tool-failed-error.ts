@@ -1,7 +1,10 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
-/** `tool-failed`: the tool said so itself. `tool-timeout`: its time was up. */
-export type ToolFailedCode = 'tool-failed' | 'tool-timeout'
+/**
+ * `tool-failed`: the tool said so itself. `tool-timeout`: its time was up. `not-started`: the
+ * process stopped before the call began.
+ */
+export type ToolFailedCode = 'tool-failed' | 'tool-timeout' | 'not-started'
 
 const MAX_MESSAGE_LENGTH = 1_000
 

@@ -1,5 +1,16 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
+/**
+ * `provider-failed`: its provider could not open it; the cause is in the log.
+ * `capability-missing`: it has not what the agent declares; change the declaration, or what the
+ * provider is configured with. `config-invalid`: no provider of this kind is registered, or the
+ * named options are wrong. `ref-invalid`: the stored ref is damaged, or another provider's or
+ * session's; it is kept as it is. `ref-version`: a release too far from this one wrote the ref; run
+ * one that reads it. `open-timeout`: it did not open within `openTimeoutMs`.
+ * `sharing-not-declared`: an id that several sessions would share needs `shareAcrossSessions`.
+ * `working-directory-missing`: its directory is gone and cannot be made again; see the hint.
+ * `closed`: the session has ended with its workspaces.
+ */
 export type WorkspaceFailedCode =
   | 'provider-failed'
   | 'capability-missing'

@@ -1,20 +1,40 @@
 /** Texts that operators search and alert on. They do not change; variables are fields. */
 export const logMessages = {
+  /** An evicted workspace could not be used again: see `code` and `err`. */
   evictionRetryExhausted: 'workspace tool: eviction retry exhausted',
+  /** A command with an operator, a redirect or a substitution met an allowlist. */
   shellMetacharacterRejected: 'workspace tool: shell metacharacter rejected',
+  /** A command with a glob or a brace met an allowlist. */
   expansionRejected: 'workspace tool: glob/brace expansion rejected',
+  /** The program is not in `shell.allowedCommands`. */
   commandNotInAllowlist: 'workspace tool: command not in allowlist',
+  /** The language is not in `code.languages`. */
   languageNotAllowed: 'workspace tool: language not allowed',
+  /** `fs.pathRules` forbid the path. */
   pathDenied: 'workspace tool: path denied',
+  /** A path led out of the workspace. */
+  pathEscapeRejected: 'workspace tool: path outside the workspace rejected',
+  /** A change was asked for under `fs.readOnly`. */
+  readOnlyRejected: 'workspace tool: change of a read-only workspace rejected',
+  /** A snapshot of another session was to be restored. */
   crossSessionSnapshot: 'workspace tool: snapshot of another session rejected',
+  /** The sub-agent has a workspace of its own under this name, not the one of its parent. */
   subAgentWorkspaceName: 'sub-agent declares workspace name that exists on parent',
+  /** A directory could not be removed: `path`, and `holders`, the processes that use it. */
   tmpdirCloseFailed: 'tmpdir close failed',
+  /** A close took longer than `closeTimeoutMs`; it is owed. */
   closeTimedOut: 'workspace close timed out',
+  /** A close failed; unless it was a detach it is owed. */
   closeFailed: 'workspace close failed',
+  /** A workspace could not be opened after all retries: see `code` and `err`. */
   openFailed: 'workspace open failed',
+  /** The backend is gone for good; a fresh workspace takes its place. */
   workspaceLost: 'workspace lost',
+  /** Commands of this provider can do what the process can; once a provider object. */
   noIsolation: 'workspace has no isolation',
+  /** A program of an allowlist can start any other one. */
   allowedCommandStartsOthers: 'allowed command can start other commands',
+  /** A tool call failed. The model read a short form of it, `err` is the whole. */
   toolFailed: 'tool failed',
   /** Starts a line that stands for several; its field `suppressedCount` says for how many. */
   rateLimited: '[rate-limited]',

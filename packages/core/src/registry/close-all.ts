@@ -8,6 +8,7 @@ import type { RegistryContext } from './registry-context.ts'
 import type { CloseMode, OwedDestroy } from './registry-deps.ts'
 import { moveEntry, type RegistryEntry } from './registry-entry.ts'
 import { closeOverrun, endWorkspace } from './release-backend.ts'
+import { type NoteFailure, tracedClose } from './workspace-span.ts'
 
 /** Where the close of one workspace stands; the work goes on after its time is up. */
 interface CloseProgress {
@@ -30,13 +31,24 @@ export async function closeAll(
   context.lifetime.abort(
     new WorkspaceFailedError('closed', 'the workspaces of this session are closed'),
   )
-  await Promise.all(entries.map((entry) => closeBounded(entry, mode, context)))
+  await Promise.all(
+    entries.map((entry) =>
+      tracedClose(entry, mode, context, (noteFailure) =>
+        closeBounded(entry, { mode, noteFailure }, context),
+      ),
+    ),
+  )
   context.auditLogger.flush()
+}
+
+interface CloseRequest {
+  readonly mode: CloseMode
+  readonly noteFailure: NoteFailure
 }
 
 async function closeBounded(
   entry: RegistryEntry,
-  mode: CloseMode,
+  { mode, noteFailure }: CloseRequest,
   context: RegistryContext,
 ): Promise<void> {
   const progress: CloseProgress = { mode, isOverdue: false, isDone: false }
@@ -51,6 +63,7 @@ async function closeBounded(
   try {
     await withDeadline(work, { clock: context.clock, timeoutMs: context.closeTimeoutMs, onTimeout })
   } catch (err) {
+    noteFailure(err)
     await reportFailure(entry, progress, err, context)
   }
   moveEntry(entry, 'closed', context)

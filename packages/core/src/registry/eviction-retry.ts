@@ -3,7 +3,14 @@ import { WorkspaceEvictedError } from '../errors/workspace-evicted-error.ts'
 import { logMessages } from '../logging/log-messages.ts'
 import { acquireEntry } from './open-entry.ts'
 import type { RegistryContext } from './registry-context.ts'
-import { assertNotClosed, isClosed, moveEntry, type RegistryEntry } from './registry-entry.ts'
+import {
+  assertNotClosed,
+  isClosed,
+  moveEntry,
+  noteAttempt,
+  noteSuccess,
+  type RegistryEntry,
+} from './registry-entry.ts'
 import type { OpenWorkspace, UseOptions } from './workspace-access.ts'
 
 type Operation<T> = (workspace: OpenWorkspace) => Promise<T>
@@ -30,10 +37,11 @@ export async function useEntry<T>(
     opened = await acquireEntry(entry, context, options.signal)
     assertNotClosed(entry)
   }
-  entry.lastAttemptAt = context.clock.now()
+  noteAttempt(entry, context.clock.now())
   try {
     const result = await operation(opened)
-    entry.lastOpAt = entry.lastSuccessAt = context.clock.now()
+    entry.lastOpAt = context.clock.now()
+    noteSuccess(entry, entry.lastOpAt)
     return result
   } catch (error) {
     entry.lastOpAt = context.clock.now()
@@ -75,10 +83,11 @@ async function repeatOperation<T>(
     throw error
   })
   assertNotClosed(entry)
-  entry.lastAttemptAt = context.clock.now()
+  noteAttempt(entry, context.clock.now())
   try {
     const result = await operation(opened)
-    entry.lastOpAt = entry.lastSuccessAt = context.clock.now()
+    entry.lastOpAt = context.clock.now()
+    noteSuccess(entry, entry.lastOpAt)
     context.metrics.incEvictionRetry(entry.labels)
     return result
   } catch (error) {

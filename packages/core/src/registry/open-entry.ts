@@ -11,9 +11,12 @@ import {
   failEntry,
   isClosed,
   moveEntry,
+  noteAttempt,
+  noteSuccess,
   type RegistryEntry,
 } from './registry-entry.ts'
 import type { OpenWorkspace } from './workspace-access.ts'
+import { tracedOpen } from './workspace-span.ts'
 
 /**
  * The open workspace; opens it when needed. All callers share one open, which belongs to the
@@ -45,8 +48,9 @@ function assertMayOpen(entry: RegistryEntry, context: RegistryContext): void {
 
 function startOpen(entry: RegistryEntry, context: RegistryContext): Promise<OpenWorkspace> {
   moveEntry(entry, 'open', context)
-  entry.lastAttemptAt = context.clock.now()
-  const opening = runOpen(entry, context, entry.lastAttemptAt)
+  const startedAt = context.clock.now()
+  noteAttempt(entry, startedAt)
+  const opening = tracedOpen(entry, context, () => runOpen(entry, context, startedAt))
   entry.opening = opening
   // Every caller may have left; the entry keeps the error.
   void settled(opening)
@@ -79,7 +83,7 @@ async function runOpen(
 
 function recordSuccess(entry: RegistryEntry, context: RegistryContext, startedAt: number): void {
   const now = context.clock.now()
-  entry.lastSuccessAt = now
+  noteSuccess(entry, now)
   entry.openedAt = now
   delete entry.failure
   context.metrics.incOpen(entry.labels, entry.receipt?.outcome ?? 'created')

@@ -1,5 +1,6 @@
 import { RateLimitedLogger } from '../logging/rate-limited-logger.ts'
 import { type Logger, noopLogger } from '../logging/logger.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { noopMetrics, type WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { SessionRef } from '../workspace/provider.ts'
@@ -14,6 +15,7 @@ export interface RegistryContext {
   readonly logger: Logger
   readonly auditLogger: RateLimitedLogger
   readonly metrics: WorkspaceMetrics
+  readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly openLimit: OpenLimit
@@ -38,6 +40,7 @@ export function createContext(deps: RegistryDeps): RegistryContext {
     logger,
     auditLogger: new RateLimitedLogger({ logger, clock, securityWindowMs }),
     metrics: deps.metrics ?? noopMetrics,
+    tracer: deps.tracer,
     clock,
     random: deps.random ?? Math.random,
     openLimit: deps.openLimit ?? createOpenLimit(deps.maxConcurrentOpens),

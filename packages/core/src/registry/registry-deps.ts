@@ -1,5 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { SessionRef, WorkspaceProvider } from '../workspace/provider.ts'
@@ -55,6 +56,8 @@ export interface RegistryDeps extends RegistryOptions {
   readonly logger?: Logger
   /** Default: none. */
   readonly metrics?: WorkspaceMetrics
+  /** Spans of open, resolve and close. An OpenTelemetry tracer fits as it is. Default: none. */
+  readonly tracer?: Tracer
   /** Default: the time of the machine. */
   readonly clock?: Clock
   /** Numbers in [0, 1) for the jitter of retries. Default `Math.random`. */

@@ -20,6 +20,8 @@ export interface RegistryEntry {
   readonly labels: WorkspaceLabels
   readonly provider: WorkspaceProvider | undefined
   state: WorkspaceState
+  /** When the state was reached. */
+  stateSince: number
   /** What operations use; set exactly while the state is `open`. Each open makes a new one. */
   current?: OpenWorkspace
   /** The handle to close or detach at the end; set also while closing. */
@@ -46,6 +48,8 @@ export interface RegistryEntry {
   lastError?: HelixError
   lastAttemptAt?: number
   lastSuccessAt?: number
+  /** The first attempt that no success has followed. */
+  unsuccessfulSince: number | undefined
   lastOpAt?: number
   openedAt?: number
   receipt?: RestoreReceipt
@@ -68,6 +72,8 @@ export function createEntry(
     labels: { workspace: name, providerId: provider.kind },
     provider: deps.providers.get(provider.kind),
     state: 'declared',
+    stateSince: context.clock.now(),
+    unsuccessfulSince: undefined,
     ledger: new FileLedger(ownValue(deps.ledgers, name)),
     isLedgerNew: false,
     generation: 0,
@@ -84,8 +90,22 @@ export function moveEntry(
   event: WorkspaceEvent,
   context: RegistryContext,
 ): void {
-  entry.state = nextState(entry.state, event)
-  context.metrics.setState(entry.labels, entry.state)
+  const previous = entry.state
+  entry.state = nextState(previous, event)
+  entry.stateSince = context.clock.now()
+  context.metrics.setState(entry.labels, entry.state, previous)
+}
+
+/** Notes that an open, resolve or operation begins, and when. */
+export function noteAttempt(entry: RegistryEntry, now: number): void {
+  entry.lastAttemptAt = now
+  entry.unsuccessfulSince ??= now
+}
+
+/** Notes that the last attempt succeeded. */
+export function noteSuccess(entry: RegistryEntry, now: number): void {
+  entry.lastSuccessAt = now
+  entry.unsuccessfulSince = undefined
 }
 
 /** Remembers why a workspace cannot be opened, for `describe()` and for later callers. */

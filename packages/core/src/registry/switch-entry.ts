@@ -16,6 +16,7 @@ import {
   type RegistryEntry,
 } from './registry-entry.ts'
 import { closeOverrun, endWorkspace } from './release-backend.ts'
+import { tracedSwitch } from './workspace-span.ts'
 
 /**
  * Makes the entry use another workspace. The new one is resolved, checked and persisted first:
@@ -32,7 +33,7 @@ export async function switchEntry(
     await settled(entry.switching ?? entry.opening)
   }
   assertNotClosed(entry)
-  const work = runSwitch(entry, ref, context)
+  const work = tracedSwitch(entry, context, () => runSwitch(entry, ref, context))
   entry.switching = settled(work)
   await work
 }

@@ -7,6 +7,11 @@ interface ChunkBase {
   readonly agentType: string
   /** Milliseconds since the epoch. */
   readonly timestamp: number
+  /**
+   * Names of fields that a store has cut down, because the chunk was larger than it takes. Texts,
+   * and the JSON of values of any type, keep their beginning, as a string; `patches` is empty.
+   */
+  readonly truncated?: readonly string[]
 }
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -17,8 +22,14 @@ export interface StatePatch {
 }
 
 interface ChunkFields {
+  /** A piece of the answer. */
+  /** A piece of what the model says. */
   text_delta: { readonly delta: string }
+  /** What the model thinks before it answers. */
+  /** What the model thinks: a piece of it, or the whole when it is complete. */
   thinking: { readonly content: string; readonly isComplete: boolean }
+  /** A tool call begins. */
+  /** A tool is called. */
   tool_start: {
     readonly toolCallId: string
     readonly toolName: string
@@ -31,6 +42,8 @@ interface ChunkFields {
     readonly output: 'stdout' | 'stderr'
     readonly text: string
   }
+  /** A tool call has ended, with `result` or `error`. */
+  /** A tool has answered: with its result, or with what went wrong. */
   tool_end: {
     readonly toolCallId: string
     readonly toolName: string
@@ -38,19 +51,29 @@ interface ChunkFields {
     readonly result?: unknown
     readonly error?: { readonly code: string; readonly message: string }
   }
+  /** A sub-agent begins; what it says follows in the same stream. */
+  /** A sub-agent starts; its chunks are in this stream too, under its own `agentType`. */
   subagent_start: {
     readonly toolCallId: string
     readonly subAgentType: string
     readonly subSessionId: string
   }
+  /** A sub-agent has ended. */
+  /** A sub-agent has ended. */
   subagent_end: {
     readonly toolCallId: string
     readonly subAgentType: string
     readonly subSessionId: string
     readonly success: boolean
   }
+  /** The custom state has changed. */
+  /** The custom state has changed, as a JSON Patch. */
   state_patch: { readonly patches: readonly StatePatch[] }
+  /** What a tool emits. */
+  /** What a tool wants to be known. */
   custom: { readonly eventName: string; readonly data: unknown }
+  /** The end of a run that failed. */
+  /** The end of a run that failed. */
   error: { readonly code: string; readonly message: string }
   /** The end of a run that has a result. */
   output: { readonly output: JsonValue | undefined }

@@ -6,6 +6,7 @@ import type { ModuleName } from '../modules/registry.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { auditRefusal } from './audit-refusal.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { limitText } from './result-budget.ts'
 import { parseToolInput } from './parse-tool-input.ts'
@@ -107,6 +108,7 @@ export class WorkspaceTool implements Tool {
       return output
     } catch (error) {
       this.#measure(workspaces, 'error', startedAt)
+      auditRefusal(error, workspace, workspaces)
       throw error
     }
   }

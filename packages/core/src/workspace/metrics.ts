@@ -21,7 +21,11 @@ export interface WorkspaceMetrics {
   incToolCall(labels: WorkspaceLabels, tool: string, outcome: 'success' | 'error'): void
   observeToolMs(labels: WorkspaceLabels, tool: string, ms: number): void
   incPolicyRejection(labels: WorkspaceLabels, code: string): void
-  setState(labels: WorkspaceLabels, state: WorkspaceState): void
+  /**
+   * A workspace went from `previous` to `state`. It starts as `declared`, of which nobody is told,
+   * and every one that leaves that state ends as `closed`: counting up and down leaves nothing.
+   */
+  setState(labels: WorkspaceLabels, state: WorkspaceState, previous: WorkspaceState): void
 }
 
 const ignore = (): void => {}

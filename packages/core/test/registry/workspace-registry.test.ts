@@ -3,7 +3,7 @@ import { once, ref, setup } from './harness.ts'
 
 describe('what operators see', () => {
   test('is a frozen copy and does no I/O', async () => {
-    const { registry, events } = setup({ names: ['a', 'b'], refs: { b: ref('b9') } })
+    const { registry, events, clock } = setup({ names: ['a', 'b'], refs: { b: ref('b9') } })
     const before = registry.describe()
     expect(Object.isFrozen(before) && before.every((each) => Object.isFrozen(each))).toBe(true)
     expect(before).toEqual([
@@ -11,6 +11,7 @@ describe('what operators see', () => {
         name: 'a',
         providerId: 'fake',
         state: 'declared',
+        stateSince: clock.now(),
         capabilities: { fs: true },
         evictions: 0,
         retries: 0,
@@ -45,11 +46,11 @@ describe('what operators see', () => {
     const { registry, metrics } = setup()
     await registry.acquire('box')
     await registry.close({ mode: 'detach' })
-    expect(metrics.calls('setState').map(([, state]) => state)).toEqual([
-      'opening',
-      'open',
-      'closing',
-      'closed',
+    expect(metrics.calls('setState').map(([, ...states]) => states)).toEqual([
+      ['opening', 'declared'],
+      ['open', 'opening'],
+      ['closing', 'open'],
+      ['closed', 'closing'],
     ])
   })
 })

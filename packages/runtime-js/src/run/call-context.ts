@@ -1,28 +1,16 @@
 import type { ToolCall, ToolContext, WorkspaceAccess } from '@helix-agents/core'
 import type { Run } from './run.ts'
 
-/** What a call did besides its result, also when it failed. */
-export interface CallEffects {
-  /** The custom state is stored with the whole step, later than the result of a call. */
-  changedState: boolean
-}
-
 /** What one tool call may use. */
 export class CallContext implements ToolContext {
   readonly abortSignal: AbortSignal
   readonly #run: Run
   readonly #call: ToolCall
-  readonly #effects: CallEffects
 
-  constructor(
-    run: Run,
-    call: ToolCall,
-    options: { readonly signal: AbortSignal; readonly effects: CallEffects },
-  ) {
+  constructor(run: Run, call: ToolCall, signal: AbortSignal) {
     this.#run = run
     this.#call = call
-    this.#effects = options.effects
-    this.abortSignal = options.signal
+    this.abortSignal = signal
   }
 
   get sessionId(): string {
@@ -50,8 +38,7 @@ export class CallContext implements ToolContext {
   }
 
   updateState<T>(recipe: (draft: T) => void): void {
-    this.#effects.changedState = true
-    this.#run.state.update(recipe)
+    this.#run.state.update(this.#call, recipe)
   }
 
   emit(eventName: string, data: unknown): void {

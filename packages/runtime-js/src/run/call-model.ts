@@ -2,10 +2,11 @@ import {
   type StepCallbacks,
   type StepInput,
   type StepResult,
+  traced,
   untilAborted,
 } from '@helix-agents/core'
-import { traced } from '../tracing.ts'
 import type { Run } from './run.ts'
+import { modelSpan, noteModel } from './spans.ts'
 
 /**
  * Asks the model for one step, and streams what it says. Rejects as soon as the run is stopped,
@@ -16,7 +17,6 @@ export function createModelCaller(run: Run): () => Promise<StepResult> {
   const spoken = { text: false, thinking: false }
   const callbacks = createCallbacks(run, spoken)
   const promptOf = createPrompt(run)
-  const attributes = { 'helix.agent': agent.name, 'helix.session': run.sessionId }
   return async () => {
     spoken.text = false
     spoken.thinking = false
@@ -31,9 +31,15 @@ export function createModelCaller(run: Run): () => Promise<StepResult> {
       agentId: run.runId,
       agentType: agent.name,
     }
-    const span = { name: 'helix.model_call', attributes }
-    const result = await traced(services.tracer, span, () =>
-      untilAborted(services.llmAdapter.generateStep(input), control.signal),
+    const result = await traced(
+      services.tracer,
+      () => modelSpan(run),
+      async (span) => {
+        const step = services.llmAdapter.generateStep(input)
+        const answer = await untilAborted(step, control.signal)
+        noteModel(span, answer)
+        return answer
+      },
     )
     run.count(result.usage)
     if (result.type === 'text' || result.type === 'tool_calls') speakRest(run, result, spoken)

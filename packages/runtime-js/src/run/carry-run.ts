@@ -1,12 +1,12 @@
-import { HelixError, type Message, type UserMessage } from '@helix-agents/core'
+import { HelixError, type Message, traced, type UserMessage } from '@helix-agents/core'
 import type { RunError, RunOutcome, AgentResult } from '../agent-result.ts'
-import { traced } from '../tracing.ts'
-import { isLost, keepClaim } from './claim.ts'
+import { isLost } from './claim.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import { goOnWithStep } from './open-step.ts'
-import { toStoredOutput } from './prepare-session.ts'
 import type { Run } from './run.ts'
 import { runLoop } from './run-loop.ts'
+import { noteOutcome, noteRun, runSpan, stepSpan } from './spans.ts'
+import { toStoredOutcome, toStoredOutput } from './stored-outcome.ts'
 
 /** A run that holds its session and is ready to go. */
 export interface OpenedRun {
@@ -18,18 +18,33 @@ export interface OpenedRun {
   readonly openCalls: readonly PlacedCall[]
   /** What the user said meanwhile; added once the open calls are settled. */
   readonly laterMessages: readonly UserMessage[]
+  /** Says whether what the user said is stored. */
+  readonly onHeard: (isStored: boolean) => void
 }
 
 /** Carries a run to its end and stores that. Never rejects. */
-export async function carryRun(opened: OpenedRun): Promise<AgentResult> {
+export function carryRun(opened: OpenedRun): Promise<AgentResult> {
   const { run } = opened
-  const endClaim = keepClaim(run)
-  const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
-  const attributes = { 'helix.agent': run.agent.name, 'helix.session': run.sessionId }
   const { tracer } = run.services
-  const reached = await traced(tracer, { name: 'helix.run', attributes }, () => carry(opened))
+  return traced(
+    tracer,
+    () => runSpan(run),
+    async (span) => {
+      const result = await carryToEnd(opened)
+      noteRun(span, result)
+      return result
+    },
+  )
+}
+
+async function carryToEnd(opened: OpenedRun): Promise<AgentResult> {
+  const { run } = opened
+  const endClaim = run.claim.keep()
+  const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
+  const reached = await carry(opened)
+  opened.onHeard(false)
   endLimit()
-  await run.workspaces.close(closeMode(opened, reached))
+  await run.workspaces.close(await closeMode(opened, reached))
   const outcome = await storeEnd(run, reached)
   endClaim()
   run.services.active.noteEnding(run.sessionId)
@@ -37,48 +52,79 @@ export async function carryRun(opened: OpenedRun): Promise<AgentResult> {
   return toResult(run, outcome)
 }
 
-async function carry({ run, finished, openCalls, laterMessages }: OpenedRun): Promise<RunOutcome> {
+async function carry(opened: OpenedRun): Promise<RunOutcome> {
+  const { run, finished } = opened
   try {
     if (finished !== undefined) return finished
     if (run.services.openEagerly) await run.workspaces.registry?.openAll(run.control.signal)
-    const early = openCalls.length === 0 ? undefined : await goOnWithStep(run, openCalls)
-    if (early === undefined) await addMessages(run, laterMessages)
-    return early ?? (await runLoop(run))
+    return (await takeUp(opened)) ?? (await runLoop(run))
   } catch (error) {
-    run.services.logger.error({ error, sessionId: run.sessionId, runId: run.runId }, 'run broke')
+    if (isLost(error)) run.control.stop('claim-lost')
+    run.services.logger.error(
+      { err: error, sessionId: run.sessionId, runId: run.runId },
+      'run broke',
+    )
     return { status: 'failed', error: toRunError(error) }
   }
+}
+
+/** Goes on with the step under way; then the agent hears what the user said meanwhile. */
+async function takeUp(opened: OpenedRun): Promise<RunOutcome | undefined> {
+  const { run, openCalls, laterMessages, onHeard } = opened
+  const outcome = openCalls.length === 0 ? undefined : await tracedStep(run, openCalls)
+  if (outcome !== undefined && outcome.status !== 'completed') return outcome
+  if (laterMessages.length === 0) return outcome
+  await addMessages(run, laterMessages)
+  onHeard(true)
+  return undefined
+}
+
+function tracedStep(run: Run, calls: readonly PlacedCall[]): Promise<RunOutcome | undefined> {
+  return traced(
+    run.services.tracer,
+    () => stepSpan(run),
+    async (span) => {
+      const outcome = await goOnWithStep(run, calls)
+      noteOutcome(span, outcome)
+      return outcome
+    },
+  )
 }
 
 /**
  * A run that may go on keeps its workspaces: an interrupted one, one that another process took
  * over, and a failed one, which can be resumed when its model or its store answers again.
  */
-function closeMode({ run, keepWorkspaces }: OpenedRun, outcome: RunOutcome): 'end' | 'detach' {
-  if (keepWorkspaces || run.control.cause === 'claim-lost') return 'detach'
-  return outcome.status === 'completed' || outcome.status === 'aborted' ? 'end' : 'detach'
+async function closeMode(
+  { run, keepWorkspaces }: OpenedRun,
+  { status }: RunOutcome,
+): Promise<'end' | 'detach'> {
+  const isOver = status === 'completed' || status === 'aborted'
+  if (keepWorkspaces || !isOver || run.control.cause === 'claim-lost') return 'detach'
+  try {
+    await run.claim.confirm()
+    return 'end'
+  } catch (err) {
+    const { sessionId, runId } = run
+    run.services.logger.warn({ err, sessionId, runId }, 'workspaces are left open')
+    return 'detach'
+  }
 }
 
 async function storeEnd(run: Run, outcome: RunOutcome): Promise<RunOutcome> {
   const { stateStore, logger } = run.services
   try {
-    await stateStore.endRun({ ...run.write(), ...toStoredEnd(outcome) })
+    await stateStore.endRun({ ...run.write(), ...toStoredOutcome(outcome) })
     return outcome
   } catch (error) {
-    logger.error({ error, sessionId: run.sessionId, runId: run.runId }, 'end of run not stored')
+    if (isLost(error)) run.control.stop('claim-lost')
+    logger.error(
+      { err: error, sessionId: run.sessionId, runId: run.runId },
+      'end of run not stored',
+    )
     if (outcome.status === 'failed' && !isLost(error)) return outcome
     return { status: 'failed', error: toRunError(error) }
   }
-}
-
-function toStoredEnd(outcome: RunOutcome) {
-  if (outcome.status === 'completed') {
-    const output = toStoredOutput(outcome.output)
-    return { status: outcome.status, ...(output === undefined ? {} : { output }) }
-  }
-  if (outcome.status !== 'failed') return { status: outcome.status }
-  const { code, message } = outcome.error
-  return { status: outcome.status, error: { code, message } }
 }
 
 /** Ends the stream. Nothing is said for a session that is another process's by now. */
@@ -96,7 +142,7 @@ async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
   try {
     await services.streamManager.endRun(run.sessionId, run.runId)
   } catch (error) {
-    services.logger.error({ error, sessionId: run.sessionId }, 'end of stream not written')
+    services.logger.error({ err: error, sessionId: run.sessionId }, 'end of stream not written')
   }
 }
 

@@ -54,6 +54,9 @@ export class ChunkWriter {
   readonly #onError = (error: unknown): void => {
     if (this.#failed) return
     this.#failed = true
-    this.#options.logger.error({ error, agent: this.#options.agentType }, 'stream write failed')
+    this.#options.logger.error(
+      { err: error, agent: this.#options.agentType },
+      'stream write failed',
+    )
   }
 }

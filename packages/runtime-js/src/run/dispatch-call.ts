@@ -1,22 +1,25 @@
 import {
   createToolResultMessage,
+  failSpan,
   HelixError,
   logMessages,
   type ModelOutput,
   renderToolError,
+  type Span,
   subAgentOf,
   type Tool,
   type ToolCall,
   type ToolError,
   ToolInputError,
   type ToolResultMessage,
-  toToolError,
+  traced,
 } from '@helix-agents/core'
-import { traced } from '../tracing.ts'
-import { CallContext, type CallEffects } from './call-context.ts'
+import { CallContext } from './call-context.ts'
 import { CallDeadline } from './call-deadline.ts'
+import { toCallError } from './cut-off-calls.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
+import { toolSpan } from './spans.ts'
 import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
 
 /** Tools that an unknown name may stand for. */
@@ -24,8 +27,6 @@ const MAX_SUGGESTIONS = 5
 
 export interface CallResult {
   readonly message: ToolResultMessage
-  /** Its result must not be kept without the custom state, which is stored with the step. */
-  readonly changedState?: boolean
   /** Set by a tool that completes the run. */
   readonly finish?: { readonly output: unknown }
 }
@@ -34,25 +35,37 @@ export interface CallResult {
 export type CallEnd = CallResult | 'open'
 
 /** Runs one tool call. What the tool throws becomes a result that the model can read. */
-export async function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+export function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+  const tool = run.toolSet.tools.byName.get(placed.call.name)
+  return traced(
+    run.services.tracer,
+    () => toolSpan(run, placed.call, tool !== undefined),
+    (span) => dispatch(run, placed, tool, span),
+  )
+}
+
+async function dispatch(
+  run: Run,
+  placed: PlacedCall,
+  tool: Tool | undefined,
+  span: Span | undefined,
+): Promise<CallEnd> {
   const { id: toolCallId, name: toolName, arguments: given } = placed.call
-  const effects: CallEffects = { changedState: false }
   run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
-  const tool = run.toolSet.tools.byName.get(toolName)
   try {
     if (tool === undefined) throw unknownTool(toolName, run.toolSet.tools.byName.keys())
     run.control.signal.throwIfAborted()
-    const output = await invoke(run, tool, placed, effects)
+    const output = await invoke(run, tool, placed)
     const content = render(run, placed.call, tool, output)
     const message = createToolResultMessage(placed.call, { content })
     run.chunks.emit('tool_end', { toolCallId, toolName, success: true, result: output })
-    const result = { message, changedState: effects.changedState }
-    return tool.finishWith === true ? { ...result, finish: { output } } : result
+    return tool.finishWith === true ? { message, finish: { output } } : { message }
   } catch (error) {
     if (error instanceof SubAgentInterrupted) return 'open'
+    failSpan(span, error, run.control)
     logFailure(run, placed.call, error)
     const notice = tool?.takeNotice?.(run.workspaces.access)
-    return { ...failCall(run, placed.call, toToolError(error), notice), ...effects }
+    return failCall(run, placed.call, toCallError(error, placed.isRecovered), notice)
   }
 }
 
@@ -76,26 +89,16 @@ export function failCall(run: Run, call: ToolCall, error: ToolError, notice?: st
   return { message: createToolResultMessage(call, { content, isError: true }) }
 }
 
-async function invoke(
-  run: Run,
-  tool: Tool,
-  placed: PlacedCall,
-  effects: CallEffects,
-): Promise<unknown> {
-  const { control, services, agent } = run
+async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown> {
+  const { control, services } = run
   const input = await tool.parse(placed.call.arguments)
   const deadline = new CallDeadline(tool, control.signal, services.clock)
   const { signal } = deadline
-  const attributes = { 'helix.agent': agent.name, 'helix.tool': tool.name }
-  return traced(services.tracer, { name: 'helix.tool_call', attributes }, async () => {
-    const subAgent = subAgentOf(tool)
-    if (subAgent !== undefined) {
-      return deadline.settleFully(runSubAgent(run, { ...placed, subAgent, input, signal }))
-    }
-    return deadline.settle(
-      tool.execute(input, new CallContext(run, placed.call, { signal, effects })),
-    )
-  })
+  const subAgent = subAgentOf(tool)
+  if (subAgent !== undefined) {
+    return deadline.settleFully(runSubAgent(run, { ...placed, subAgent, input, signal }))
+  }
+  return deadline.settle(tool.execute(input, new CallContext(run, placed.call, signal)))
 }
 
 /** Models like to leave out the prefix of a workspace. */
@@ -111,7 +114,7 @@ function unknownTool(name: string, known: Iterable<string>): ToolInputError {
 
 /** The model reads a reduced error; the operator gets the whole one. */
 function logFailure({ services, sessionId, runId }: Run, call: ToolCall, error: unknown): void {
-  const fields = { error, sessionId, runId, tool: call.name, toolCallId: call.id }
+  const fields = { err: error, sessionId, runId, tool: call.name, toolCallId: call.id }
   if (!HelixError.isInstance(error)) services.logger.error(fields, logMessages.toolFailed)
   else if (error.cause !== undefined) services.logger.warn(fields, logMessages.toolFailed)
   else services.logger.debug(fields, logMessages.toolFailed)

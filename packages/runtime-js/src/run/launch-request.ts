@@ -5,12 +5,14 @@ import type {
   UserMessage,
   WorkspaceAccess,
 } from '@helix-agents/core'
+import type { Claim } from './claim.ts'
 import type { RunControl } from './run-control.ts'
 import type { ToolSet } from './tool-sets.ts'
 
 /** What a sub-agent gets from its parent. */
 export interface ParentRun {
   readonly sessionId: string
+  readonly claim: Claim
   readonly forward: (chunk: StreamChunk) => void
   /** Only for a sub-agent that shares them. */
   readonly workspaces?: WorkspaceAccess

@@ -2,16 +2,16 @@ import type { Message, SessionState } from '@helix-agents/core'
 import type { ActiveRun } from '../active-runs.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { addMessages, carryRun, type OpenedRun } from './carry-run.ts'
-import { isLost } from './claim.ts'
-import { finishedOutcome } from './finished-outcome.ts'
+import { Claim, isLost, leaseFor } from './claim.ts'
 import type { LaunchRequest } from './launch-request.ts'
 import { findOpenCalls } from './find-open-calls.ts'
 import { settleStep } from './open-step.ts'
 import { customStateOf, prepareSession } from './prepare-session.ts'
 import { Run } from './run.ts'
 import type { RunServices } from './run-services.ts'
-import { SessionWorkspaces } from './session-workspaces.ts'
+import { saveRefsOf, SessionWorkspaces } from './session-workspaces.ts'
 import { StateTracker } from './state-tracker.ts'
+import { fromStoredOutcome } from './stored-outcome.ts'
 
 /**
  * Claims a session, stores what the user said and lets the run go on by itself.
@@ -26,16 +26,17 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
   try {
     const before = await prepareSession(services, request)
     const runId = crypto.randomUUID()
-    const { leaseMs, clock, stateStore } = services
-    const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now: clock.now() })
-    const run = await openRun(services, request, {
-      session,
-      runId,
-      wasRunning: before.status === 'running',
-    })
-    const { registry } = run.run.workspaces
-    const done = carryRun(run).finally(() => services.active.release(sessionId))
-    const active = { sessionId, runId, control, registry, done }
+    const { clock, stateStore } = services
+    const now = clock.now()
+    const leaseMs = leaseFor(services.leaseMs, request.parent?.claim, now)
+    const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now })
+    const wasRunning = before.status === 'running'
+    const opened = await openRun(services, request, { session, runId, wasRunning, now })
+    const { registry } = opened.run.workspaces
+    const { promise: heard, resolve: onHeard } = Promise.withResolvers<boolean>()
+    if (opened.laterMessages.length === 0) onHeard(true)
+    const done = carryRun({ ...opened, onHeard }).finally(() => services.active.release(sessionId))
+    const active = { sessionId, runId, control, registry, done, heard }
     services.active.set(active)
     return active
   } catch (error) {
@@ -44,20 +45,22 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
   }
 }
 
-interface Claim {
+interface Begun {
   readonly session: SessionState
   readonly runId: string
   /** The run before did not end: its process died. */
   readonly wasRunning: boolean
+  readonly now: number
 }
 
 async function openRun(
   services: RunServices,
   request: LaunchRequest,
-  claim: Claim,
-): Promise<OpenedRun> {
+  begun: Begun,
+): Promise<Omit<OpenedRun, 'onHeard'>> {
+  let run: Run | undefined
   try {
-    const run = await createRun(services, request, claim)
+    run = await createRun(services, request, begun)
     const open = findOpenCalls(run.messages)
     // A resumed run settles its step first, and then hears the message.
     const settleLater = request.mode === 'resume' && open.length > 0
@@ -65,17 +68,18 @@ async function openRun(
       await settleStep(run, open)
       await addMessages(run, request.messages)
     }
-    const finished =
-      claim.wasRunning && request.messages.length === 0 ? await finishedOutcome(run) : undefined
+    const { outcome } = begun.session
+    const isDecided = outcome !== undefined && request.messages.length === 0
     return {
       run,
-      finished,
+      finished: isDecided ? fromStoredOutcome(outcome) : undefined,
       keepWorkspaces: request.keepWorkspaces,
       openCalls: settleLater ? open : [],
       laterMessages: settleLater ? request.messages : [],
     }
   } catch (error) {
-    await releaseClaim(services, request, claim)
+    await run?.workspaces.close('detach')
+    await releaseClaim(services, request, begun)
     throw error
   }
 }
@@ -83,35 +87,32 @@ async function openRun(
 async function createRun(
   services: RunServices,
   request: LaunchRequest,
-  claim: Claim,
+  { session, runId, now: claimedAt }: Begun,
 ): Promise<Run> {
   const { agent, sessionId, control, toolSet, parent } = request
-  const { session, runId } = claim
   const messages = await loadMessages(services, session)
   const custom = await customStateOf(session, request)
-  const { streamManager, clock, logger } = services
-  const stream = [sessionId, runId, agent.name] as const
-  const chunks = new ChunkWriter({
-    writer: await (request.mode === 'execute'
-      ? streamManager.startRun(...stream)
-      : streamManager.resumeRun(...stream)),
-    agentId: runId,
-    agentType: agent.name,
-    clock,
-    logger,
-    ...(parent === undefined ? {} : { forward: parent.forward }),
-  })
+  const chunks = await openStream(services, request, runId)
   const state = new StateTracker(
     custom.value,
     (patches) => chunks.emit('state_patch', { patches }),
     custom.isChanged,
   )
+  const onLost = (): void => control.stop('claim-lost')
+  const claim = new Claim({
+    services,
+    sessionId,
+    runId,
+    claimedAt,
+    parent: parent?.claim,
+    onLost,
+  })
   const workspaces = new SessionWorkspaces({
     services,
     session,
     toolSet,
     messages,
-    write: () => ({ sessionId, runId, now: clock.now() }),
+    saveRef: saveRefsOf(services, claim),
     ...(parent?.workspaces === undefined ? {} : { parent: parent.workspaces }),
   })
   const { stepCount } = session
@@ -120,6 +121,7 @@ async function createRun(
     agent,
     sessionId,
     runId,
+    claim,
     control,
     toolSet,
     chunks,
@@ -127,6 +129,25 @@ async function createRun(
     workspaces,
     messages,
     stepCount,
+  })
+}
+
+async function openStream(
+  { streamManager, clock, logger }: RunServices,
+  { agent, sessionId, mode, parent }: LaunchRequest,
+  runId: string,
+): Promise<ChunkWriter> {
+  const stream = [sessionId, runId, agent.name] as const
+  const writer = await (mode === 'execute'
+    ? streamManager.startRun(...stream)
+    : streamManager.resumeRun(...stream))
+  return new ChunkWriter({
+    writer,
+    agentId: runId,
+    agentType: agent.name,
+    clock,
+    logger,
+    ...(parent === undefined ? {} : { forward: parent.forward }),
   })
 }
 
@@ -139,16 +160,17 @@ async function loadMessages(
   return [...messages]
 }
 
-/** A run that could not start leaves the session to the next one. */
+/** A run that could not start leaves the session to the next one, or as it was decided. */
 async function releaseClaim(
   { stateStore, clock, logger }: RunServices,
   { sessionId }: LaunchRequest,
-  { runId, session, wasRunning }: Claim,
+  { runId, session, wasRunning }: Begun,
 ): Promise<void> {
   try {
     const status = wasRunning || session.messageCount > 0 ? 'interrupted' : 'failed'
-    await stateStore.endRun({ sessionId, runId, now: clock.now(), status })
+    const outcome = (await stateStore.loadSession(sessionId))?.outcome ?? { status }
+    await stateStore.endRun({ sessionId, runId, now: clock.now(), ...outcome })
   } catch (error) {
-    if (!isLost(error)) logger.warn({ error, sessionId, runId }, 'claim not given up')
+    if (!isLost(error)) logger.warn({ err: error, sessionId, runId }, 'claim not given up')
   }
 }

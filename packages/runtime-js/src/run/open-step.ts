@@ -1,37 +1,40 @@
-import {
-  type JournalEntry,
-  subAgentOf,
-  type ToolCall,
-  type ToolError,
-  toToolError,
-  WorkspaceEvictedError,
-} from '@helix-agents/core'
+import { type JournalEntry, subAgentOf, type ToolCall } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
 import { abortSubAgents } from '../abort-paused.ts'
-import { type CallResult, failCall } from './dispatch-call.ts'
+import { NOT_STARTED, OUTCOME_UNKNOWN, STOPPED } from './cut-off-calls.ts'
+import { failCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
-import { runOpenCalls } from './tool-step.ts'
+import { findNotStarted } from './schedule-calls.ts'
+import { runCalls, type StoredResults } from './tool-step.ts'
 
 /**
  * Goes on with the step that an earlier run left: results that were stored are kept, reads and
- * harmless calls run again, sub-agents go on, and of every other call the model is told that its
- * outcome is unknown.
+ * harmless calls run again, sub-agents go on, and of every other call the model is told that it
+ * was not started, or that its outcome is unknown.
  */
 export async function goOnWithStep(
   run: Run,
   calls: readonly PlacedCall[],
 ): Promise<RunOutcome | undefined> {
   const journal = await loadJournal(run)
-  const known = new Map<PlacedCall, CallResult>()
+  const stored: StoredResults = new Map()
   for (const placed of calls) {
-    const entry = journal.get(placed.call.id)
-    if (entry?.result !== undefined) known.set(placed, { message: entry.result.message })
-    else if (entry !== undefined && !mayRunAgain(run, placed.call)) {
-      known.set(placed, failCall(run, placed.call, OUTCOME_UNKNOWN))
-    }
+    const result = journal.get(placed.call.id)?.result
+    if (result !== undefined) stored.set(placed, result)
   }
-  return runOpenCalls(run, calls, known)
+  const isGivenUp = (placed: PlacedCall): boolean =>
+    !stored.has(placed) && journal.has(placed.call.id) && !mayRunAgain(run, placed.call)
+  const givenUp = calls.filter(isGivenUp)
+  const isLast = stored.size + givenUp.length === calls.length
+  const notStarted = findNotStarted(run, calls, journal)
+  for (const placed of givenUp) {
+    const end = failCall(run, placed.call, notStarted.has(placed) ? NOT_STARTED : OUTCOME_UNKNOWN)
+    // What is said of a call must stay true when the calls that run again have results of their own.
+    if (!isLast) await run.noteCall(placed.call, end)
+    stored.set(placed, end)
+  }
+  return runCalls(run, calls, stored)
 }
 
 /** Ends the step that an earlier run left without running anything: the user has moved on. */
@@ -40,10 +43,12 @@ export async function settleStep(run: Run, calls: readonly PlacedCall[]): Promis
   const { services, agent, sessionId, stepCount } = run
   await abortSubAgents(services, agent, { sessionId, stepCount, calls })
   const journal = await loadJournal(run)
-  const results = calls.map(({ call }) => {
-    const entry = journal.get(call.id)
+  const notStarted = findNotStarted(run, calls, journal)
+  const results = calls.map((placed) => {
+    const entry = journal.get(placed.call.id)
     if (entry?.result !== undefined) return entry.result.message
-    return failCall(run, call, entry === undefined ? STOPPED : OUTCOME_UNKNOWN).message
+    const started = entry === undefined ? STOPPED : OUTCOME_UNKNOWN
+    return failCall(run, placed.call, notStarted.has(placed) ? NOT_STARTED : started).message
   })
   await run.commit(results)
 }
@@ -57,12 +62,3 @@ function mayRunAgain({ toolSet }: Run, call: ToolCall): boolean {
   const tool = toolSet.tools.byName.get(call.name)
   return tool !== undefined && (tool.annotations.idempotent || subAgentOf(tool) !== undefined)
 }
-
-const STOPPED: ToolError = toToolError(new DOMException('', 'AbortError'))
-
-const OUTCOME_UNKNOWN: ToolError = toToolError(
-  new WorkspaceEvictedError(
-    'The process stopped while this call was running: it may have taken effect or not.',
-    { code: 'outcome-unknown', hint: 'Look at the result before you do it again.' },
-  ),
-)

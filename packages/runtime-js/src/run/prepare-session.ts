@@ -3,7 +3,6 @@ import {
   type JsonValue,
   SessionError,
   type SessionState,
-  toJsonValue,
 } from '@helix-agents/core'
 import type { LaunchRequest } from './launch-request.ts'
 import type { RunServices } from './run-services.ts'
@@ -70,11 +69,4 @@ export async function customStateOf(
 function fieldsOf(state: JsonValue | undefined): Readonly<Record<string, unknown>> {
   const isRecord = typeof state === 'object' && state !== null && !Array.isArray(state)
   return isRecord ? Object.fromEntries(Object.entries(state)) : {}
-}
-
-/** An output as it is stored: plain JSON. */
-export function toStoredOutput(output: unknown): JsonValue | undefined {
-  if (output === undefined) return undefined
-  const text = JSON.stringify(output)
-  return toJsonValue(output) ?? (text === undefined ? undefined : toJsonValue(JSON.parse(text)))
 }

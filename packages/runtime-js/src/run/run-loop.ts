@@ -7,12 +7,14 @@ import {
   type StepPlan,
   type StepResult,
   type StopReason,
+  traced,
   type UserMessage,
 } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
 import { createModelCaller } from './call-model.ts'
 import { acceptOutput } from './accept-output.ts'
 import type { Run } from './run.ts'
+import { noteOutcome, stepSpan } from './spans.ts'
 import { runToolStep } from './tool-step.ts'
 
 /** How often an agent is told that its output is still missing. */
@@ -30,11 +32,28 @@ export async function runLoop(run: Run): Promise<RunOutcome> {
   for (;;) {
     const stop = shouldStopExecution(run.stopConditions())
     if (stop !== undefined) return stopped(run, stop)
-    const result = await tryModel(run, callModel)
-    const outcome = 'status' in result ? result : await carryOut(run, result, reminders)
-    await run.chunks.flush()
+    const outcome = await traced(
+      run.services.tracer,
+      () => stepSpan(run),
+      async (span) => {
+        const reached = await runStep(run, callModel, reminders)
+        noteOutcome(span, reached)
+        return reached
+      },
+    )
     if (outcome !== undefined) return outcome
   }
+}
+
+async function runStep(
+  run: Run,
+  callModel: () => Promise<StepResult>,
+  reminders: { given: number },
+): Promise<RunOutcome | undefined> {
+  const result = await tryModel(run, callModel)
+  const outcome = 'status' in result ? result : await carryOut(run, result, reminders)
+  await run.chunks.flush()
+  return outcome
 }
 
 async function tryModel(
@@ -71,13 +90,14 @@ async function answer(
   reminders: { given: number },
 ): Promise<RunOutcome | undefined> {
   if (isFinal && run.agent.outputSchema !== undefined) return remind(run, message, reminders)
-  await run.commit([message])
-  return isFinal ? { status: 'completed', output: message.content } : undefined
+  const outcome = isFinal ? ({ status: 'completed', output: message.content } as const) : undefined
+  await run.commit([message], outcome)
+  return outcome
 }
 
 async function finish(run: Run, message: AssistantMessage, given: unknown): Promise<RunOutcome> {
   const outcome = await acceptOutput(run.agent, given)
-  await run.commit([message])
+  await run.commit([message], outcome)
   return outcome
 }
 
@@ -88,9 +108,9 @@ async function remind(
   reminders: { given: number },
 ): Promise<RunOutcome | undefined> {
   if (reminders.given >= MAX_REMINDERS) {
-    await run.commit([message])
-    const text = 'the agent ended without giving its output'
-    return { status: 'failed', error: { code: 'output-missing', message: text } }
+    const outcome = failed('output-missing', 'the agent ended without giving its output')
+    await run.commit([message], outcome)
+    return outcome
   }
   reminders.given += 1
   await run.commit([message, REMINDER])
@@ -99,12 +119,12 @@ async function remind(
 
 /** The adapter asks for another try; it counts as a step, so that it ends some time. */
 async function retryStep(run: Run, error: unknown): Promise<undefined> {
-  run.services.logger.warn({ error, sessionId: run.sessionId }, 'model call is tried again')
+  run.services.logger.warn({ err: error, sessionId: run.sessionId }, 'model call is tried again')
   await run.commit([])
 }
 
 function modelFailed(run: Run, cause: unknown): RunOutcome {
-  run.services.logger.error({ error: cause, sessionId: run.sessionId }, 'model call failed')
+  run.services.logger.error({ err: cause, sessionId: run.sessionId }, 'model call failed')
   const message = HelixError.isInstance(cause) ? cause.message : 'the model call failed'
   return { status: 'failed', error: { code: 'model-failed', message, cause } }
 }

@@ -4,11 +4,11 @@ import type {
   Logger,
   SessionStateStore,
   StreamManager,
+  Tracer,
   WorkspaceMetrics,
 } from '@helix-agents/core'
 import type { ActiveRun, ActiveRuns } from '../active-runs.ts'
 import type { WorkspaceProviders, WorkspaceRegistryTuning } from '../executor-options.ts'
-import type { Tracer } from '../tracing.ts'
 import type { LaunchRequest } from './launch-request.ts'
 import type { ToolSets } from './tool-sets.ts'
 

@@ -1,9 +1,21 @@
-import type { Agent, Message, RunWrite, StopConditions, TokenUsage } from '@helix-agents/core'
+import type {
+  Agent,
+  Message,
+  RunWrite,
+  StateChange,
+  StopConditions,
+  TokenUsage,
+  ToolCall,
+} from '@helix-agents/core'
+import type { RunOutcome } from '../agent-result.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
+import type { Claim } from './claim.ts'
+import type { CallResult } from './dispatch-call.ts'
 import type { RunControl } from './run-control.ts'
 import type { RunServices } from './run-services.ts'
 import type { SessionWorkspaces } from './session-workspaces.ts'
-import type { StateTracker } from './state-tracker.ts'
+import type { StateTracker, StoredStateChange } from './state-tracker.ts'
+import { toStoredOutcome, toStoredOutput } from './stored-outcome.ts'
 import type { ToolSet } from './tool-sets.ts'
 
 export interface RunParts {
@@ -11,6 +23,7 @@ export interface RunParts {
   readonly agent: Agent
   readonly sessionId: string
   readonly runId: string
+  readonly claim: Claim
   readonly control: RunControl
   readonly toolSet: ToolSet
   readonly chunks: ChunkWriter
@@ -28,6 +41,7 @@ export class Run {
   readonly agent: Agent
   readonly sessionId: string
   readonly runId: string
+  readonly claim: Claim
   readonly control: RunControl
   readonly toolSet: ToolSet
   readonly chunks: ChunkWriter
@@ -40,12 +54,14 @@ export class Run {
   readonly #stepsBefore: number
   #steps = 0
   #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+  #noting: Promise<void> = Promise.resolve()
 
   constructor(parts: RunParts) {
     this.services = parts.services
     this.agent = parts.agent
     this.sessionId = parts.sessionId
     this.runId = parts.runId
+    this.claim = parts.claim
     this.control = parts.control
     this.toolSet = parts.toolSet
     this.chunks = parts.chunks
@@ -67,8 +83,7 @@ export class Run {
 
   /** What every write to the store carries. */
   write(): RunWrite {
-    const { sessionId, runId } = this
-    return { sessionId, runId, now: this.services.clock.now() }
+    return this.claim.write()
   }
 
   stopConditions(): StopConditions {
@@ -94,20 +109,52 @@ export class Run {
     }
   }
 
-  /** Ends a step: its messages, its state and its checkpoint are stored in one write. */
-  async commit(messages: readonly Message[]): Promise<void> {
+  /**
+   * Stores the result of a call, with what it has changed, while its step goes on. One at a time:
+   * a later one holds more of the state.
+   */
+  noteCall(call: ToolCall, result: CallResult): Promise<void> {
+    this.#noting = this.#noting.then(() => this.#note(call, result))
+    return this.#noting
+  }
+
+  /**
+   * Ends a step: its messages, its state and its checkpoint are stored in one write, and how the
+   * run ends when the step decides that.
+   */
+  async commit(messages: readonly Message[], outcome?: RunOutcome): Promise<void> {
     const write = this.write()
-    const customState = this.state.takeChange()
-    const fileLedgers = this.workspaces.takeChangedLedgers()
     await this.services.stateStore.commitStep({
       ...write,
       messages,
       checkpointId: checkpointId(this.sessionId, this.stepCount + 1, write.now),
-      ...(customState === undefined ? {} : { customState }),
-      ...(fileLedgers === undefined ? {} : { fileLedgers }),
+      ...this.#takeChange(this.state.takeChange()),
+      ...(outcome === undefined ? {} : { outcome: toStoredOutcome(outcome) }),
     })
     this.messages.push(...messages)
     this.#steps += 1
+  }
+
+  async #note(call: ToolCall, { message, finish }: CallResult): Promise<void> {
+    const write = this.write()
+    await this.services.stateStore.completeToolCall({
+      ...write,
+      toolCallId: call.id,
+      result: {
+        message,
+        ...(finish === undefined ? {} : { finish: { output: toStoredOutput(finish.output) } }),
+        endedAt: write.now,
+      },
+      ...this.#takeChange(this.state.settle(call)),
+    })
+  }
+
+  #takeChange(customState: StoredStateChange): StateChange {
+    const fileLedgers = this.workspaces.takeChangedLedgers()
+    return {
+      ...(customState === undefined ? {} : { customState }),
+      ...(fileLedgers === undefined ? {} : { fileLedgers }),
+    }
   }
 }
 

@@ -1,26 +1,41 @@
 import {
   type FileLedgerSnapshot,
   type Message,
-  type RunWrite,
+  type RegistryDeps,
   type SessionState,
   type WorkspaceAccess,
   workspaceOrderKey,
   WorkspaceRegistry,
 } from '@helix-agents/core'
+import type { Claim } from './claim.ts'
 import type { RunServices } from './run-services.ts'
 import { SharedWorkspaces } from './shared-workspaces.ts'
 import type { ToolSet } from './tool-sets.ts'
 
+/** What the workspaces need to know of their session. */
+export type WorkspaceOwner = Pick<
+  SessionState,
+  'sessionId' | 'agentType' | 'workspaceRefs' | 'fileLedgers'
+>
+
 export interface SessionWorkspacesOptions {
   readonly services: RunServices
-  readonly session: SessionState
+  readonly session: WorkspaceOwner
   readonly toolSet: ToolSet
   /** The conversation before the run. Default: none. */
   readonly messages?: readonly Message[]
-  /** What the writes of the run carry. */
-  readonly write: () => RunWrite
+  /** Stores a ref; null removes it. */
+  readonly saveRef: RegistryDeps['persistRef']
   /** The workspaces of the parent, for a sub-agent that shares them. */
   readonly parent?: WorkspaceAccess
+}
+
+/** Stores refs with the session that is held. */
+export function saveRefsOf(
+  { stateStore }: RunServices,
+  claim: Claim,
+): SessionWorkspacesOptions['saveRef'] {
+  return (workspace, ref) => stateStore.saveWorkspaceRef({ ...claim.write(), workspace, ref })
 }
 
 /** The workspaces of one run. */
@@ -47,7 +62,7 @@ export class SessionWorkspaces {
 }
 
 function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
-  const { services, session, toolSet, write } = options
+  const { services, session, toolSet, saveRef } = options
   return new WorkspaceRegistry(toolSet.own, {
     ...services.registryTuning,
     providers: services.providers,
@@ -55,10 +70,10 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     refs: session.workspaceRefs,
     ledgers: session.fileLedgers,
     usedBefore: usageBefore(options),
-    persistRef: (workspace, ref) =>
-      services.stateStore.saveWorkspaceRef({ ...write(), workspace, ref }),
+    persistRef: saveRef,
     logger: services.logger,
     metrics: services.metrics,
+    ...(services.tracer === undefined ? {} : { tracer: services.tracer }),
     clock: services.clock,
   })
 }

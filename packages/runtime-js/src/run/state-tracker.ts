@@ -1,16 +1,23 @@
 import { type JsonValue, type StatePatch, ToolFailedError, toJsonValue } from '@helix-agents/core'
-import { enablePatches, type Patch, produceWithPatches } from 'immer'
+import { applyPatches, enablePatches, type Patch, produceWithPatches } from 'immer'
 
 enablePatches()
 
+/** A change of the state as its store sees it; absent when there is none. */
+export type StoredStateChange = { readonly value: JsonValue | undefined } | undefined
+
 /**
  * The custom state of a session during a run. Each update is a draft on the latest state, so the
- * updates of tools that run side by side merge.
+ * updates of tools that run side by side merge. What is stored with the result of one call holds
+ * nothing of the calls that are still under way: after a crash those may run again.
  */
 export class StateTracker {
   readonly #onPatches: (patches: readonly StatePatch[]) => void
   #state: JsonValue | undefined
-  #changed: boolean
+  /** The state without the updates of calls that have no stored result. */
+  #settled: JsonValue | undefined
+  readonly #unsettled = new Map<object, Patch[]>()
+  #isStored: boolean
 
   constructor(
     initial: JsonValue | undefined,
@@ -18,8 +25,9 @@ export class StateTracker {
     changed = false,
   ) {
     this.#state = initial
+    this.#settled = initial
     this.#onPatches = onPatches
-    this.#changed = changed
+    this.#isStored = !changed
   }
 
   get current(): JsonValue | undefined {
@@ -32,8 +40,11 @@ export class StateTracker {
     return (this.#state ?? {}) as T
   }
 
-  /** @throws {ToolFailedError} `tool-failed` for a state that cannot be stored. */
-  update<T>(recipe: (draft: T) => void): void {
+  /**
+   * Changes the state on behalf of a call.
+   * @throws {ToolFailedError} `tool-failed` for a state that cannot be stored.
+   */
+  update<T>(call: object, recipe: (draft: T) => void): void {
     const before = this.#state ?? {}
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the caller knows the schema
     const [next, patches] = produceWithPatches(before, (draft) => recipe(draft as T))
@@ -42,15 +53,43 @@ export class StateTracker {
       throw new ToolFailedError('tool-failed', 'the custom state must stay plain JSON')
     }
     this.#state = next
-    this.#changed = true
+    const earlier = this.#unsettled.get(call)
+    if (earlier === undefined) this.#unsettled.set(call, patches)
+    else for (const patch of patches) earlier.push(patch)
     this.#onPatches(patches.map((patch) => toStatePatch(patch, before)))
   }
 
-  /** The state when it changed since the last call: what a commit stores. */
-  takeChange(): { readonly value: JsonValue | undefined } | undefined {
-    if (!this.#changed) return undefined
-    this.#changed = false
-    return { value: this.#state }
+  /** What to store with the result of a call: its updates, on those of the calls before. */
+  settle(call: object): StoredStateChange {
+    const patches = this.#unsettled.get(call)
+    this.#unsettled.delete(call)
+    if (patches === undefined) return this.#takeSettled(this.#settled)
+    return this.#takeSettled(this.#withPatches(patches))
+  }
+
+  /** What to store with a whole step: every update. */
+  takeChange(): StoredStateChange {
+    this.#unsettled.clear()
+    return this.#takeSettled(this.#state)
+  }
+
+  #takeSettled(settled: JsonValue | undefined): StoredStateChange {
+    if (this.#isStored && settled === this.#settled) return undefined
+    this.#settled = settled
+    this.#isStored = true
+    return { value: settled }
+  }
+
+  #withPatches(patches: readonly Patch[]): JsonValue | undefined {
+    const settled = this.#settled ?? {}
+    if (this.#unsettled.size === 0 || typeof settled !== 'object') return this.#state
+    try {
+      return applyPatches(settled, [...patches])
+    } catch {
+      // The call has built on what another one under way has made: they cannot be told apart.
+      this.#unsettled.clear()
+      return this.#state
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type UserMessage,
 } from '@helix-agents/core'
 import { abortPaused } from '../abort-paused.ts'
-import type { AgentResult } from '../agent-result.ts'
+import type { AgentResult, RunError } from '../agent-result.ts'
 import type { LaunchRequest } from './launch-request.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import { RunControl } from './run-control.ts'
@@ -48,6 +48,7 @@ export async function runSubAgent(parent: Run, call: SubAgentRun): Promise<unkno
 async function runChild(parent: Run, call: SubAgentRun, sessionId: string): Promise<unknown> {
   const existing = await existingSession(parent, call, sessionId)
   if (existing?.status === 'completed') return existing.output
+  if (existing?.status === 'failed') throw toFailure(call, existing.error)
   const isNew = existing === null || existing.messageCount === 0
   const control = new RunControl()
   const release = [parent.control.adopt(control), control.follow(call.signal)]
@@ -91,6 +92,7 @@ function requestOf(
     keepWorkspaces: false,
     parent: {
       sessionId: parent.sessionId,
+      claim: parent.claim,
       forward: (chunk) => forward(parent, chunk),
       ...(inheritWorkspaces ? { workspaces: parent.workspaces.access } : {}),
     },
@@ -109,8 +111,13 @@ function outputOf(result: AgentResult, { subAgent, signal }: SubAgentRun): unkno
   const { name } = subAgent.agent
   if (result.status === 'aborted') throw new ToolFailedError('tool-failed', `${name} was stopped`)
   if (result.status !== 'failed') throw new TypeError(`unexpected end of ${name}`)
-  const { code, message, cause } = result.error
-  throw new ToolFailedError('tool-failed', `${name} failed [${code}]: ${message}`, { cause })
+  throw toFailure({ subAgent }, result.error)
+}
+
+function toFailure({ subAgent }: Pick<SubAgentRun, 'subAgent'>, error?: RunError): ToolFailedError {
+  const { code, message, cause } = error ?? { code: 'internal', message: 'the run failed' }
+  const detail = `${subAgent.agent.name} failed [${code}]: ${message}`
+  return new ToolFailedError('tool-failed', detail, { cause })
 }
 
 function toMessage(input: unknown): UserMessage {

@@ -1,15 +1,12 @@
-import {
-  type AssistantMessage,
-  isSubAgentTool,
-  type JournalEntry,
-  type ScheduledCall,
-  scheduleToolCalls,
-  type ToolCall,
-} from '@helix-agents/core'
+import type { AssistantMessage, JournalEntry, ToolCall } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
 import { type CallEnd, type CallResult, dispatchCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
+import { scheduleCalls } from './schedule-calls.ts'
+
+/** Calls whose result is stored, or needs no storing before the end of the step. */
+export type StoredResults = Map<PlacedCall, CallResult>
 
 /** Stores the answer of the model, runs its tool calls and stores their results. */
 export async function runToolStep(
@@ -22,52 +19,50 @@ export async function runToolStep(
   await run.services.stateStore.beginStep({ ...write, messages: [step.message], journal })
   run.messages.push(step.message)
   const calls = step.toolCalls.map((call, index) => ({ call, index, isRecovered: false }))
-  return endToolStep(run, calls, await runCalls(run, calls))
+  return runCalls(run, calls, new Map())
 }
 
-/** Runs calls that an earlier run left open, except those whose result is known. */
-export async function runOpenCalls(
+/** Runs all calls of a step but those whose result is stored, and stores the step. */
+export async function runCalls(
   run: Run,
   calls: readonly PlacedCall[],
-  known: ReadonlyMap<PlacedCall, CallResult>,
+  stored: StoredResults,
 ): Promise<RunOutcome | undefined> {
-  return endToolStep(run, calls, await runCalls(run, calls, known))
-}
-
-async function endToolStep(
-  run: Run,
-  calls: readonly PlacedCall[],
-  ends: readonly CallEnd[],
-): Promise<RunOutcome | undefined> {
+  const ends = await endsOf(run, calls, stored)
   const results = ends.filter((end) => end !== 'open')
   if (results.length < ends.length) {
-    await noteAll(run, calls, ends)
+    await noteAll(run, calls, { ends, stored })
     return { status: 'interrupted' }
   }
-  await run.commit(results.map((result) => result.message))
   const finish = results.find((result) => result.finish !== undefined)?.finish
-  return finish === undefined ? undefined : { status: 'completed', output: finish.output }
+  const outcome = finish && ({ status: 'completed', output: finish.output } as const)
+  await run.commit(
+    results.map((result) => result.message),
+    outcome,
+  )
+  return outcome
 }
 
 /** All calls of a step, in parallel where that changes nothing; results in the order of calls. */
-async function runCalls(
+async function endsOf(
   run: Run,
   calls: readonly PlacedCall[],
-  known: ReadonlyMap<PlacedCall, CallResult> = new Map(),
+  stored: StoredResults,
 ): Promise<CallEnd[]> {
   const [only] = calls
   if (calls.length === 1 && only !== undefined) {
-    return [known.get(only) ?? (await dispatchCall(run, only))]
+    return [stored.get(only) ?? (await startCall(run, only))]
   }
-  const waitsFor = scheduleToolCalls(calls.map(({ call, index }) => scheduled(run, call, index)))
+  const waitsFor = scheduleCalls(run, calls)
   const ends: Promise<CallEnd>[] = []
   let running = calls.length
   const runOne = async (placed: PlacedCall, earlier: readonly number[]): Promise<CallEnd> => {
     for (const index of earlier) await ends[index]
-    const end = known.get(placed) ?? (await dispatchCall(run, placed))
+    const known = stored.get(placed)
+    const end = known ?? (await startCall(run, placed))
     running -= 1
     // The last call is stored with the whole step, right after this.
-    if (running > 0 && !known.has(placed)) await note(run, placed.call, end)
+    if (running > 0 && known === undefined) await note(run, placed, { end, stored })
     return end
   }
   calls.forEach((placed, position) => ends.push(runOne(placed, waitsFor[position] ?? [])))
@@ -75,13 +70,9 @@ async function runCalls(
   return Promise.all(ends)
 }
 
-function scheduled({ toolSet }: Run, call: ToolCall, index: number): ScheduledCall {
-  const tool = toolSet.tools.byName.get(call.name)
-  if (tool === undefined) return { readOnly: true }
-  const { readOnly } = tool.annotations
-  // Sub-agents have sessions of their own: even two calls of one are independent.
-  const orderKey = isSubAgentTool(tool.name) ? `${tool.name}#${index}` : tool.orderKey
-  return { readOnly, orderKey: orderKey ?? tool.name }
+async function startCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+  if (run.claim.isStale) await run.claim.confirm()
+  return dispatchCall(run, placed)
 }
 
 function isJournaled({ toolSet }: Run, call: ToolCall): boolean {
@@ -96,19 +87,21 @@ function toJournalEntry(call: ToolCall, startedAt: number): JournalEntry {
 async function noteAll(
   run: Run,
   calls: readonly PlacedCall[],
-  ends: readonly CallEnd[],
+  { ends, stored }: { readonly ends: readonly CallEnd[]; readonly stored: StoredResults },
 ): Promise<void> {
-  for (const [position, { call }] of calls.entries())
-    await note(run, call, ends[position] ?? 'open')
+  for (const [position, placed] of calls.entries()) {
+    const end = ends[position]
+    if (end !== undefined && !stored.has(placed)) await note(run, placed, { end, stored })
+  }
 }
 
 /** Stores the result of a call that must not run twice, while others of its step still run. */
-async function note(run: Run, call: ToolCall, end: CallEnd): Promise<void> {
-  if (end === 'open' || end.changedState === true || !isJournaled(run, call)) return
-  const write = run.write()
-  await run.services.stateStore.completeToolCall({
-    ...write,
-    toolCallId: call.id,
-    result: { message: end.message, endedAt: write.now },
-  })
+async function note(
+  run: Run,
+  placed: PlacedCall,
+  { end, stored }: { readonly end: CallEnd; readonly stored: StoredResults },
+): Promise<void> {
+  if (end === 'open' || !isJournaled(run, placed.call)) return
+  await run.noteCall(placed.call, end)
+  stored.set(placed, end)
 }

@@ -16,9 +16,13 @@ import {
   withHandle,
   withModel,
   withStore,
+  withStreams,
   withTools,
   withWorkspace,
 } from './sabotage.ts'
+
+/** When every claim has run out. */
+const LATER = Number.MAX_SAFE_INTEGER
 
 const noTimers = withClock({ setTimer: () => () => {} })
 
@@ -114,6 +118,49 @@ export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
         arguments: { path: '/a', content: '' },
       })),
   ),
+
+  'executor/crash/decided-run-ends-as-it-was-decided': withStore((good) => ({
+    beginRun: async (start) => ({ ...(await good.beginRun(start)), outcome: undefined as never }),
+  })),
+  'executor/crash/decided-run-goes-on-with-a-message': withExecutor((good) => ({
+    execute: (agent, _, { sessionId }) => good.resume(agent, sessionId),
+  })),
+  'executor/crash/call-that-waited-was-not-started': withStore((good) => ({
+    loadJournal: async (sessionId) =>
+      (await good.loadJournal(sessionId)).map((entry, index) => {
+        const { toolCallId, toolName } = entry
+        const message = { role: 'tool', toolCallId, toolName, content: 'made up' } as const
+        return index === 0 ? { ...entry, result: { message, endedAt: 0 } } : entry
+      }),
+  })),
+  'executor/crash/state-is-what-the-kept-calls-did': withStore((good) => ({
+    completeToolCall: (write) =>
+      good.completeToolCall({ ...write, customState: undefined as never }),
+  })),
+  'executor/crash/finishing-call-still-ends-the-run': withStore((good) => ({
+    completeToolCall: (write) => {
+      const { finish: _, ...result } = write.result
+      return good.completeToolCall({ ...write, result })
+    },
+  })),
+  'executor/crash/stream-has-no-gap': withStreams((good) => ({
+    resumeRun: (...run) => good.startRun(...run),
+  })),
+  'executor/restore/goes-on-from-the-checkpoint': withStore((good) => ({
+    restoreCheckpoint: async (sessionId) => (await good.loadSession(sessionId))!,
+  })),
+  'executor/restore/is-told-to-readers': withExecutor((_, { store }) => ({
+    restoreCheckpoint: (_agent, sessionId, checkpointId) =>
+      store.restoreCheckpoint(sessionId, checkpointId, LATER),
+  })),
+  'executor/restore/is-refused-while-a-run-holds-the-session': withStore((good) => ({
+    restoreCheckpoint: (sessionId, checkpointId) =>
+      good.restoreCheckpoint(sessionId, checkpointId, LATER),
+  })),
+  'executor/restore/is-for-the-agent-of-the-session': withExecutor((good) => ({
+    restoreCheckpoint: (agent, ...rest) =>
+      good.restoreCheckpoint({ ...agent, name: 'agent' }, ...rest),
+  })),
 
   'executor/workspace/files-are-there-in-the-next-step': withWorkspace((good) => ({
     fs: override(good.fs!, {

@@ -32,6 +32,11 @@ export function withStore(
     createExecutor({ ...parts, store: override(parts.store, sabotage(parts.store)) })
 }
 
+export function withStreams(sabotage: (good: StreamManager) => Partial<StreamManager>): Sabotage {
+  return (parts) =>
+    createExecutor({ ...parts, streams: override(parts.streams, sabotage(parts.streams)) })
+}
+
 export function withModel(generate: (good: LLMAdapter) => LLMAdapter['generateStep']): Sabotage {
   return (parts) => createExecutor({ ...parts, model: { generateStep: generate(parts.model) } })
 }

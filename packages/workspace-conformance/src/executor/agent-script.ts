@@ -7,6 +7,7 @@ import {
   type MockStep,
   type SequencedChunk,
   type StepResult,
+  type StreamReaderOptions,
   systemClock,
   type Tool,
   type ToolContext,
@@ -65,19 +66,21 @@ export interface ToolScript {
   readonly name: string
   readonly readOnly?: boolean
   readonly timeoutMs?: number
+  readonly finishWith?: true
   readonly parse?: (input: unknown) => unknown
   readonly execute: (context: ToolContext, input: unknown) => Promise<unknown>
 }
 
 /** A tool whose result is text. */
 export function newTool(script: ToolScript): Tool {
-  const { name, readOnly = false, timeoutMs, parse, execute } = script
+  const { name, readOnly = false, timeoutMs, finishWith, parse, execute } = script
   return {
     name,
     description: name,
     annotations: { readOnly, destructive: !readOnly, idempotent: readOnly },
     parameters: { type: 'object' },
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(finishWith !== undefined && { finishWith }),
     parse: (input) => (parse === undefined ? input : parse(input)),
     execute: (input, context) => execute(context, input),
     toModelOutput: String,
@@ -115,8 +118,11 @@ export function endOf(handle: RunHandle): Promise<RunEnding> {
 }
 
 /** Everything a run streams. */
-export async function chunksOf(handle: RunHandle): Promise<readonly SequencedChunk[]> {
-  const stream = await handle.stream()
+export async function chunksOf(
+  handle: RunHandle,
+  options?: StreamReaderOptions,
+): Promise<readonly SequencedChunk[]> {
+  const stream = await handle.stream(options)
   check(stream !== null, 'the run to have a stream')
   const chunks: SequencedChunk[] = []
   const collect = async (): Promise<void> => {

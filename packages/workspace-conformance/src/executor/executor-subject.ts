@@ -4,6 +4,7 @@ import type {
   ProviderSelection,
   SequencedChunk,
   SessionStateStore,
+  StreamReaderOptions,
   WorkspaceDescription,
 } from '@helix-agents/core'
 
@@ -17,7 +18,9 @@ export interface RunEnding {
 /** One run, as its caller holds it. */
 export interface RunHandle {
   readonly sessionId: string
-  stream(): Promise<AsyncIterable<SequencedChunk> | null> | AsyncIterable<SequencedChunk> | null
+  stream(
+    options?: StreamReaderOptions,
+  ): Promise<AsyncIterable<SequencedChunk> | null> | AsyncIterable<SequencedChunk> | null
   result(): Promise<RunEnding>
   /** Lets the run stop after the step under way; it can be resumed. */
   interrupt(): unknown
@@ -37,6 +40,8 @@ export interface AgentExecutor {
     agent: Agent,
     options: { readonly fromSessionId: string; readonly sessionId: string },
   ): Promise<unknown>
+  /** Takes a session that does not run back to a checkpoint. */
+  restoreCheckpoint(agent: Agent, sessionId: string, checkpointId: string): Promise<unknown>
   canResume(agent: Agent, sessionId: string): Promise<{ readonly canResume: boolean }>
   /** The live registry; `undefined` when no run of the session is active, or it has no workspaces. */
   getWorkspaceRegistry(

@@ -1,5 +1,6 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { ExecutorSubject } from './executor-subject.ts'
+import { recoveryBehaviours } from './recovery-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { toolBehaviours } from './tool-behaviours.ts'
 import { workspaceBehaviours } from './workspace-behaviours.ts'
@@ -8,6 +9,7 @@ import { workspaceBehaviours } from './workspace-behaviours.ts'
 export const executorBehaviours: readonly Behaviour<ExecutorSubject>[] = [
   ...runBehaviours,
   ...toolBehaviours,
+  ...recoveryBehaviours,
   ...workspaceBehaviours,
 ]
 

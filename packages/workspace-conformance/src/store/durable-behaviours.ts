@@ -1,6 +1,7 @@
 import type { SessionStateStore } from '@helix-agents/core'
-import { check, equal, rejectsWithCode } from '../assert.ts'
+import { check, equal, equalBytes, patternBytes, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
+import { HOSTILE_TEXTS, HOSTILE_VALUES } from './hostile-behaviours.ts'
 import {
   beginRun,
   contentsOf,
@@ -8,7 +9,10 @@ import {
   headOf,
   journaled,
   LEASE_MS,
+  ledger,
+  newSession,
   refTo,
+  resultOf,
   START,
   userMessage,
 } from './session-script.ts'
@@ -64,6 +68,56 @@ export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
         store.appendMessages({ ...run.write(), messages: [] }),
       )
       await next.append('mine')
+    },
+  },
+  {
+    id: 'store/durable/outcome-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const run = await createAndBegin(subject.store)
+      const outcome = { status: 'completed', output: { poem: 'x' } } as const
+      await run.step('one', { outcome })
+      const store = await reopened(subject)
+      equal((await headOf(store)).outcome, outcome)
+      await beginRun(store, { runId: 'run-2', now: START + LEASE_MS })
+      equal((await headOf(store)).outcome, outcome)
+    },
+  },
+  {
+    id: 'store/durable/state-of-a-noted-call-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const { write } = await createAndBegin(subject.store)
+      await subject.store.beginStep({ ...write(), messages: [], journal: [journaled('a')] })
+      const result = { ...resultOf('a'), finish: { output: 'x' } }
+      const fileLedgers = { box: ledger('1') }
+      const change = { customState: { value: { n: 1 } }, fileLedgers }
+      await subject.store.completeToolCall({ ...write(), toolCallId: 'a', result, ...change })
+      const store = await reopened(subject)
+      const head = await headOf(store)
+      equal([head.customState, head.fileLedgers], [{ n: 1 }, fileLedgers])
+      equal((await store.loadJournal('session'))[0]?.result?.finish, { output: 'x' })
+    },
+  },
+  {
+    id: 'store/durable/hostile-data-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const data = patternBytes(300).subarray(3)
+      const file = { data, mediaType: 'image/png' }
+      await subject.store.createSession(newSession())
+      const run = await beginRun(subject.store)
+      await run.append(...HOSTILE_TEXTS)
+      const messages = [{ role: 'user', content: '', files: [file] } as const]
+      const customState = { value: [...HOSTILE_VALUES] }
+      await subject.store.commitStep({ ...run.write(), messages, customState, checkpointId: 'c' })
+      const store = await reopened(subject)
+      equal(await contentsOf(store), [...HOSTILE_TEXTS, ''])
+      equal((await headOf(store)).customState, [...HOSTILE_VALUES])
+      const last = (await store.loadMessages('session')).messages.at(-1)
+      const stored = last?.role === 'user' ? last.files?.[0]?.data : undefined
+      check(stored instanceof Uint8Array, 'bytes to stay bytes')
+      equalBytes(stored, data)
     },
   },
 ]

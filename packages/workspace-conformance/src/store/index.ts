@@ -1,18 +1,23 @@
 import type { Behaviour } from '../behaviour.ts'
 import { checkpointBehaviours } from './checkpoint-behaviours.ts'
+import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
+import { hostileBehaviours } from './hostile-behaviours.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import { messageBehaviours } from './message-behaviours.ts'
+import { notedCallBehaviours } from './noted-call-behaviours.ts'
+import { outcomeBehaviours } from './outcome-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { sessionBehaviours } from './session-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
+import { streamDurableBehaviours } from './stream-durable-behaviours.ts'
 import { streamReadBehaviours } from './stream-read-behaviours.ts'
 import { streamResumeBehaviours } from './stream-resume-behaviours.ts'
 import { streamRunBehaviours } from './stream-run-behaviours.ts'
 import type { StreamSubject } from './stream-subject.ts'
 
-/** The contract of `SessionStateStore`. A subject that survives its process offers `durable`. */
+/** The contract of `SessionStateStore`. A subject may offer `durable` and `damage`. */
 export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...sessionBehaviours,
   ...messageBehaviours,
@@ -20,14 +25,19 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...stepBehaviours,
   ...checkpointBehaviours,
   ...listBehaviours,
+  ...notedCallBehaviours,
+  ...outcomeBehaviours,
+  ...hostileBehaviours,
+  ...damageBehaviours,
   ...durableBehaviours,
 ]
 
-/** The contract of `StreamManager`. */
+/** The contract of `StreamManager`. A subject may offer `durable` and `shared`. */
 export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamReadBehaviours,
   ...streamResumeBehaviours,
   ...streamRunBehaviours,
+  ...streamDurableBehaviours,
 ]
 
 export type { StoreSubject } from './store-subject.ts'

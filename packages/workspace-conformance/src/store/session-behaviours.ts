@@ -10,6 +10,7 @@ import {
   LEASE_MS,
   newSession,
   refTo,
+  resultOf,
   START,
   userMessage,
 } from './session-script.ts'
@@ -135,6 +136,8 @@ export const sessionBehaviours: readonly Behaviour<StoreSubject>[] = [
       await rises(store.appendMessages({ ...write, messages: [userMessage('a')] }))
       await rises(store.saveWorkspaceRef({ ...write, workspace: 'box', ref: refTo('w') }))
       await rises(store.beginStep({ ...write, messages: [], journal: [journaled('c')] }))
+      const result = resultOf('c')
+      await rises(store.completeToolCall({ ...write, toolCallId: 'c', result }))
       await rises(store.commitStep({ ...write, messages: [], checkpointId: 'cp' }))
       await rises(store.endRun({ ...write, status: 'completed' }))
       await rises(store.restoreCheckpoint('session', 'cp', START + 2))

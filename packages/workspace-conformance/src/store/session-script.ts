@@ -1,5 +1,7 @@
 import type {
+  FileLedgerSnapshot,
   JournalEntry,
+  JournalResult,
   Message,
   MessagePage,
   NewSession,
@@ -30,6 +32,20 @@ export function refTo(id: string): WorkspaceRef {
 
 export function journaled(toolCallId: string): JournalEntry {
   return { toolCallId, toolName: 'write', arguments: { path: toolCallId }, startedAt: START }
+}
+
+/** The result of a journaled call. */
+export function resultOf(id: string): JournalResult {
+  const content = `result of ${id}`
+  return {
+    message: { role: 'tool', toolCallId: id, toolName: 'write', content },
+    endedAt: START + 7,
+  }
+}
+
+/** What the agents of a session know of the file `/a`. */
+export function ledger(version: string): FileLedgerSnapshot {
+  return { known: { agent: { '/a': { version } } }, writers: {} }
 }
 
 /** A run of one session, as an executor drives it; time goes on by one with every write. */

@@ -1,4 +1,3 @@
-import type { FileLedgerSnapshot, JournalResult } from '@helix-agents/core'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {
@@ -8,8 +7,10 @@ import {
   headOf,
   journaled,
   LEASE_MS,
+  ledger,
   newSession,
   refTo,
+  resultOf,
   START,
   userMessage,
 } from './session-script.ts'
@@ -180,15 +181,3 @@ export const stepBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
 ]
-
-function ledger(version: string): FileLedgerSnapshot {
-  return { known: { agent: { '/a': { version } } }, writers: {} }
-}
-
-function resultOf(id: string): JournalResult {
-  const content = `result of ${id}`
-  return {
-    message: { role: 'tool', toolCallId: id, toolName: 'write', content },
-    endedAt: START + 7,
-  }
-}

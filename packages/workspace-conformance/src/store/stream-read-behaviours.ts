@@ -26,6 +26,21 @@ const ONE_OF_EACH: readonly StreamChunk[] = [
   { ...BASE, type: 'output', output: { poem: 'x' } },
 ]
 
+/** Ids of sessions, and of their sub-agents. */
+const HOSTILE_IDS = [
+  'a',
+  'A',
+  'a/s1-0',
+  'a/s1-1',
+  '../a',
+  "a'b",
+  'a%',
+  'a_',
+  '\u00e4',
+  '\u{1F600}',
+  '__proto__',
+]
+
 export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
   {
     id: 'stream/read/unknown-is-null',
@@ -130,6 +145,30 @@ export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
       await writeAll(mine, 'b')
       await streams.endRun('stream')
       equal(wordsOf(await readAll(streams)), ['a', 'b'])
+    },
+  },
+  {
+    id: 'stream/read/hostile-ids-do-not-mix',
+    run: async ({ streams }) => {
+      const writers = HOSTILE_IDS.map((id) => streams.startRun(id, 'run-1', 'agent'))
+      for (const [index, id] of HOSTILE_IDS.entries()) {
+        await (await writers[index])?.write(text(`of ${id}`))
+      }
+      for (const id of HOSTILE_IDS) {
+        await streams.endRun(id)
+        const chunks = await streams.read(id)
+        check(chunks !== null, 'the stream to be there')
+        equal(wordsOf(await takeRest(chunks[Symbol.asyncIterator]())), [`of ${id}`])
+      }
+    },
+  },
+  {
+    id: 'stream/read/hostile-texts-survive',
+    run: async ({ streams }) => {
+      const words = ['', 'a\u0000b', '\ud800', '\udc00 x', '\u2028', '\uFEFF', '"', "'; --"]
+      await writeAll(await startRun(streams), ...words)
+      await streams.endRun('stream')
+      equal(wordsOf(await readAll(streams)), words)
     },
   },
   {

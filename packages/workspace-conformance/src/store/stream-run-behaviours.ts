@@ -181,6 +181,62 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
+    id: 'stream/run/end-names-its-run',
+    run: async ({ streams }) => {
+      const writer = await startRun(streams)
+      const reader = await openReader(streams)
+      await writeAll(writer, 'a')
+      await streams.endRun('stream', 'run-1')
+      await writeLate(writer)
+      equal(wordsOf(await takeRest(reader)), ['a'])
+    },
+  },
+  {
+    id: 'stream/run/end-of-another-one-does-nothing',
+    run: async ({ streams }) => {
+      await writeAll(await startRun(streams), 'a')
+      const writer = await streams.resumeRun('stream', 'run-2', 'agent')
+      const reader = await openReader(streams)
+      await streams.endRun('stream', 'run-1')
+      await streams.endRun('nothing', 'run-1')
+      await writeAll(writer, 'b')
+      await streams.endRun('stream', 'run-2')
+      equal(wordsOf(await takeRest(reader)), ['a', 'b'])
+    },
+  },
+  {
+    id: 'stream/run/may-end-twice',
+    run: async ({ streams }) => {
+      await writeAll(await startRun(streams), 'a')
+      await streams.endRun('stream', 'run-1')
+      await streams.endRun('stream', 'run-1')
+      await streams.endRun('stream')
+      equal(wordsOf(await readAll(streams)), ['a'])
+    },
+  },
+  {
+    id: 'stream/run/empty-one-is-told-and-goes-on',
+    run: async ({ streams }) => {
+      await writeAll(await startRun(streams), 'a', 'b')
+      const [waiting, slow] = [await openReader(streams), await openReader(streams)]
+      await takeMany(waiting, 2)
+      await take(slow)
+      const next = take(waiting)
+      await startRun(streams, 'run-2')
+      await streams.endRun('stream', 'run-2')
+      equal(wordsOf([await next]), ['new-run'])
+      equal(await takeRest(waiting), [])
+      const [resync, ...more] = await takeRest(slow)
+      check(resync?.type === 'stream_resync', 'a resync')
+      equal([more.length, await readAll(streams)], [0, []])
+      const resumed = await streams.resumeRun('stream', 'run-3', 'agent')
+      await writeAll(resumed, 'c')
+      await streams.endRun('stream')
+      const [chunk] = await readAll(streams, { fromSequence: resync.nextSequence })
+      equal([chunk?.type, chunk?.sequence], ['text_delta', resync.nextSequence])
+    },
+  },
+  {
     id: 'stream/delete/ends-readers',
     run: async ({ streams }) => {
       const writer = await startRun(streams)

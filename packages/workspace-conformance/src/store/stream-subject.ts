@@ -1,8 +1,13 @@
 import type { StreamManager } from '@helix-agents/core'
 
-/** A stream manager under test. */
+/**
+ * A stream manager under test; one whose streams outlive its process offers `durable`, one whose
+ * readers follow a writer in another process offers `shared` as well. Both have `reopen`.
+ */
 export interface StreamSubject {
   readonly streams: StreamManager
   /** How many chunks of a run it keeps: at least 10; a small number keeps the suite fast. */
   readonly maxBufferedChunks: number
+  /** The same streams through a new manager, as another process has them. */
+  reopen?(): Promise<StreamManager>
 }

@@ -10,6 +10,7 @@ import {
   type RunWrite,
   type SessionState,
   type SessionStateStore,
+  type StateChange,
   StateStoreError,
 } from '@helix-agents/core'
 
@@ -22,6 +23,7 @@ interface Stored {
   checkpoints: Checkpoint[]
   journal: JournalEntry[]
   holder: { runId: string; until: number } | undefined
+  isDamaged: boolean
 }
 
 export type StoredSessions = Map<string, Stored>
@@ -67,7 +69,11 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       sessions.set(session.sessionId, stored)
       return stored.head
     },
-    loadSession: async (sessionId) => sessions.get(sessionId)?.head ?? null,
+    loadSession: async (sessionId) => {
+      const stored = sessions.get(sessionId)
+      if (stored?.isDamaged) throw new StateStoreError('corrupt', sessionId, 'damaged')
+      return stored?.head ?? null
+    },
     loadMessages: async (sessionId, { offset, limit } = {}) => {
       const { messages } = find(sessionId)
       const from = count(offset, 0) ?? 0
@@ -82,8 +88,18 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       const all = [...sessions.values()].filter(
         ({ head }) => query.agentType === undefined || head.agentType === query.agentType,
       )
-      const positioned = all.map((stored) => ({ at: stored.ordinal, item: stored.head }))
-      return pageOf(positioned, query)
+      const page = pageOf(
+        all.map((stored) => ({ at: stored.ordinal, item: stored })),
+        query,
+      )
+      const unreadable = page.items
+        .filter((stored) => stored.isDamaged)
+        .map(({ head }) => ({ sessionId: head.sessionId, code: 'corrupt' as const }))
+      return {
+        ...page,
+        items: page.items.filter((stored) => !stored.isDamaged).map(({ head }) => head),
+        ...(unreadable.length > 0 && { unreadable }),
+      }
     },
     deleteSession: async (sessionId) => void sessions.delete(sessionId),
     beginRun: runStart,
@@ -94,19 +110,19 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       const stored = held(end)
       closeRun(stored, end.status, end.now)
       const { status, output, error } = end
-      return change(stored, end.now, { status, output, error })
+      return change(stored, end.now, { status, output, error, outcome: undefined })
     },
     listRuns: async (sessionId) => find(sessionId).runs,
     appendMessages: async (write) => {
       const stored = held(write)
       stored.messages = [...stored.messages, ...write.messages]
-      change(stored, write.now, {})
+      change(stored, write.now, { outcome: undefined })
     },
     beginStep: async (step) => {
       const stored = held(step)
       stored.messages = [...stored.messages, ...step.messages]
       stored.journal = [...step.journal]
-      change(stored, step.now, {})
+      change(stored, step.now, { outcome: undefined })
     },
     completeToolCall: async (write) => {
       const stored = held(write)
@@ -116,6 +132,7 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       stored.journal = stored.journal.map((entry) =>
         entry.toolCallId === write.toolCallId ? { ...entry, result: write.result } : entry,
       )
+      change(stored, write.now, stateAfter(stored, write))
     },
     commitStep: async (commit) => {
       const stored = held(commit)
@@ -125,8 +142,8 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       stored.runs[stored.runs.length - 1] = { ...run, stepCount: run.stepCount + 1 }
       const head = change(stored, commit.now, {
         stepCount: stored.head.stepCount + 1,
-        fileLedgers: { ...stored.head.fileLedgers, ...commit.fileLedgers },
-        ...(commit.customState && { customState: commit.customState.value }),
+        outcome: commit.outcome,
+        ...stateAfter(stored, commit),
       })
       const { sessionId, stepCount, messageCount, customState, workspaceRefs, status } = head
       const saved = { sessionId, stepCount, messageCount, customState, workspaceRefs, status }
@@ -166,8 +183,16 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
         status: 'interrupted',
         output: undefined,
         error: undefined,
+        outcome: undefined,
       })
     },
+  }
+}
+
+function stateAfter(stored: Stored, { customState, fileLedgers }: StateChange): Change {
+  return {
+    fileLedgers: { ...stored.head.fileLedgers, ...fileLedgers },
+    ...(customState && { customState: customState.value }),
   }
 }
 
@@ -183,6 +208,7 @@ function newStored(session: NewSession, ordinal: number): Stored {
     checkpoints: [],
     journal: [],
     holder: undefined,
+    isDamaged: false,
   }
 }
 

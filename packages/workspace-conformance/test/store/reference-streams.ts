@@ -21,12 +21,14 @@ export interface ReferenceStream {
 }
 
 export interface ReferenceStreams extends StreamManager {
-  readonly streams: ReadonlyMap<string, ReferenceStream>
+  readonly streams: Map<string, ReferenceStream>
 }
 
 /** The simplest stream manager that keeps the contract; saboteurs break one method of it. */
-export function createReferenceStreams(maxBufferedChunks: number): ReferenceStreams {
-  const streams = new Map<string, ReferenceStream>()
+export function createReferenceStreams(
+  maxBufferedChunks: number,
+  streams = new Map<string, ReferenceStream>(),
+): ReferenceStreams {
   const writerOf = (stream: ReferenceStream, run: Run): StreamWriter => ({
     write: async (chunk) => {
       if (stream.run !== run || !stream.open) return
@@ -56,7 +58,10 @@ export function createReferenceStreams(maxBufferedChunks: number): ReferenceStre
       }
       return resumeRun(streamId, agentId, agentType)
     },
-    endRun: async (streamId) => end(streams.get(streamId)),
+    endRun: async (streamId, agentId) => {
+      const stream = streams.get(streamId)
+      if (agentId === undefined || stream?.run.agentId === agentId) end(stream)
+    },
     read: async (streamId, options) => {
       const stream = streams.get(streamId)
       return stream === undefined ? null : readerOf(stream, options)

@@ -1,7 +1,7 @@
 import type { SessionState, SessionStateStore } from '@helix-agents/core'
 import { without } from './without.ts'
 
-type Broken = Partial<SessionStateStore>
+export type Broken = Partial<SessionStateStore>
 
 /** Behaviour id → what a store gets wrong. Each must be caught by its behaviour. */
 export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore) => Broken>> = {

@@ -1,7 +1,6 @@
 import type { Checkpoint, SessionState, SessionStateStore } from '@helix-agents/core'
+import type { Broken } from './session-saboteurs.ts'
 import { without } from './without.ts'
-
-type Broken = Partial<SessionStateStore>
 
 /** Behaviour id → what a store gets wrong. Each must be caught by its behaviour. */
 export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) => Broken>> = {

@@ -1,13 +1,37 @@
 import type { SessionStateStore } from '@helix-agents/core'
 import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, expect, test } from 'vitest'
+import { callSaboteurs } from './call-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
 import { sessionSaboteurs } from './session-saboteurs.ts'
 import { stepSaboteurs } from './step-saboteurs.ts'
 import { without } from './without.ts'
 
-const storeSaboteurs = { ...sessionSaboteurs, ...stepSaboteurs }
+const storeSaboteurs = { ...sessionSaboteurs, ...stepSaboteurs, ...callSaboteurs }
+
+/** What a store gets wrong of sessions that were damaged. */
+const careless: Readonly<Record<string, (good: SessionStateStore) => Partial<SessionStateStore>>> =
+  {
+    'store/damage/is-reported-as-corrupt': (good) => ({
+      loadSession: (sessionId) => good.loadSession(sessionId).catch(() => null),
+    }),
+    'store/damage/does-not-touch-other-sessions': (good) => ({
+      createSession: async (session) => {
+        for (const one of ['broken', 'before', 'after']) await good.loadSession(one)
+        return good.createSession(session)
+      },
+    }),
+    'store/damage/does-not-hide-others-in-lists': (good) => ({
+      listSessions: async (query) => without(await good.listSessions(query), 'unreadable'),
+    }),
+    'store/damage/is-not-overwritten-and-can-be-deleted': (good) => ({
+      deleteSession: async (sessionId) => {
+        await good.loadSession(sessionId)
+        await good.deleteSession(sessionId)
+      },
+    }),
+  }
 
 type Lost = (sessions: StoredSessions) => StoredSessions
 
@@ -27,6 +51,20 @@ const forgetful: Readonly<Record<string, Lost>> = {
     for (const stored of sessions.values()) stored.holder = undefined
     return sessions
   },
+  'store/durable/outcome-survives': (sessions) => {
+    for (const stored of sessions.values()) stored.head = without(stored.head, 'outcome') as never
+    return sessions
+  },
+  'store/durable/state-of-a-noted-call-survives': (sessions) => {
+    for (const stored of sessions.values()) stored.head = { ...stored.head, fileLedgers: {} }
+    return sessions
+  },
+  'store/durable/hostile-data-survives': (sessions) => {
+    for (const stored of sessions.values()) {
+      stored.messages = JSON.parse(JSON.stringify(stored.messages)) as never
+    }
+    return sessions
+  },
 }
 
 function createSubject(
@@ -38,12 +76,16 @@ function createSubject(
   return {
     store: { ...good, ...sabotage(good) },
     reopen: async () => createReferenceStore(lose(structuredClone(sessions))),
+    damage: async (sessionId) => {
+      sessions.get(sessionId)!.isDamaged = true
+    },
   }
 }
 
 test('each behaviour has a saboteur', () => {
   const ids = storeBehaviours.map((behaviour) => behaviour.id)
-  expect([...Object.keys(storeSaboteurs), ...Object.keys(forgetful)]).toEqual(ids)
+  const all = { ...storeSaboteurs, ...careless, ...forgetful }
+  expect(Object.keys(all)).toEqual(ids)
   expect(new Set(ids).size).toBe(ids.length)
 })
 
@@ -53,7 +95,8 @@ describe.each(storeBehaviours)('$id', (behaviour) => {
   })
 
   test('rejects its saboteur', async () => {
-    const broken = createSubject(storeSaboteurs[behaviour.id], forgetful[behaviour.id])
+    const sabotage = storeSaboteurs[behaviour.id] ?? careless[behaviour.id]
+    const broken = createSubject(sabotage, forgetful[behaviour.id])
     await expect(behaviour.run(broken)).rejects.toSatisfy(isVerdict)
   })
 })

@@ -8,7 +8,11 @@ const maxBufferedChunks = 10
 
 function createSubject(sabotage?: (typeof streamSaboteurs)[string]): StreamSubject {
   const good = createReferenceStreams(maxBufferedChunks)
-  return { streams: { ...good, ...sabotage?.(good) }, maxBufferedChunks }
+  return {
+    streams: { ...good, ...sabotage?.(good) },
+    maxBufferedChunks,
+    reopen: async () => createReferenceStreams(maxBufferedChunks, good.streams),
+  }
 }
 
 test('each behaviour has a saboteur', () => {

@@ -56,6 +56,13 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
     startRun: (streamId, ...run) => good.resumeRun(streamId.slice(0, 6), ...run),
     endRun: (streamId) => good.endRun(streamId.slice(0, 6)),
   }),
+  'stream/read/hostile-ids-do-not-mix': (good) => ({
+    startRun: (streamId, ...run) => good.startRun(streamId.toLowerCase(), ...run),
+  }),
+  'stream/read/hostile-texts-survive': (good) =>
+    mapped(good, (chunk) =>
+      chunk.type === 'text_delta' ? { ...chunk, delta: chunk.delta.toWellFormed() } : chunk,
+    ),
   'stream/read/abort-ends-a-waiting-reader': (good) => ({
     read: (streamId, options) => good.read(streamId, withoutSignal(options)),
   }),
@@ -166,6 +173,28 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       }
     },
   }),
+  'stream/run/end-names-its-run': (good) => ({
+    endRun: async (streamId, agentId) => {
+      if (agentId === undefined) await good.endRun(streamId)
+    },
+  }),
+  'stream/run/end-of-another-one-does-nothing': (good) => ({
+    endRun: (streamId) => good.endRun(streamId),
+  }),
+  'stream/run/may-end-twice': (good) => ({
+    endRun: async (streamId) => {
+      const stream = good.streams.get(streamId)
+      if (stream?.open === false) stream.chunks = []
+      await good.endRun(streamId)
+    },
+  }),
+  'stream/run/empty-one-is-told-and-goes-on': (good) => ({
+    endRun: async (streamId, agentId) => {
+      const stream = good.streams.get(streamId)
+      if (stream?.chunks.length === 0) stream.first = 1
+      await good.endRun(streamId, agentId)
+    },
+  }),
   'stream/delete/ends-readers': (good) => {
     let deleted = false
     return {
@@ -179,6 +208,39 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
   'stream/delete/removes-its-chunks': (good) => ({
     deleteStream: (streamId) => good.endRun(streamId),
     startRun: (...args) => good.resumeRun(...args),
+  }),
+
+  'stream/durable/chunks-survive': (good) => ({
+    read: async (...args) => {
+      const stream = good.streams.get(args[0])
+      const reader = await good.read(...args)
+      if (stream !== undefined) stream.chunks = stream.chunks.slice(0, 1)
+      return reader
+    },
+  }),
+  'stream/durable/resumed-one-leaves-no-gap': (good) => ({
+    startRun: async (...args) => {
+      const writer = await good.startRun(...args)
+      const skip = (): void => void good.streams.get(args[0])!.next++
+      return { write: (chunk) => writer.write(chunk).then(skip) }
+    },
+  }),
+  'stream/durable/new-one-is-told': (good) => ({
+    read: async (...args) => {
+      const reader = await good.read(...args)
+      good.streams.delete(args[0])
+      return reader
+    },
+  }),
+  'stream/durable/writer-of-the-process-before-reaches-nobody': (good) => ({
+    endRun: (streamId) => good.endRun(streamId),
+  }),
+  'stream/durable/reader-follows-another-process': (good) => ({
+    startRun: async (...args) => {
+      const writer = await good.startRun(...args)
+      let writes = 0
+      return { write: async (chunk) => (writes++ > 0 ? undefined : writer.write(chunk)) }
+    },
   }),
 }
 

@@ -11,7 +11,10 @@ export function encodeBase64(bytes: Uint8Array): string {
   return encoded
 }
 
-/** The bytes of what {@link encodeBase64} wrote. */
+/** The bytes of what {@link encodeBase64} wrote. @throws when it is no base64. */
 export function decodeBase64(encoded: string): Uint8Array {
-  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+  const characters = atob(encoded)
+  const bytes = new Uint8Array(characters.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
+  return bytes
 }

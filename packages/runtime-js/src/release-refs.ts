@@ -1,0 +1,26 @@
+import type { Agent, WorkspaceRef } from '@helix-agents/core'
+import type { RunServices } from './run/run-services.ts'
+import { SessionWorkspaces } from './run/session-workspaces.ts'
+
+/** Refs that no stored session has. */
+export interface UnusedRefs {
+  /** The session that they were made for. */
+  readonly sessionId: string
+  readonly refs: Readonly<Record<string, WorkspaceRef>>
+}
+
+/**
+ * Ends workspaces that were made for a session which did not come to be. What cannot be ended is
+ * logged and reported as owed. Never rejects.
+ */
+export async function releaseRefs(
+  services: RunServices,
+  agent: Agent,
+  { sessionId, refs }: UnusedRefs,
+): Promise<void> {
+  if (Object.keys(refs).length === 0) return
+  const toolSet = services.toolSets.of(agent)
+  const session = { sessionId, agentType: agent.name, workspaceRefs: refs, fileLedgers: {} }
+  const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef: async () => {} })
+  await workspaces.close('end')
+}

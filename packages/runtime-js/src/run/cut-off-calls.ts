@@ -1,0 +1,34 @@
+import {
+  FileSystemError,
+  type ToolError,
+  ToolFailedError,
+  toToolError,
+  WorkspaceEvictedError,
+} from '@helix-agents/core'
+
+/** A read or another call without traces was cut off. */
+export const STOPPED: ToolError = toToolError(new DOMException('', 'AbortError'))
+
+/** The process stopped while an earlier call was running that this one waited for. */
+export const NOT_STARTED: ToolError = toToolError(
+  new ToolFailedError('not-started', 'The process stopped before this call was started.', {
+    hint: 'It has changed nothing: call it again when it is still needed.',
+  }),
+)
+
+/** The process stopped between the start of a call and the storing of its result. */
+export const OUTCOME_UNKNOWN: ToolError = toToolError(
+  new WorkspaceEvictedError(
+    'The process stopped while this call was running: it may have taken effect or not.',
+    { code: 'outcome-unknown', hint: 'Look at the result before you do it again.' },
+  ),
+)
+
+/**
+ * What the model reads of the error of a call. A write that runs again and finds the file changed
+ * may have changed it itself, before the process stopped.
+ */
+export function toCallError(error: unknown, isRecovered: boolean): ToolError {
+  const isStale = FileSystemError.isInstance(error) && error.code === 'stale-write'
+  return isRecovered && isStale ? OUTCOME_UNKNOWN : toToolError(error)
+}

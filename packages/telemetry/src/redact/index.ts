@@ -1,0 +1,2 @@
+export { createRedaction, type Redaction, type RedactOptions } from './redaction.ts'
+export { redactText } from './redact-text.ts'

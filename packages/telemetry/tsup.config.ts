@@ -1,0 +1,10 @@
+import { definePackage } from '../../scripts/tsup.ts'
+
+export default definePackage({
+  entry: [
+    'src/opentelemetry/index.ts',
+    'src/prometheus/index.ts',
+    'src/pino/index.ts',
+    'src/redact/index.ts',
+  ],
+})
