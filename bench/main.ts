@@ -9,8 +9,10 @@ const workloads = {
   edit: () => import('./workloads/edit.ts'),
   dispatch: () => import('./workloads/dispatch.ts'),
   shell: () => import('./workloads/shell.ts'),
+  store: () => import('./workloads/store.ts'),
   loop: () => import('./workloads/loop.ts'),
   memory: () => import('./workloads/memory.ts'),
+  streams: () => import('./workloads/streams.ts'),
   size: () => import('./workloads/size.ts'),
 } satisfies Record<string, () => Promise<{ run(peers: boolean): Promise<Verdict[]> }>>
 

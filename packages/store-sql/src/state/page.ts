@@ -1,0 +1,42 @@
+import { type PageQuery, StateStoreError } from '@helix-agents/core'
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 200
+
+/** A page of a list that is read from its newest entry down. */
+export interface PageRange {
+  readonly limit: number
+  /** The page has entries with smaller keys only. */
+  readonly below: number
+}
+
+/**
+ * Reads a page query. A cursor is the key of the last entry of a page, and keys never change:
+ * entries that come or go between two pages are neither repeated nor skipped.
+ * @throws {StateStoreError} `invalid-query`
+ */
+export function parsePageQuery(query: PageQuery, sessionId = ''): PageRange {
+  const limit = Math.min(parseCount(query.limit, 1, sessionId) ?? DEFAULT_LIMIT, MAX_LIMIT)
+  if (query.cursor === undefined) return { limit, below: Number.MAX_SAFE_INTEGER }
+  if (!/^[0-9a-z]{1,10}$/.test(query.cursor)) {
+    throw new StateStoreError('invalid-query', sessionId, 'the cursor is not one of this list')
+  }
+  return { limit, below: Number.parseInt(query.cursor, 36) }
+}
+
+export function toCursor(key: number): string {
+  return key.toString(36)
+}
+
+/**
+ * Reads a limit or an offset.
+ * @throws {StateStoreError} `invalid-query` unless it is a whole number of at least `least`.
+ */
+export function parseCount(
+  value: number | undefined,
+  least: number,
+  sessionId: string,
+): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value
+  throw new StateStoreError('invalid-query', sessionId, `${value} is not a usable limit or offset`)
+}

@@ -1,0 +1,100 @@
+import type { FileLedgerSnapshot, JsonValue, SessionState, SessionStatus } from '@helix-agents/core'
+import type { SqlRow, SqlStatements } from '../sql-database.ts'
+import { toSqlText } from '../sql-text.ts'
+import {
+  damaged,
+  nameColumn,
+  numberColumn,
+  optionalColumn,
+  shapedColumn,
+  textColumn,
+} from './column.ts'
+import {
+  isJson,
+  isLabels,
+  isLedger,
+  isOutcome,
+  isRefs,
+  isStatus,
+  isStoredError,
+  type StoredLabels,
+  type WorkspaceRefs,
+} from './stored-shapes.ts'
+
+const HEAD =
+  'SELECT s.*, st.version AS found_state, st.value AS state, r.refs AS refs, l.labels AS labels' +
+  ' FROM helix_sessions s' +
+  ' LEFT JOIN helix_states st ON st.session = s.id AND st.version = s.state_version' +
+  ' LEFT JOIN helix_refs r ON r.session = s.id AND r.version = s.refs_version' +
+  ' LEFT JOIN helix_labels l ON l.session = s.id' +
+  ' WHERE s.session_id = ?'
+const LEDGERS = 'SELECT workspace, ledger FROM helix_ledgers WHERE session = ? ORDER BY workspace'
+
+/** The head of a session; `undefined` for an unknown one. @throws {SqlError} `corrupt` */
+export function loadHead(sql: SqlStatements, sessionId: string): SessionState | undefined {
+  const row = sql.get(HEAD, toSqlText(sessionId))
+  if (row === undefined) return undefined
+  const ledgers = sql.all(LEDGERS, numberColumn(row, 'id'))
+  return {
+    sessionId,
+    agentType: nameColumn(row, 'agent_type'),
+    status: statusColumn(row),
+    version: numberColumn(row, 'version'),
+    stepCount: numberColumn(row, 'step_count'),
+    messageCount: numberColumn(row, 'message_count'),
+    customState: stateColumn(row),
+    workspaceRefs: refsColumn(row),
+    fileLedgers: Object.fromEntries(ledgers.map(toLedger)),
+    createdAt: numberColumn(row, 'created_at'),
+    updatedAt: numberColumn(row, 'updated_at'),
+    ...optionalFields(row),
+  }
+}
+
+/** The head of a session that is there. @throws {SqlError} `corrupt` */
+export function loadKnownHead(sql: SqlStatements, sessionId: string): SessionState {
+  const head = loadHead(sql, sessionId)
+  if (head === undefined) throw damaged('session_id')
+  return head
+}
+
+export function statusColumn(row: SqlRow): SessionStatus {
+  const status = textColumn(row, 'status')
+  if (!isStatus(status)) throw damaged('status')
+  return status
+}
+
+/** The custom state, in a row that has `state_version` and joins its version. */
+export function stateColumn(row: SqlRow): JsonValue | undefined {
+  if (numberColumn(row, 'state_version') === 0) return undefined
+  numberColumn(row, 'found_state')
+  return optionalColumn(row, 'state', readJson)
+}
+
+/** The refs, in a row that has `refs_version` and joins its version. */
+export function refsColumn(row: SqlRow): WorkspaceRefs {
+  return numberColumn(row, 'refs_version') === 0 ? {} : shapedColumn(row, 'refs', isRefs)
+}
+
+function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
+  const runId = optionalColumn(row, 'run_id', nameColumn)
+  const output = optionalColumn(row, 'output', readJson)
+  const error = optionalColumn(row, 'error', (of, name) => shapedColumn(of, name, isStoredError))
+  const outcome = optionalColumn(row, 'outcome', (of, name) => shapedColumn(of, name, isOutcome))
+  const labels = optionalColumn(row, 'labels', (of, name) => shapedColumn(of, name, isLabels))
+  return {
+    ...labels,
+    ...(runId !== undefined && { runId }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    ...(outcome !== undefined && { outcome }),
+  }
+}
+
+function readJson(row: SqlRow, name: string): JsonValue {
+  return shapedColumn(row, name, isJson)
+}
+
+function toLedger(row: SqlRow): readonly [string, FileLedgerSnapshot] {
+  return [nameColumn(row, 'workspace'), shapedColumn(row, 'ledger', isLedger)]
+}

@@ -1,0 +1,155 @@
+import {
+  type MessagePage,
+  type MessageQuery,
+  type NewSession,
+  type PageQuery,
+  type SessionPage,
+  type SessionState,
+  StateStoreError,
+  type UnreadableSession,
+} from '@helix-agents/core'
+import type { SqlRow, SqlStatements } from '../sql-database.ts'
+import { SqlError } from '../sql-error.ts'
+import { toSqlText } from '../sql-text.ts'
+import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './column.ts'
+import { fromStorableMessage } from './message-json.ts'
+import { parseCount, parsePageQuery, toCursor } from './page.ts'
+import { loadKnownHead } from './session-head.ts'
+import { findSession } from './session-row.ts'
+import { addMessages, applyChange, saveRefs, toJsonText, toMessageTexts } from './state-values.ts'
+import type { StoredLabels, WorkspaceRefs } from './stored-shapes.ts'
+
+const CREATE =
+  'INSERT INTO helix_sessions (session_id, agent_type, created_at, updated_at, version, status,' +
+  ' step_count, message_count, journal_count, turn, state_version, saved_state, refs_version,' +
+  " saved_refs) VALUES (?, ?, ?, ?, 1, 'idle', 0, ?, 0, 0, ?, 0, ?, 0)" +
+  ' ON CONFLICT (session_id) DO NOTHING RETURNING id'
+const ADD_LABELS = 'INSERT INTO helix_labels (session, labels) VALUES (?, ?)'
+const MESSAGES =
+  'SELECT message FROM helix_messages WHERE session = ? AND position >= ? AND position < ?' +
+  ' ORDER BY position'
+const LIST = 'SELECT id, session_id FROM helix_sessions WHERE id < ? ORDER BY id DESC LIMIT ?'
+const LIST_OF_AGENT =
+  'SELECT id, session_id FROM helix_sessions WHERE agent_type = ? AND id < ?' +
+  ' ORDER BY id DESC LIMIT ?'
+const ID_OF = 'SELECT id FROM helix_sessions WHERE session_id = ?'
+const DELETE = [
+  'DELETE FROM helix_labels WHERE session = ?',
+  'DELETE FROM helix_states WHERE session = ?',
+  'DELETE FROM helix_refs WHERE session = ?',
+  'DELETE FROM helix_ledgers WHERE session = ?',
+  'DELETE FROM helix_messages WHERE session = ?',
+  'DELETE FROM helix_journal WHERE session = ?',
+  'DELETE FROM helix_checkpoints WHERE session = ?',
+  'DELETE FROM helix_runs WHERE session = ?',
+  'DELETE FROM helix_sessions WHERE id = ?',
+]
+
+/** A session as it will be stored. */
+export interface SessionToCreate {
+  readonly sessionId: string
+  readonly agentType: string
+  readonly now: number
+  readonly state: string | null
+  readonly labels: string | null
+  readonly refs: WorkspaceRefs
+  readonly messages: readonly string[]
+}
+
+export function toSessionToCreate(session: NewSession): SessionToCreate {
+  const { sessionId, agentType, now, customState, messages = [], workspaceRefs = {} } = session
+  const labels = labelsOf(session)
+  return {
+    sessionId,
+    agentType,
+    now,
+    state: toJsonText(customState),
+    labels: Object.keys(labels).length === 0 ? null : JSON.stringify(labels),
+    refs: workspaceRefs,
+    messages: toMessageTexts(messages),
+  }
+}
+
+function labelsOf({ userId, tags, metadata, parentSessionId }: NewSession): StoredLabels {
+  return {
+    ...(userId !== undefined && { userId }),
+    ...(tags !== undefined && { tags }),
+    ...(metadata !== undefined && { metadata }),
+    ...(parentSessionId !== undefined && { parentSessionId }),
+  }
+}
+
+export function createSession(sql: SqlStatements, session: SessionToCreate): SessionState {
+  const { sessionId, now, state, labels, refs, messages } = session
+  const stateVersion = state === null ? 0 : 1
+  const refsVersion = Object.keys(refs).length === 0 ? 0 : 1
+  const names = [toSqlText(sessionId), toSqlText(session.agentType)] as const
+  const row = sql.get(CREATE, ...names, now, now, messages.length, stateVersion, refsVersion)
+  if (row === undefined) throw new StateStoreError('conflict', sessionId, 'it exists already')
+  const id = numberColumn(row, 'id')
+  if (state !== null)
+    applyChange(sql, { id, stateVersion }, { state: { text: state }, ledgers: [] })
+  if (refsVersion > 0) saveRefs(sql, id, refsVersion, refs)
+  if (labels !== null) sql.run(ADD_LABELS, id, labels)
+  addMessages(sql, { id, messageCount: messages.length }, messages)
+  return loadKnownHead(sql, sessionId)
+}
+
+export function loadMessages(
+  sql: SqlStatements,
+  sessionId: string,
+  query: MessageQuery,
+): MessagePage {
+  const { id, messageCount: total } = findSession(sql, sessionId)
+  const first = Math.min(parseCount(query.offset, 0, sessionId) ?? 0, total)
+  const end = Math.min(first + (parseCount(query.limit, 0, sessionId) ?? total), total)
+  const rows = end > first ? sql.all(MESSAGES, id, first, end) : []
+  if (rows.length !== end - first) throw damaged('messages')
+  return { messages: rows.map(toMessage), total, hasMore: end < total }
+}
+
+function toMessage(row: SqlRow): MessagePage['messages'][number] {
+  const message = fromStorableMessage(jsonColumn(row, 'message'))
+  if (message === undefined) throw damaged('message')
+  return message
+}
+
+export function listSessions(
+  sql: SqlStatements,
+  query: PageQuery & { readonly agentType?: string },
+): SessionPage {
+  const { limit, below } = parsePageQuery(query)
+  const rows =
+    query.agentType === undefined
+      ? sql.all(LIST, below, limit + 1)
+      : sql.all(LIST_OF_AGENT, toSqlText(query.agentType), below, limit + 1)
+  const heads = rows.slice(0, limit).map((row) => tryLoadHead(sql, row))
+  const items = heads.filter((head) => 'status' in head)
+  const unreadable = heads.filter((head) => 'code' in head)
+  const last = rows[limit - 1]
+  return {
+    items,
+    ...(unreadable.length > 0 && { unreadable }),
+    ...(last !== undefined &&
+      rows.length > limit && { nextCursor: toCursor(numberColumn(last, 'id')) }),
+  }
+}
+
+/** One at a time: what is damaged of one session does not fail the statement of another. */
+function tryLoadHead(sql: SqlStatements, row: SqlRow): SessionState | UnreadableSession {
+  let sessionId = textColumn(row, 'session_id')
+  try {
+    sessionId = nameColumn(row, 'session_id')
+    return loadKnownHead(sql, sessionId)
+  } catch (error) {
+    if (!(error instanceof SqlError && error.kind === 'corrupt')) throw error
+    return { sessionId, code: 'corrupt' }
+  }
+}
+
+export function deleteSession(sql: SqlStatements, sessionId: string): void {
+  const row = sql.get(ID_OF, toSqlText(sessionId))
+  if (row === undefined) return
+  const id = numberColumn(row, 'id')
+  for (const statement of DELETE) sql.run(statement, id)
+}

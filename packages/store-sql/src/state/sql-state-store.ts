@@ -1,0 +1,181 @@
+import type {
+  Checkpoint,
+  JournalEntry,
+  Message,
+  MessagePage,
+  MessageQuery,
+  NewSession,
+  Page,
+  PageQuery,
+  RunEnd,
+  RunRecord,
+  RunStart,
+  RunWrite,
+  SessionPage,
+  SessionState,
+  SessionStateStore,
+  StepCommit,
+  StepStart,
+  ToolCallCompletion,
+  WorkspaceRef,
+} from '@helix-agents/core'
+import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
+import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
+import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
+import { loadHead } from './session-head.ts'
+import {
+  createSession,
+  deleteSession,
+  listSessions,
+  loadMessages,
+  toSessionToCreate,
+} from './sessions.ts'
+import {
+  loadJournal,
+  prepareAppend,
+  prepareBeginStep,
+  prepareCommitStep,
+  prepareCompleteToolCall,
+  saveWorkspaceRef,
+} from './steps.ts'
+import { toStateStoreError } from './to-state-store-error.ts'
+
+/**
+ * Keeps sessions in a SQLite database that `migrate` has prepared. Several stores, also of several
+ * processes, may work on one database. Every method is one transaction of few statements, none of
+ * which reads or writes more than its step.
+ */
+export class SqlStateStore implements SessionStateStore {
+  readonly #database: SqlDatabase
+
+  constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  /** @throws {StateStoreError} `conflict` when the session exists. */
+  async createSession(session: NewSession): Promise<SessionState> {
+    const row = toSessionToCreate(session)
+    return this.#write(session.sessionId, (sql) => createSession(sql, row))
+  }
+
+  /** `null` for an unknown session. @throws {StateStoreError} `corrupt`, `unavailable` */
+  async loadSession(sessionId: string): Promise<SessionState | null> {
+    return this.#read(sessionId, (sql) => loadHead(sql, sessionId) ?? null)
+  }
+
+  /** @throws {StateStoreError} `not-found`, `invalid-query` */
+  async loadMessages(sessionId: string, query: MessageQuery = {}): Promise<MessagePage> {
+    return this.#read(sessionId, (sql) => loadMessages(sql, sessionId, query))
+  }
+
+  /** Newest first. @throws {StateStoreError} `invalid-query` */
+  async listSessions(
+    query: PageQuery & { readonly agentType?: string } = {},
+  ): Promise<SessionPage> {
+    return this.#read('', (sql) => listSessions(sql, query))
+  }
+
+  /** Removes everything of a session. Removing an unknown one does nothing. */
+  async deleteSession(sessionId: string): Promise<void> {
+    return this.#write(sessionId, (sql) => deleteSession(sql, sessionId))
+  }
+
+  /**
+   * Makes a run the one writer of a session.
+   * @throws {AgentAlreadyRunningError} while another run holds it and renews its lease.
+   * @throws {StateStoreError} `not-found`; `conflict` when the session had a run of this id.
+   */
+  async beginRun(start: RunStart): Promise<SessionState> {
+    return this.#write(start.sessionId, (sql) => beginRun(sql, start))
+  }
+
+  /** Prolongs the claim of a run. @throws {StateStoreError} `not-found`, `conflict` */
+  async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
+    return this.#write(write.sessionId, (sql) => renewRun(sql, write, write.leaseMs))
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async endRun(end: RunEnd): Promise<SessionState> {
+    return this.#write(end.sessionId, (sql) => endRun(sql, end))
+  }
+
+  /** Oldest first. @throws {StateStoreError} `not-found` */
+  async listRuns(sessionId: string): Promise<readonly RunRecord[]> {
+    return this.#read(sessionId, (sql) => listRuns(sql, sessionId))
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void> {
+    return this.#write(write.sessionId, prepareAppend(write))
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async beginStep(step: StepStart): Promise<void> {
+    return this.#write(step.sessionId, prepareBeginStep(step))
+  }
+
+  /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
+  async completeToolCall(completion: ToolCallCompletion): Promise<void> {
+    return this.#write(completion.sessionId, prepareCompleteToolCall(completion))
+  }
+
+  /**
+   * Stores a step and its checkpoint, and empties the journal.
+   * @throws {StateStoreError} `not-found`, `conflict`
+   */
+  async commitStep(commit: StepCommit): Promise<void> {
+    return this.#write(commit.sessionId, prepareCommitStep(commit))
+  }
+
+  /** The calls of the step under way. @throws {StateStoreError} `not-found` */
+  async loadJournal(sessionId: string): Promise<readonly JournalEntry[]> {
+    return this.#read(sessionId, (sql) => loadJournal(sql, sessionId))
+  }
+
+  /** @throws {StateStoreError} `not-found`, `conflict` */
+  async saveWorkspaceRef(
+    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
+  ): Promise<void> {
+    return this.#write(write.sessionId, (sql) => saveWorkspaceRef(sql, write))
+  }
+
+  /** Newest first. @throws {StateStoreError} `not-found`, `invalid-query` */
+  async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
+    return this.#read(sessionId, (sql) => listCheckpoints(sql, sessionId, query))
+  }
+
+  /** `null` for an unknown checkpoint. @throws {StateStoreError} `not-found` */
+  async getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null> {
+    return this.#read(sessionId, (sql) => getCheckpoint(sql, sessionId, checkpointId))
+  }
+
+  /**
+   * Takes a session back to a checkpoint: later messages and steps are gone.
+   * @throws {StateStoreError} `not-found` also for the checkpoint; `conflict` while a run holds
+   * the session.
+   */
+  async restoreCheckpoint(
+    sessionId: string,
+    checkpointId: string,
+    now: number,
+  ): Promise<SessionState> {
+    const restore = { sessionId, checkpointId, now }
+    return this.#write(sessionId, (sql) => restoreCheckpoint(sql, restore))
+  }
+
+  async #read<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
+    try {
+      return await this.#database.read(work)
+    } catch (error) {
+      throw toStateStoreError(error, sessionId)
+    }
+  }
+
+  async #write<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
+    try {
+      return await this.#database.write(work)
+    } catch (error) {
+      throw toStateStoreError(error, sessionId)
+    }
+  }
+}

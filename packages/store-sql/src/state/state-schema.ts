@@ -1,0 +1,97 @@
+/**
+ * Tables of the session store; part of schema version 1.
+ *
+ * The row of a session holds what every step changes, and is small. What is big, or seldom
+ * changes, has a table of its own, so that no step writes it again. `state_version` and
+ * `refs_version` say which row of `helix_states` and `helix_refs` is the current one, 0 for none;
+ * `saved_state` and `saved_refs` which one the newest checkpoint refers to: a version that no
+ * checkpoint refers to is overwritten by the next change. The first `journal_count` rows of the
+ * journal count; those of a finished step stay until the next one begins.
+ *
+ * Times are REAL, as they are in JavaScript. Tables with big values keep their rowid: a table
+ * without one moves each row of a kilobyte to a page of its own.
+ */
+export const stateTables: readonly string[] = [
+  `CREATE TABLE helix_sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL UNIQUE,
+    agent_type TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    step_count INTEGER NOT NULL,
+    message_count INTEGER NOT NULL,
+    journal_count INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    run_id TEXT,
+    lease_until REAL,
+    state_version INTEGER NOT NULL,
+    saved_state INTEGER NOT NULL,
+    refs_version INTEGER NOT NULL,
+    saved_refs INTEGER NOT NULL,
+    output TEXT,
+    error TEXT,
+    outcome TEXT
+  ) STRICT`,
+  'CREATE INDEX helix_sessions_of_agent ON helix_sessions (agent_type, id)',
+  `CREATE TABLE helix_labels (
+    session INTEGER PRIMARY KEY,
+    labels TEXT NOT NULL
+  ) STRICT`,
+  `CREATE TABLE helix_states (
+    session INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT,
+    PRIMARY KEY (session, version)
+  ) STRICT`,
+  `CREATE TABLE helix_refs (
+    session INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    refs TEXT NOT NULL,
+    PRIMARY KEY (session, version)
+  ) STRICT`,
+  `CREATE TABLE helix_ledgers (
+    session INTEGER NOT NULL,
+    workspace TEXT NOT NULL,
+    ledger TEXT NOT NULL,
+    PRIMARY KEY (session, workspace)
+  ) STRICT`,
+  `CREATE TABLE helix_messages (
+    session INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (session, position)
+  ) STRICT`,
+  `CREATE TABLE helix_journal (
+    session INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    result TEXT,
+    PRIMARY KEY (session, position)
+  ) STRICT`,
+  `CREATE TABLE helix_checkpoints (
+    session INTEGER NOT NULL,
+    step_count INTEGER NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    message_count INTEGER NOT NULL,
+    state_version INTEGER NOT NULL,
+    refs_version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (session, step_count)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE helix_runs (
+    session INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    started_at REAL NOT NULL,
+    steps_before INTEGER NOT NULL,
+    step_count INTEGER,
+    ended_at REAL,
+    PRIMARY KEY (session, turn),
+    UNIQUE (session, run_id)
+  ) STRICT, WITHOUT ROWID`,
+]

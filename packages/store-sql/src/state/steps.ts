@@ -1,0 +1,138 @@
+import {
+  type JournalEntry,
+  type RunWrite,
+  StateStoreError,
+  type StepCommit,
+  type StepStart,
+  type ToolCallCompletion,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import type { SqlStatements, SqlValue } from '../sql-database.ts'
+import { toSqlText } from '../sql-text.ts'
+import { damaged } from './column.ts'
+import { toEntryJson, toJournalEntry, toResultJson } from './journal-json.ts'
+import { findSession, heldChange, updateHeld } from './session-row.ts'
+import {
+  addMessages,
+  applyChange,
+  hasState,
+  loadRefs,
+  NEXT_STATE,
+  saveRefs,
+  type StoredChange,
+  toJsonText,
+  toMessageTexts,
+  toStoredChange,
+  withRef,
+} from './state-values.ts'
+
+const APPEND = heldChange('message_count = message_count + ?, outcome = NULL')
+const BEGIN = heldChange('message_count = message_count + ?, journal_count = ?, outcome = NULL')
+const COMPLETE = heldChange(`state_version = ${NEXT_STATE}`)
+const COMMIT = heldChange(
+  'message_count = message_count + ?, journal_count = 0, step_count = step_count + 1,' +
+    ` outcome = ?, state_version = ${NEXT_STATE}, saved_state = ${NEXT_STATE},` +
+    ' saved_refs = refs_version',
+)
+const SAVE_REF = heldChange('refs_version = refs_version + (refs_version = saved_refs)')
+
+const CLEAR_JOURNAL = 'DELETE FROM helix_journal WHERE session = ?'
+const ADD_ENTRY =
+  'INSERT INTO helix_journal (session, position, tool_call_id, entry, result)' +
+  ' VALUES (?, ?, ?, ?, ?)'
+const SET_RESULT =
+  'UPDATE helix_journal SET result = ? WHERE session = ? AND position = (SELECT min(position)' +
+  ' FROM helix_journal WHERE session = ? AND position < ? AND tool_call_id = ?)' +
+  ' RETURNING position'
+const JOURNAL =
+  'SELECT entry, result FROM helix_journal WHERE session = ? AND position < ? ORDER BY position'
+const ADD_CHECKPOINT =
+  'INSERT INTO helix_checkpoints (session, step_count, checkpoint_id, message_count,' +
+  ' state_version, refs_version, status, created_at)' +
+  ' SELECT id, step_count, ?, message_count, state_version, refs_version, status, updated_at' +
+  ' FROM helix_sessions WHERE id = ?'
+
+/** A write as far as it can be prepared before its transaction; the rest of it is `apply`. */
+export type PreparedWrite = (sql: SqlStatements) => void
+
+export function prepareAppend(
+  write: RunWrite & { readonly messages: StepStart['messages'] },
+): PreparedWrite {
+  const texts = toMessageTexts(write.messages)
+  return (sql) => {
+    addMessages(sql, updateHeld(sql, write, APPEND, [write.now, texts.length]), texts)
+  }
+}
+
+export function prepareBeginStep(step: StepStart): PreparedWrite {
+  const texts = toMessageTexts(step.messages)
+  const entries = step.journal.map(toEntryValues)
+  return (sql) => {
+    const values = [step.now, texts.length, entries.length]
+    const session = updateHeld(sql, step, BEGIN, values)
+    sql.run(CLEAR_JOURNAL, session.id)
+    addMessages(sql, session, texts)
+    for (const [position, entry] of entries.entries()) {
+      sql.run(ADD_ENTRY, session.id, position, ...entry)
+    }
+  }
+}
+
+function toEntryValues(entry: JournalEntry): readonly SqlValue[] {
+  const result = entry.result === undefined ? null : toResultJson(entry.result)
+  return [toSqlText(entry.toolCallId), toEntryJson(entry), result]
+}
+
+export function prepareCompleteToolCall(completion: ToolCallCompletion): PreparedWrite {
+  const { sessionId, now } = completion
+  const result = toResultJson(completion.result)
+  const toolCallId = toSqlText(completion.toolCallId)
+  const change = toStoredChange(completion)
+  return (sql) => {
+    const session = updateHeld(sql, completion, COMPLETE, [now, hasState(change)])
+    const { id, journalCount } = session
+    if (sql.get(SET_RESULT, result, id, id, journalCount, toolCallId) === undefined) {
+      throw new StateStoreError('not-found', sessionId, 'the call is not in the journal')
+    }
+    applyChange(sql, session, change)
+  }
+}
+
+export function prepareCommitStep(commit: StepCommit): PreparedWrite {
+  const texts = toMessageTexts(commit.messages)
+  const change = toStoredChange(commit)
+  const values = commitValues(commit, texts.length, change)
+  const checkpointId = toSqlText(commit.checkpointId)
+  return (sql) => {
+    const session = updateHeld(sql, commit, COMMIT, values)
+    addMessages(sql, session, texts)
+    applyChange(sql, session, change)
+    sql.run(ADD_CHECKPOINT, checkpointId, session.id)
+  }
+}
+
+function commitValues(
+  { now, outcome }: StepCommit,
+  messageCount: number,
+  change: StoredChange,
+): readonly SqlValue[] {
+  return [now, messageCount, toJsonText(outcome), hasState(change), hasState(change)]
+}
+
+/** The calls of the step that is under way: a finished one leaves none. */
+export function loadJournal(sql: SqlStatements, sessionId: string): readonly JournalEntry[] {
+  const { id, journalCount } = findSession(sql, sessionId)
+  if (journalCount === 0) return []
+  const rows = sql.all(JOURNAL, id, journalCount)
+  if (rows.length !== journalCount) throw damaged('journal')
+  return rows.map(toJournalEntry)
+}
+
+export function saveWorkspaceRef(
+  sql: SqlStatements,
+  write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
+): void {
+  const { id, refsVersion } = updateHeld(sql, write, SAVE_REF, [write.now])
+  const refs = loadRefs(sql, id, refsVersion)
+  saveRefs(sql, id, refsVersion, withRef(refs, write.workspace, write.ref))
+}

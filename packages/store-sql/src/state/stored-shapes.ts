@@ -1,0 +1,81 @@
+import type {
+  FileLedgerSnapshot,
+  JsonValue,
+  SessionLabels,
+  SessionStatus,
+  StoredError,
+  StoredOutcome,
+  WorkspaceRef,
+} from '@helix-agents/core'
+import { z } from 'zod'
+
+// Guards, not parsers: zod leaves keys like `__proto__` out of what it returns.
+
+const statusSchema = z.enum(['idle', 'running', 'interrupted', 'completed', 'failed', 'aborted'])
+const jsonSchema = z.custom<JsonValue>((value) => value !== undefined)
+const errorSchema = z.object({ code: z.string(), message: z.string() })
+
+const outcomeSchema = z.object({
+  status: statusSchema.exclude(['idle', 'running']),
+  output: jsonSchema.optional(),
+  error: errorSchema.optional(),
+})
+
+const labelsSchema = z.object({
+  userId: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), jsonSchema).optional(),
+  parentSessionId: z.string().optional(),
+})
+
+const flag = z.boolean().optional()
+const refSchema = z.object({
+  providerId: z.string(),
+  schemaVersion: z.number(),
+  capabilities: z.object({ fs: flag, shell: flag, code: flag, snapshot: flag, branch: flag }),
+  ref: z.unknown(),
+})
+const refsSchema = z.record(z.string(), refSchema)
+
+const rangeSchema = z.tuple([z.number(), z.number()])
+const entrySchema = z.object({ version: z.string(), ranges: z.array(rangeSchema).optional() })
+const writerSchema = z.object({ actor: z.string(), version: z.string() })
+const ledgerSchema = z.object({
+  known: z.record(z.string(), z.record(z.string(), entrySchema)),
+  writers: z.record(z.string(), writerSchema),
+})
+
+/** What never changes of a session, besides its names. */
+export interface StoredLabels extends SessionLabels {
+  readonly parentSessionId?: string
+}
+
+export type WorkspaceRefs = Readonly<Record<string, WorkspaceRef>>
+
+export function isStatus(value: unknown): value is SessionStatus {
+  return statusSchema.safeParse(value).success
+}
+
+export function isJson(value: unknown): value is JsonValue {
+  return value !== undefined
+}
+
+export function isStoredError(value: unknown): value is StoredError {
+  return errorSchema.safeParse(value).success
+}
+
+export function isOutcome(value: unknown): value is StoredOutcome {
+  return outcomeSchema.safeParse(value).success
+}
+
+export function isLabels(value: unknown): value is StoredLabels {
+  return labelsSchema.safeParse(value).success
+}
+
+export function isRefs(value: unknown): value is WorkspaceRefs {
+  return refsSchema.safeParse(value).success
+}
+
+export function isLedger(value: unknown): value is FileLedgerSnapshot {
+  return ledgerSchema.safeParse(value).success
+}

@@ -1,0 +1,94 @@
+import type { SqlStatements } from '../sql-database.ts'
+import { numberColumn, optionalColumn } from '../state/column.ts'
+import type { ChunkText } from './chunk-text.ts'
+import type { StreamLimits } from './stream-limits.ts'
+import type { StreamClaim } from './stream-rows.ts'
+
+/** Nothing, once another writer came or the run ended: this is the fence. */
+const TAIL =
+  'SELECT s.run_start, l.sequence AS last, l.end_bytes, f.sequence AS first,' +
+  ' f.end_bytes - f.bytes AS start_bytes FROM helix_streams s' +
+  ' LEFT JOIN helix_chunks l ON l.stream = s.id AND l.sequence =' +
+  ' (SELECT max(sequence) FROM helix_chunks WHERE stream = s.id)' +
+  ' LEFT JOIN helix_chunks f ON f.stream = s.id AND f.sequence =' +
+  ' (SELECT min(sequence) FROM helix_chunks WHERE stream = s.id)' +
+  ' WHERE s.id = ? AND s.writer = ? AND s.is_open = 1'
+const INSERT =
+  'INSERT INTO helix_chunks (stream, sequence, end_bytes, bytes, chunk) VALUES (?, ?, ?, ?, ?)'
+/** Walks over chunks that are dropped then, and over one that stays. */
+const FIRST_KEPT =
+  'SELECT sequence FROM helix_chunks' +
+  ' WHERE stream = ? AND sequence < ? AND end_bytes - bytes >= ? ORDER BY sequence LIMIT 1'
+const DROP_UNTIL = 'DELETE FROM helix_chunks WHERE stream = ? AND sequence < ?'
+
+/** Share of a limit that is dropped at once, so that not every write drops something. */
+const BATCH_SHARE = 8
+
+/** What is stored of the run: sequence numbers from `first` up to, not including, `next`. */
+interface Stored {
+  readonly first: number
+  readonly next: number
+  readonly startBytes: number
+  readonly endBytes: number
+}
+
+/**
+ * Appends chunks to the run of a writer, and drops old ones over the limits.
+ * @returns whether the stream is still the writer's; if not, nothing is written
+ */
+export function appendChunks(
+  sql: SqlStatements,
+  claim: StreamClaim,
+  chunks: readonly ChunkText[],
+  limits: StreamLimits,
+): boolean {
+  const stored = loadStored(sql, claim)
+  if (stored === undefined) return false
+  let { next, endBytes } = stored
+  for (const { json, bytes } of chunks) {
+    endBytes += bytes
+    sql.run(INSERT, claim.stream, next, endBytes, bytes, json)
+    next++
+  }
+  dropOld(sql, claim.stream, { ...stored, next, endBytes }, limits)
+  return true
+}
+
+function loadStored(sql: SqlStatements, claim: StreamClaim): Stored | undefined {
+  const row = sql.get(TAIL, claim.stream, claim.writer)
+  if (row === undefined) return undefined
+  const last = optionalColumn(row, 'last', numberColumn)
+  const runStart = numberColumn(row, 'run_start')
+  if (last === undefined) return { first: runStart, next: runStart, startBytes: 0, endBytes: 0 }
+  return {
+    first: numberColumn(row, 'first'),
+    next: last + 1,
+    startBytes: numberColumn(row, 'start_bytes'),
+    endBytes: numberColumn(row, 'end_bytes'),
+  }
+}
+
+function dropOld(sql: SqlStatements, stream: number, stored: Stored, limits: StreamLimits): void {
+  const { first, next } = stored
+  const { maxBufferedChunks, maxBufferedBytes } = limits
+  let firstKept = first
+  if (next - first > maxBufferedChunks + Math.floor(maxBufferedChunks / BATCH_SHARE)) {
+    firstKept = next - maxBufferedChunks
+  }
+  if (stored.endBytes - stored.startBytes > maxBufferedBytes) {
+    firstKept = Math.max(firstKept, firstThatFits(sql, stream, stored, maxBufferedBytes))
+  }
+  if (firstKept > first) sql.run(DROP_UNTIL, stream, firstKept)
+}
+
+/** The newest chunk always fits. */
+function firstThatFits(
+  sql: SqlStatements,
+  stream: number,
+  { next, endBytes }: Stored,
+  maxBytes: number,
+): number {
+  const kept = maxBytes - Math.floor(maxBytes / BATCH_SHARE)
+  const row = sql.get(FIRST_KEPT, stream, next - 1, endBytes - kept)
+  return row === undefined ? next - 1 : numberColumn(row, 'sequence')
+}

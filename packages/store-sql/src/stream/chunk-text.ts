@@ -1,0 +1,48 @@
+import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import { damaged } from '../state/column.ts'
+import { cutChunk } from './cut-chunk.ts'
+
+/** A chunk as it is stored. */
+export interface ChunkText {
+  readonly json: string
+  /** Length of the JSON in UTF-8. */
+  readonly bytes: number
+}
+
+const encoder = new TextEncoder()
+
+/** Any chunk has a text, and none is larger than `maxBytes`. Never throws. */
+export function toChunkText(chunk: StreamChunk, maxBytes: number): ChunkText {
+  const whole = measure(toJson(chunk))
+  return whole.bytes <= maxBytes ? whole : measure(cutChunk(whole.json, maxBytes))
+}
+
+/** @throws {SqlError} `corrupt` */
+export function fromChunkText(json: string, sequence: number): SequencedChunk {
+  const chunk = parse(json)
+  if (typeof chunk !== 'object' || chunk === null || !('type' in chunk)) throw damaged('a chunk')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by toChunkText
+  return Object.assign(chunk, { sequence }) as SequencedChunk
+}
+
+function measure(json: string): ChunkText {
+  return { json, bytes: encoder.encode(json).length }
+}
+
+/** What cannot be looked at, such as a getter that throws, leaves a chunk without its fields. */
+function toJson(chunk: StreamChunk): string {
+  try {
+    return toChunkJson(chunk)
+  } catch {
+    const { type, agentId, agentType, timestamp } = chunk
+    return JSON.stringify({ type, agentId, agentType, timestamp, truncated: Object.keys(chunk) })
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw damaged('a chunk', error)
+  }
+}

@@ -1,0 +1,75 @@
+import type { SqlDatabase } from '../sql-database.ts'
+
+/** A reader that has everything there is. */
+export interface WaitingReader {
+  /** There may be more. Called once for each time it waits. */
+  wake(): void
+}
+
+/**
+ * Tells the readers of this process that a stream has changed. A change of another process may be
+ * one of any stream; it is listened for while somebody waits.
+ */
+export class StreamSignals {
+  /** Those of a database, however many stream managers it has. */
+  static readonly #known = new WeakMap<SqlDatabase, StreamSignals>()
+
+  readonly #database: SqlDatabase
+  readonly #waiting = new Map<number, Set<WaitingReader>>()
+  #stopListening: (() => void) | undefined
+  #changes = 0
+
+  static of(database: SqlDatabase): StreamSignals {
+    const known = StreamSignals.#known.get(database)
+    if (known !== undefined) return known
+    const made = new StreamSignals(database)
+    StreamSignals.#known.set(database, made)
+    return made
+  }
+
+  private constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  /** Rises with every change that was heard of: what was read before may be out of date. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** Wakes a reader at the next change of its stream. */
+  wait(stream: number, reader: WaitingReader): void {
+    this.#stopListening ??= this.#database.onForeignWrite(() => this.#wakeAll())
+    const readers = this.#waiting.get(stream) ?? new Set()
+    this.#waiting.set(stream, readers.add(reader))
+  }
+
+  forget(stream: number, reader: WaitingReader): void {
+    const readers = this.#waiting.get(stream)
+    readers?.delete(reader)
+    if (readers?.size === 0) this.#waiting.delete(stream)
+    this.#listenOnlyForSomebody()
+  }
+
+  /** The streams were changed by this process, and that is committed. */
+  changed(streams: Iterable<number>): void {
+    this.#changes++
+    for (const stream of streams) this.#wake(stream)
+    this.#listenOnlyForSomebody()
+  }
+
+  #wakeAll(): void {
+    this.changed([...this.#waiting.keys()])
+  }
+
+  #wake(stream: number): void {
+    const readers = this.#waiting.get(stream) ?? []
+    this.#waiting.delete(stream)
+    for (const reader of readers) reader.wake()
+  }
+
+  #listenOnlyForSomebody(): void {
+    if (this.#waiting.size > 0) return
+    this.#stopListening?.()
+    this.#stopListening = undefined
+  }
+}

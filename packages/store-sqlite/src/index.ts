@@ -1,0 +1,6 @@
+export {
+  openSqliteStores,
+  type SqliteStores,
+  type SqliteStoresOptions,
+} from './open-sqlite-stores.ts'
+export { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.ts'

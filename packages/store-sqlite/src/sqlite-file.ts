@@ -1,0 +1,38 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { SqlError, type SqlErrorKind } from '@helix-agents/store-sql'
+
+const IN_MEMORY = ':memory:'
+
+const KINDS: Readonly<Record<string, SqlErrorKind>> = {
+  EACCES: 'read-only',
+  EDQUOT: 'full',
+  ENOSPC: 'full',
+  EPERM: 'read-only',
+  EROFS: 'read-only',
+}
+
+/** The path for SQLite: absolute, since it takes some relative ones for URLs. */
+export function toDatabasePath(path: string): string {
+  return path === IN_MEMORY ? path : resolve(path)
+}
+
+/**
+ * Makes the file, and the directories above it, when they are missing: for the user only, since
+ * sessions are private. SQLite gives its other files the same mode.
+ * @throws {SqlError} `read-only`, `full`, `io`
+ */
+export function createFile(path: string): void {
+  if (path === IN_MEMORY) return
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code !== 'EEXIST') throw new SqlError(KINDS[code] ?? 'io', code, { cause: error })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
