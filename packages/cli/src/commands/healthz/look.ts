@@ -1,0 +1,95 @@
+import { type HealthSignal, healthSignals, type WorkspaceDescription } from '@helix-agents/core'
+import * as z from 'zod'
+import type { CliHost } from '../../cli-host.ts'
+import { healthAnswerSchema } from './health-answer.ts'
+import { readBody } from './read-body.ts'
+
+/** Where to look, and as whom. */
+export interface HealthTarget {
+  readonly url: URL
+  readonly sessionId: string
+  readonly token?: string
+  readonly timeoutMs: number
+}
+
+/** What one look found. */
+export type HealthLook =
+  | {
+      readonly kind: 'answer'
+      /** By the clock of the server, where it tells. */
+      readonly now: number
+      readonly workspaces: readonly WorkspaceDescription[]
+      readonly signals: readonly HealthSignal[]
+    }
+  | { readonly kind: 'unreachable'; readonly reason: string }
+
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+/** Servers that want their load balancer to see trouble answer 503 with the same body. */
+const ANSWERING: readonly number[] = [200, 503]
+
+/** Asks the endpoint once. Never throws for what the network or the server does. */
+export async function look(host: CliHost, target: HealthTarget): Promise<HealthLook> {
+  try {
+    const response = await host.fetch(target.url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(target.timeoutMs),
+      headers: {
+        accept: 'application/json',
+        ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
+      },
+    })
+    return await toLook(host, target, response)
+  } catch (error) {
+    return { kind: 'unreachable', reason: reasonOf(error, target) }
+  }
+}
+
+async function toLook(
+  host: CliHost,
+  target: HealthTarget,
+  response: Response,
+): Promise<HealthLook> {
+  const { status } = response
+  if (!ANSWERING.includes(status)) {
+    await response.body?.cancel()
+    return { kind: 'unreachable', reason: `${explain(status)} (HTTP ${status})` }
+  }
+  const body = await readBody(response, MAX_ANSWER_BYTES)
+  if (body === undefined) return { kind: 'unreachable', reason: 'the answer is too long' }
+  const answer = healthAnswerSchema.safeParse(parseJson(body))
+  if (!answer.success) {
+    const reason = z.prettifyError(answer.error)
+    return { kind: 'unreachable', reason: `this is no health endpoint of Helix:\n${reason}` }
+  }
+  const { workspaces } = answer.data
+  const now = timeOf(response) ?? host.clock.now()
+  const signals = healthSignals([{ sessionId: target.sessionId, workspaces }], now)
+  return { kind: 'answer', now, workspaces, signals }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The times of the answer are those of the server: its clock may be another one than ours. */
+function timeOf(response: Response): number | undefined {
+  const at = Date.parse(response.headers.get('date') ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
+function explain(status: number): string {
+  if (status === 404) return 'no run of this session is active'
+  if (status === 401 || status === 403) return 'the token is missing or refused (--token-env)'
+  return status >= 300 && status < 400 ? 'the server redirects' : 'the server does not answer'
+}
+
+function reasonOf(error: unknown, { timeoutMs }: HealthTarget): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
+  const { cause } = error
+  return cause instanceof Error ? `${error.message}: ${cause.message || cause.name}` : error.message
+}

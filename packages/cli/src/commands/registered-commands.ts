@@ -1,0 +1,11 @@
+import type { RegisterCommand } from './command-context.ts'
+import { registerHealthz } from './healthz/healthz-command.ts'
+import { registerReap } from './reap-command.ts'
+import { registerSessions } from './sessions/sessions-command.ts'
+
+/** Every command, in the order of the help text. A new one is a file or folder and a line here. */
+export const registeredCommands: readonly RegisterCommand[] = [
+  registerSessions,
+  registerHealthz,
+  registerReap,
+]

@@ -1,0 +1,37 @@
+import type { JournalEntry, SessionState, SessionStatus } from '@helix-agents/core'
+import type { Tone } from '../../output/cell.ts'
+
+export const SESSION_STATUSES = [
+  'idle',
+  'running',
+  'interrupted',
+  'completed',
+  'failed',
+  'aborted',
+] as const satisfies readonly SessionStatus[]
+
+const TONES: Readonly<Partial<Record<SessionStatus, Tone>>> = {
+  running: 'good',
+  interrupted: 'warning',
+  failed: 'bad',
+  aborted: 'faint',
+}
+
+export function statusCell(status: SessionStatus): { text: string; tone: Tone } | string {
+  const tone = TONES[status]
+  return tone === undefined ? status : { text: status, tone }
+}
+
+/**
+ * Workspaces of a session that ended and should have closed them: the close failed, took too
+ * long, or its process died.
+ */
+export function owedWorkspaces({ status, workspaceRefs }: SessionState): readonly string[] {
+  if (status !== 'completed' && status !== 'aborted') return []
+  return Object.keys(workspaceRefs).toSorted()
+}
+
+/** Calls that were started and whose effect nobody knows; of a running session: under way. */
+export function openCalls(journal: readonly JournalEntry[]): readonly JournalEntry[] {
+  return journal.filter(({ result }) => result === undefined)
+}

@@ -1,0 +1,43 @@
+import { type SessionStateStore, StateStoreError } from '@helix-agents/core'
+import type { CliHost } from '../../cli-host.ts'
+import { CommandError } from '../../command-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+
+/** Option `--db`, the same for all commands that read sessions. */
+export const DATABASE_OPTION = [
+  '--db <file>',
+  'session database (default: $HELIX_DB, then helix.db in this directory)',
+] as const
+
+const DEFAULT_FILE = 'helix.db'
+
+/**
+ * Opens the database for one piece of work and closes it again.
+ * @throws {CommandError} for what the store refuses.
+ */
+export async function withSessions<T>(
+  host: CliHost,
+  file: string | undefined,
+  work: (store: SessionStateStore) => Promise<T>,
+): Promise<T> {
+  const fromEnvironment = host.env.HELIX_DB === '' ? undefined : host.env.HELIX_DB
+  try {
+    const sessions = await host.openSessions(file ?? fromEnvironment ?? DEFAULT_FILE)
+    try {
+      return await work(sessions.stateStore)
+    } finally {
+      await sessions.close()
+    }
+  } catch (error) {
+    throw StateStoreError.isInstance(error) ? toCommandError(error) : error
+  }
+}
+
+function toCommandError(error: StateStoreError): CommandError {
+  return new CommandError(exitCodeOf(error), `${error.message} (${error.code})`, { cause: error })
+}
+
+function exitCodeOf({ code }: StateStoreError): number {
+  if (code === 'invalid-query') return exitCodes.usage
+  return code === 'corrupt' ? exitCodes.findings : exitCodes.unreachable
+}

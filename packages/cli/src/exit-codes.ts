@@ -1,0 +1,13 @@
+/** How `helix` ends; what a scheduled job can tell apart. */
+export const exitCodes = {
+  /** Done, nothing wrong. */
+  ok: 0,
+  /** The command did its work and found something that needs attention. */
+  findings: 1,
+  /** The command line cannot be understood. */
+  usage: 2,
+  /** What was asked about does not answer or does not exist. */
+  unreachable: 3,
+  /** A defect, or a failure of the machine such as a full disk. */
+  failure: 70,
+} as const

@@ -1,0 +1,29 @@
+import { systemClock } from '@helix-agents/core'
+import type { CliHost } from './cli-host.ts'
+import { openSessionDatabase } from './commands/sessions/open-database.ts'
+import { exitCodes } from './exit-codes.ts'
+
+/**
+ * The machine of this process. A reader that goes away (`helix … | head -1`) is no error: what is
+ * left of the output is dropped.
+ */
+export function createNodeHost(): CliHost {
+  let isOutputClosed = false
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    isOutputClosed = true
+    if (error.code === 'EPIPE') return
+    process.exitCode = exitCodes.failure
+    process.stderr.write(`helix: the output cannot be written: ${error.message}\n`)
+  })
+  // There is nobody left to tell.
+  process.stderr.on('error', () => undefined)
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    clock: systemClock,
+    fetch: globalThis.fetch,
+    openSessions: openSessionDatabase,
+    isOutputClosed: () => isOutputClosed,
+  }
+}

@@ -1,0 +1,145 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openSqliteStores } from '@helix-agents/store-sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ended, runHelix, runShell, startHelix } from './child-process.ts'
+import { addSession } from './commands/sessions/sample-sessions.ts'
+
+/** Each test starts several processes. */
+const SLOW = { timeout: 30_000 }
+const MANY = 2000
+let folder: string
+let database: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'helix-cli-'))
+  database = join(folder, 'sessions.db')
+  const stores = await openSqliteStores(database)
+  const { stateStore } = stores
+  await addSession(stateStore, { sessionId: 'paused', status: 'interrupted', workspaces: ['box'] })
+  for (let i = 0; i < MANY; i += 1) await addSession(stateStore, { sessionId: `s-${i}` })
+  await stores.close()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function workspace(state: string, stateSince: number) {
+  const counts = { evictions: 0, retries: 0, capabilities: {} }
+  return { name: 'box', providerId: 'local-bash', state, stateSince, ...counts }
+}
+
+describe('the helix program', SLOW, () => {
+  it('answers with exit codes, data on stdout and remarks on stderr', async () => {
+    expect(await runHelix('--version')).toMatchObject({ code: 0, err: '' })
+    expect(await runHelix('nonsense')).toMatchObject({ code: 2, out: '' })
+    expect(await runHelix('reap', '--root', folder, '--dry-run')).toMatchObject({
+      code: 0,
+      out: '',
+      err: '0 would be removed, 0 kept, 0 failed\n',
+    })
+  })
+  it('reads a database and leaves it as it is', async () => {
+    const before = readFileSync(database)
+    const list = await runHelix('sessions', 'list', '--db', database, '--status', 'interrupted')
+    expect(list).toMatchObject({ code: 0, err: '' })
+    expect(list.out.split('\n')[1]).toMatch(/^paused +tester +interrupted/)
+    const show = await runHelix('sessions', 'show', 'paused', '--db', database, '--checkpoints')
+    expect(show).toMatchObject({ code: 0, err: '' })
+    expect(await runHelix('sessions', 'show', 'nobody', '--db', database)).toMatchObject({
+      code: 3,
+    })
+    expect(readFileSync(database).equals(before)).toBe(true)
+  })
+  it('never makes a database', async () => {
+    const missing = join(folder, 'missing', 'sessions.db')
+    const { code, out, err } = await runHelix('sessions', 'list', '--db', missing)
+    expect([code, out, err.includes(missing)]).toEqual([3, '', true])
+    expect(existsSync(join(folder, 'missing'))).toBe(false)
+    expect(await runHelix('sessions', 'list', '--db', folder)).toMatchObject({ code: 3 })
+  })
+  it('shows damaged sessions with the others, and ends with 1', async () => {
+    const damaged = join(folder, 'damaged.db')
+    copyFileSync(database, damaged)
+    const sql = new DatabaseSync(damaged)
+    sql.exec("UPDATE helix_sessions SET error = '{torn' WHERE session_id = 's-1'")
+    sql.close()
+    const all = ['--db', damaged, '--limit', String(MANY + 1)]
+    const { code, out } = await runHelix('sessions', 'list', ...all)
+    const lines = out.split('\n').filter((line) => /^s-[012] /.test(line))
+    expect([code, lines.length]).toEqual([1, 3])
+    expect(lines.at(-1)).toMatch(/^s-1 +\? +corrupt/)
+    expect(await runHelix('sessions', 'show', 's-1', '--db', damaged)).toMatchObject({ code: 1 })
+    expect(await runHelix('sessions', 'show', 's-2', '--db', damaged)).toMatchObject({ code: 0 })
+  })
+  it('tells a file that is no database', async () => {
+    const file = join(folder, 'text.db')
+    writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
+    expect(await runHelix('sessions', 'list', '--db', file)).toMatchObject({ code: 1, out: '' })
+  })
+})
+
+describe('a reader that goes away', SLOW, () => {
+  it.each(['head -1', 'true'])('is no error: | %s', async (reader) => {
+    const list = `helix sessions list --db sessions.db --limit ${MANY}`
+    const { code, err } = await runShell(`${list} | ${reader}`, folder)
+    expect([code, err.replace(/^there are more.*\n/, '')]).toEqual([0, ''])
+  })
+  it('does not change what the command found', async () => {
+    const { code, err } = await runShell(
+      'helix sessions show nobody --db sessions.db | true',
+      folder,
+    )
+    expect([code, err === '']).toEqual([3, false])
+  })
+  it('is not taken for a full disk, which is one', async () => {
+    const { code, err } = await runShell('helix sessions list --db sessions.db > /dev/full', folder)
+    expect([code, err.includes('ENOSPC')]).toEqual([70, true])
+  })
+})
+
+describe('helix healthz', SLOW, () => {
+  let server: Server
+  let url: string
+  let respond: RequestListener
+  beforeAll(async () => {
+    server = createServer((request, response) => respond(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz/s-1`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it('asks a real server', async () => {
+    respond = (_, response) =>
+      response.end(JSON.stringify({ workspaces: [workspace('open', Date.now())] }))
+    expect(await runHelix('healthz', url)).toMatchObject({ code: 0, err: '' })
+    respond = (_, response) =>
+      response.end(JSON.stringify({ workspaces: [workspace('failed', Date.now() - 600_000)] }))
+    expect(await runHelix('healthz', url)).toMatchObject({ code: 1, err: '' })
+    respond = (_, response) => response.writeHead(404).end('{}')
+    expect(await runHelix('healthz', url)).toMatchObject({ code: 3, out: '' })
+    respond = () => undefined
+    expect(await runHelix('healthz', url, '--timeout', '200ms')).toMatchObject({ code: 3, out: '' })
+  })
+  it('tells a server that is not there', async () => {
+    expect(await runHelix('healthz', 'http://127.0.0.1:9/healthz/s-1')).toMatchObject({ code: 3 })
+  })
+  it.each(['SIGINT', 'SIGTERM'] as const)('watches until %s', async (signal) => {
+    respond = (_, response) => response.end('{"workspaces":[]}')
+    const child = startHelix(['healthz', url, '--watch', '3600', '--json'])
+    const line = await new Promise<Buffer>((resolve) => child.stdout.once('data', resolve))
+    expect(JSON.parse(line.toString())).toMatchObject({ sessionId: 's-1', healthy: true })
+    child.kill(signal)
+    expect(await ended(child)).toEqual({ code: null, signal })
+  })
+  it('watches until its reader goes away', async () => {
+    respond = (_, response) => response.end('{"workspaces":[]}')
+    const { code, out } = await runShell(`helix healthz ${url} --watch 1 --json | head -1`, folder)
+    expect([code, out.split('\n').length]).toEqual([0, 2])
+  })
+})

@@ -1,0 +1,48 @@
+import type {
+  JournalEntry,
+  Message,
+  SessionStateStore,
+  SessionStatus,
+  WorkspaceRef,
+} from '@helix-agents/core'
+
+export const SECRET = 'secret-of-the-provider'
+
+export const REF: WorkspaceRef = {
+  providerId: 'local-bash',
+  schemaVersion: 1,
+  capabilities: { fs: true, shell: true },
+  ref: { token: SECRET },
+}
+
+/** What a sample session is like; times rise with each write. */
+export interface Sample {
+  readonly sessionId: string
+  readonly agentType?: string
+  readonly status?: Exclude<SessionStatus, 'idle'>
+  readonly messages?: readonly Message[]
+  readonly journal?: readonly JournalEntry[]
+  readonly workspaces?: readonly string[]
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+const JOURNAL: readonly JournalEntry[] = []
+
+/** Makes a session of one run, by the calls that a runtime makes. */
+export async function addSession(store: SessionStateStore, sample: Sample): Promise<void> {
+  const { sessionId, status, agentType = 'tester', messages = [], journal = JOURNAL } = sample
+  await store.createSession({ sessionId, agentType, customState: { note: SECRET }, now: 1000 })
+  if (status === undefined) return
+  const write = { sessionId, runId: `run-of-${sessionId}`, now: 2000 }
+  await store.beginRun({ ...write, leaseMs: 60_000 })
+  await store.appendMessages({ ...write, messages })
+  for (const workspace of sample.workspaces ?? []) {
+    await store.saveWorkspaceRef({ ...write, workspace, ref: REF })
+  }
+  await store.beginStep({ ...write, messages: [], journal: [] })
+  await store.commitStep({ ...write, messages: [], checkpointId: `cp-${sessionId}` })
+  if (journal.length > 0) await store.beginStep({ ...write, messages: [], journal })
+  if (status === 'running') return
+  const { error } = sample
+  await store.endRun({ ...write, now: 62_000, status, ...(error !== undefined && { error }) })
+}

@@ -1,0 +1,68 @@
+import type { SessionStateStore } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
+
+interface Terminal {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+class RecordingStream implements TextStream {
+  text = ''
+  readonly isTTY: boolean
+  readonly columns: number
+
+  constructor({ isTTY = false, columns = 80 }: Terminal) {
+    this.isTTY = isTTY
+    this.columns = columns
+  }
+
+  write(text: string): void {
+    this.text += text
+  }
+}
+
+/** What one command said and how it ended. */
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** A machine in memory: a store, a clock, a network. */
+export class TestHost {
+  stateStore: SessionStateStore = new InMemoryStateStore()
+  readonly clock = new ManualClock(1_000_000)
+  readonly opened: string[] = []
+  closed = 0
+  env: Record<string, string> = {}
+  fetch: typeof globalThis.fetch = async () => Promise.reject(new Error('no network'))
+  isOutputClosed = () => false
+
+  async run(args: readonly string[], terminal: Terminal = {}): Promise<Ran> {
+    const [stdout, stderr] = [new RecordingStream(terminal), new RecordingStream(terminal)]
+    const host: CliHost = {
+      stdout,
+      stderr,
+      env: this.env,
+      clock: this.clock,
+      fetch: async (...request) => this.fetch(...request),
+      openSessions: async (file) => {
+        this.opened.push(file)
+        return { stateStore: this.stateStore, close: () => void (this.closed += 1) }
+      },
+      isOutputClosed: () => this.isOutputClosed(),
+    }
+    const code = await runCli(args, host)
+    return { code, out: stdout.text, err: stderr.text }
+  }
+
+  async json(args: readonly string[]): Promise<never> {
+    const { out } = await this.run([...args, '--json'])
+    return JSON.parse(out) as never
+  }
+}
+
+/** Characters that no terminal may get from stored data; newlines are the layout's own. */
+export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WorkspaceDescription } from '@helix-agents/core'
+import { describe, expect, it } from 'vitest'
+import { TestHost } from './test-host.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const NOW = Date.UTC(2026, 10, 21, 6, 38, 38)
+const MINUTE_MS = 60_000
+
+const READ = { id: 'call-3', name: 'workspace__repo__read_file', arguments: { path: '/add.js' } }
+const RUN = { id: 'call-4', name: 'workspace__repo__run', arguments: { command: 'npm test' } }
+
+/** The sessions that the pages talk of. */
+async function createHost(): Promise<TestHost> {
+  const host = new TestHost()
+  await host.clock.advance(NOW - host.clock.now())
+  const box = { ageMs: 125 * MINUTE_MS, stepCount: 12, tookMs: 95_000 }
+  await addRun(host, { ...box, sessionId: 'invoice-7', agent: 'bookkeeper', status: 'completed' })
+  const repair = { agent: 'repairer', ageMs: 61 * MINUTE_MS, stepCount: 31, tookMs: 410_000 }
+  await addRun(host, { ...repair, sessionId: 'repair-41', status: 'failed' })
+  const paused = { ...repair, ageMs: 4 * MINUTE_MS, stepCount: 1, tookMs: 45_000 }
+  await addRun(host, { ...paused, sessionId: 'repair-42', status: 'interrupted' })
+  host.fetch = async () => Response.json({ workspaces: WORKSPACES })
+  return host
+}
+
+const WORKSPACES: readonly WorkspaceDescription[] = [
+  {
+    name: 'repo',
+    providerId: 'local-bash',
+    state: 'open',
+    stateSince: NOW - 3 * MINUTE_MS,
+    capabilities: { fs: true, shell: true },
+    evictions: 0,
+    retries: 0,
+    lastSuccessAt: NOW - 2000,
+  },
+  {
+    name: 'cache',
+    providerId: 'in-memory',
+    state: 'failed',
+    stateSince: NOW - 7 * MINUTE_MS,
+    capabilities: { fs: true },
+    evictions: 1,
+    retries: 2,
+    lastErrorCode: 'provider-failed',
+  },
+]
+
+interface SampleRun {
+  readonly sessionId: string
+  readonly agent: string
+  readonly ageMs: number
+  readonly tookMs: number
+  readonly stepCount: number
+  readonly status: 'completed' | 'failed' | 'interrupted'
+}
+
+async function addRun({ stateStore }: TestHost, sample: SampleRun): Promise<void> {
+  const { sessionId, agent, ageMs, stepCount, status } = sample
+  const now = NOW - ageMs
+  await stateStore.createSession({ sessionId, agentType: agent, customState: undefined, now })
+  const write = { sessionId, runId: `b7e1-${stepCount}`, now }
+  await stateStore.beginRun({ ...write, leaseMs: 1000 })
+  const request = { role: 'user', content: 'Fix the failing test.' } as const
+  await stateStore.appendMessages({ ...write, messages: [request] })
+  const capabilities = { fs: true, shell: true }
+  const ref = { providerId: 'local-bash', schemaVersion: 1, capabilities, ref: {} }
+  await stateStore.saveWorkspaceRef({ ...write, workspace: 'repo', ref })
+  for (let i = 0; i < stepCount; i += 1) {
+    const asked = { role: 'assistant', content: '', toolCalls: [READ] } as const
+    await stateStore.beginStep({ ...write, messages: [asked], journal: [] })
+    const content = 'lines 1-1 of 1\n1\texport const add = (a, b) => a - b'
+    const read = { role: 'tool', toolCallId: READ.id, toolName: READ.name, content } as const
+    await stateStore.commitStep({ ...write, messages: [read], checkpointId: `${sessionId}-${i}` })
+  }
+  if (status === 'interrupted') {
+    const asked = { role: 'assistant', content: 'Now the tests.', toolCalls: [RUN] } as const
+    const entry = { toolCallId: RUN.id, toolName: RUN.name, arguments: RUN.arguments }
+    const journal = [{ ...entry, startedAt: now + 40_000 }]
+    await stateStore.beginStep({ ...write, messages: [asked], journal })
+  }
+  await stateStore.endRun({ ...write, now: now + sample.tookMs, status })
+}
+
+/** Commands and what the page says that they print. */
+function transcriptsOf(page: string): (readonly [command: string, output: string])[] {
+  const fences = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```text\n([\s\S]*?)^```$/gm)
+  return [...fences].map(([, text = '']) => {
+    const end = text.indexOf('\n')
+    return [text.slice(0, end).replace('$ helix ', ''), text.slice(end + 1)]
+  })
+}
+
+describe.each(['packages/cli/README.md', 'docs/guide/cli.md'])('%s', (page) => {
+  it.each(transcriptsOf(page))('shows what `helix %s` prints', async (command, output) => {
+    const { out } = await (await createHost()).run(command.split(' '))
+    expect(out).toBe(output)
+  })
+})
