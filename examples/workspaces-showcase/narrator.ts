@@ -8,6 +8,8 @@ export interface Tally {
   /** Tool → how often it was called. */
   readonly calls: Record<string, number>
   failedCalls: number
+  /** Of the failed ones: whether they had an effect is not known. */
+  unknownCalls: number
   /** Bytes of the arguments that the model gave, and of the results that tools returned. */
   argumentBytes: number
   resultBytes: number
@@ -16,7 +18,14 @@ export interface Tally {
 
 /** Tells on a terminal what an agent does, while it does it. */
 export class Narrator {
-  readonly tally: Tally = { calls: {}, failedCalls: 0, argumentBytes: 0, resultBytes: 0, toolMs: 0 }
+  readonly tally: Tally = {
+    calls: {},
+    failedCalls: 0,
+    unknownCalls: 0,
+    argumentBytes: 0,
+    resultBytes: 0,
+    toolMs: 0,
+  }
   readonly #startedAt = new Map<string, number>()
   readonly #print: (line: string) => void
 
@@ -46,6 +55,7 @@ export class Narrator {
     this.tally.toolMs += durationMs
     this.tally.resultBytes += bytesOf(chunk.result)
     if (!chunk.success) this.tally.failedCalls++
+    if (chunk.error?.code === 'outcome-unknown') this.tally.unknownCalls++
     const outcome = chunk.success ? outcomeOf(chunk.result) : (chunk.error?.message ?? '')
     const isWell = chunk.success && !/^exit [^0]/.test(outcome)
     const mark = isWell ? paint('green', '✓') : paint('red', '✗')

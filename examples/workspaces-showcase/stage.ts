@@ -1,21 +1,28 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MockLLMAdapter, type WorkspaceDescription } from '@helix-agents/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  AgentAlreadyRunningError,
+  MockLLMAdapter,
+  type SequencedChunk,
+  type WorkspaceDescription,
+} from '@helix-agents/core'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
-import { InMemoryStreamManager } from '@helix-agents/store-memory'
+import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'
 import { createMaintainer } from './agent.ts'
 import { Narrator, type Tally } from './narrator.ts'
 import { type Kind, openPlace } from './providers.ts'
-import { openRecordedStore } from './recorded-store.ts'
-import { firstPart, secondPart } from './story.ts'
+import { firstPart, lastWords, secondPart } from './story.ts'
 
-/** What a process leaves for the summary. */
+/** What a process says to the one that started it. */
 export interface Report {
   readonly pid: number
-  readonly status: string
+  /** `killable`: the first process is in the middle of its work. */
+  readonly status: 'killable' | 'completed'
   readonly tally: Tally
   readonly wallMs: number
   readonly workspaces: readonly WorkspaceDescription[]
+  /** Number of the last chunk that was shown. */
+  readonly lastSequence: number
 }
 
 export interface Stage {
@@ -23,60 +30,97 @@ export interface Stage {
   readonly kind: Kind
   /** Kept between the two processes. */
   readonly folder: string
+  /** The first chunk of the stream that nobody has seen yet. */
+  readonly fromSequence: number
 }
 
 const sessionId = 'months'
+/** Short, so that the second process does not wait long for the claim of the first. */
+const leaseMs = 2000
+const POLL_MS = 100
+/** Lines of the long command that are shown before the process is killed. */
+const SHOWN_ROUNDS = 3
 
-/** Plays one part of the story in this process. The first ends paused, the second completed. */
-export async function runStage(stage: Stage): Promise<void> {
-  const startedAt = performance.now()
-  const { executor, begin } = await prepare(stage)
-  const handle = await begin()
-  const narrator = new Narrator(console.log)
-  let workspaces: readonly WorkspaceDescription[] = []
-  for await (const chunk of handle.stream()) {
-    narrator.show(chunk)
-    workspaces = executor.getWorkspaceRegistry(sessionId)?.describe() ?? workspaces
-  }
-  const { status, error } = await handle.result()
-  const expected = stage.part === 'first' ? 'interrupted' : 'completed'
-  if (status !== expected)
-    throw new Error(`the run is ${status}, not ${expected}`, { cause: error })
-  const report: Report = {
-    pid: process.pid,
-    status,
-    tally: narrator.tally,
-    wallMs: Math.round(performance.now() - startedAt),
-    workspaces,
-  }
-  writeFileSync(join(stage.folder, `${stage.part}.json`), JSON.stringify(report))
+/** Plays one part of the story in this process. Only the second comes back. */
+export async function runStage(stage: Stage, tell: (report: Report) => void): Promise<void> {
+  const stores = await openSqliteStores(join(stage.folder, 'sessions.db'))
+  const play = new Play(stage, stores, tell)
+  await play.run()
+  await stores.close()
 }
 
-interface Prepared {
-  readonly executor: JSAgentExecutor
-  readonly begin: () => Promise<AgentHandle>
+class Play {
+  readonly #stage: Stage
+  readonly #tell: (report: Report) => void
+  readonly #executor: JSAgentExecutor
+  readonly #begin: () => Promise<AgentHandle>
+  readonly #startedAt = performance.now()
+  readonly #narrator = new Narrator(console.log)
+  #workspaces: readonly WorkspaceDescription[] = []
+  #lastSequence = 0
+  #rounds = 0
+
+  constructor(
+    stage: Stage,
+    { stateStore, streamManager }: SqliteStores,
+    tell: (report: Report) => void,
+  ) {
+    this.#stage = stage
+    this.#tell = tell
+    const { selection, hasShell, isDurable, providers } = openPlace(stage.kind, stage.folder)
+    const agent = createMaintainer(selection, hasShell)
+    const isFirst = stage.part === 'first'
+    const script = isFirst ? firstPart(hasShell) : secondPart(hasShell, isDurable)
+    const options = { workspaceProviders: providers, leaseMs }
+    this.#executor = new JSAgentExecutor(
+      stateStore,
+      streamManager,
+      new MockLLMAdapter(script),
+      options,
+    )
+    this.#begin = () =>
+      isFirst
+        ? this.#executor.execute(agent, 'Teach ms about months.', { sessionId })
+        : whenFree(() => this.#executor.resume(agent, sessionId))
+  }
+
+  async run(): Promise<void> {
+    const handle = await this.#begin()
+    const { fromSequence } = this.#stage
+    for await (const chunk of handle.stream({ fromSequence })) this.#show(chunk)
+    const { status, error } = await handle.result()
+    if (status !== 'completed') throw new Error(`the run is ${status}`, { cause: error })
+    this.#report('completed')
+  }
+
+  #show(chunk: SequencedChunk): void {
+    this.#narrator.show(chunk)
+    this.#lastSequence = chunk.sequence
+    this.#workspaces =
+      this.#executor.getWorkspaceRegistry(sessionId)?.describe() ?? this.#workspaces
+    if (chunk.type === 'tool_progress' && chunk.text.includes('round')) this.#rounds++
+    const isCutOff = chunk.type === 'text_delta' && chunk.delta === lastWords
+    const isMidway = this.#stage.part === 'first' && this.#rounds === SHOWN_ROUNDS
+    if (isCutOff || isMidway) this.#report('killable')
+  }
+
+  #report(status: Report['status']): void {
+    const { tally } = this.#narrator
+    const wallMs = Math.round(performance.now() - this.#startedAt)
+    const [workspaces, lastSequence] = [this.#workspaces, this.#lastSequence]
+    this.#tell({ pid: process.pid, status, tally, wallMs, workspaces, lastSequence })
+  }
 }
 
-async function prepare({ part, kind, folder }: Stage): Promise<Prepared> {
-  const { selection, hasShell, isDurable, providers } = openPlace(kind, folder)
-  const agent = createMaintainer(selection, hasShell)
-  let handle: AgentHandle | undefined
-  const script =
-    part === 'first'
-      ? firstPart(hasShell, () => void handle?.interrupt())
-      : secondPart(hasShell, isDurable)
-  const executor = new JSAgentExecutor(
-    await openRecordedStore(join(folder, 'session.jsonl')),
-    new InMemoryStreamManager(),
-    new MockLLMAdapter(script),
-    { workspaceProviders: providers },
-  )
-  const begin = async (): Promise<AgentHandle> => {
-    handle =
-      part === 'first'
-        ? await executor.execute(agent, 'Teach ms about months.', { sessionId })
-        : await executor.resume(agent, sessionId, { message: 'Go on where you were.' })
-    return handle
+/** A process that was killed could not give up its claim: it has to run out first. */
+async function whenFree(resume: () => Promise<AgentHandle>): Promise<AgentHandle> {
+  for (let waited = false; ; waited = true) {
+    try {
+      return await resume()
+    } catch (error) {
+      if (!AgentAlreadyRunningError.isInstance(error)) throw error
+      if (!waited) console.log(`\nthe claim of the killed process runs out within ${leaseMs} ms …`)
+      await sleep(POLL_MS)
+    }
   }
-  return { executor, begin }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { MockStep, StepInput, StepResult, ToolCall } from '@helix-agents/core'
 import { formatEdits, monthsTest, parserEdits } from './months.ts'
 
@@ -10,30 +11,27 @@ interface Call {
 }
 
 /**
- * What the model does in the first process. Each step looks at what the step before brought and
- * fails when that is not what the story says: a demo that went wrong must not look well.
+ * What the model does in the first process, which is killed in the middle of the last step. Each
+ * step looks at what the step before brought and fails when that is not what the story says: a
+ * demo that went wrong must not look well.
  */
-export function firstPart(hasShell: boolean, pause: () => void): MockStep[] {
+export function firstPart(hasShell: boolean): MockStep[] {
+  const begin = [fetchPackage, lookAround, readSource, teachParser]
   return hasShell
-    ? [
-        fetchPackage,
-        lookAround,
-        readSource,
-        teachParser,
-        writeTest,
-        runTest,
-        repair,
-        runAgain,
-        showDiff(pause),
-      ]
-    : [fetchPackage, lookAround, readSource, teachParser, repairUnseen, showEdited(pause)]
+    ? [...begin, writeTest, runTest, repair, runAgain, soak]
+    : [...begin, repairUnseen, think]
 }
 
 /** What the model does when the second process has resumed the session. */
 export function secondPart(hasShell: boolean, isDurable: boolean): MockStep[] {
   if (!isDurable) return [lookForFiles, reportLoss]
-  return hasShell ? [lookForFiles, testOnceMore, finish] : [lookForFiles, finish]
+  return hasShell ? [findOut, testOnceMore, showDiff, finish] : [lookForFiles, finish]
 }
+
+/** Runs of the test in the command that the first process does not survive. */
+const soakRounds = 500
+/** Where there is no such command: what the model says before it is cut off. */
+export const lastWords = 'There is no shell here to run a test with. Let me think about'
 
 const fetchPackage: MockStep = () =>
   says('I want to teach the package `ms` about months. First I get a copy to work on.', {
@@ -93,30 +91,34 @@ const repairUnseen: MockStep = () =>
 
 const runAgain: MockStep = () => says('Once more.', test())
 
-function showDiff(pause: () => void): MockStep {
-  return (input) => {
-    expectIn(results(input), testPassed)
-    pause()
-    return says('Green. This is the whole change:', {
-      tool: 'workspace__box__run',
-      input: { command: 'diff -u original/index.js ms/index.js | tail -n +3' },
-    })
-  }
+const soak: MockStep = (input) => {
+  expectIn(results(input), testPassed)
+  return says(`Green. To be sure that it stays green, I run it ${soakRounds} times.`, {
+    tool: 'workspace__box__run',
+    input: {
+      command: `for i in $(seq ${soakRounds}); do node months.test.cjs >/dev/null && echo "round $i"; done`,
+      opts: { cwd: '/ms' },
+    },
+  })
 }
 
-function showEdited(pause: () => void): MockStep {
-  return () => {
-    pause()
-    return says('There is no shell here to run it with. I look at what I changed.', {
-      tool: 'workspace__box__grep',
-      input: { pattern: String.raw`\bmo\b|month`, opts: { path: '/ms/index.js' } },
-    })
-  }
+/** Without a shell nothing takes long: the process dies while the model thinks. */
+const think: MockStep = async ({ callbacks }) => {
+  callbacks.onTextDelta?.(lastWords)
+  return sleep(60_000, says('This is never said.'))
 }
 
-const lookForFiles: MockStep = (input) => {
-  expectIn(results(input), 'var mo = y / 12;')
-  return says('A new process. Are my files still there?', {
+const lookForFiles: MockStep = () =>
+  says('A new process. Are my files still there?', {
+    tool: 'workspace__box__ls',
+    input: { path: '/' },
+  })
+
+const findOut: MockStep = (input) => {
+  const seen = results(input)
+  expectIn(seen, 'outcome-unknown')
+  if (seen.includes(`round ${soakRounds}`)) throw new Error('the command survived its process')
+  return says('The process was stopped in the middle of that. What is left of my work?', {
     tool: 'workspace__box__ls',
     input: { path: '/' },
   })
@@ -124,11 +126,19 @@ const lookForFiles: MockStep = (input) => {
 
 const testOnceMore: MockStep = (input) => {
   expectIn(results(input), 'original')
-  return says('They are. I run the test here as well.', test())
+  return says('All of it. I run the test once more, here.', test())
+}
+
+const showDiff: MockStep = (input) => {
+  expectIn(results(input), testPassed)
+  return says('Still green. This is the whole change:', {
+    tool: 'workspace__box__run',
+    input: { command: 'diff -u original/index.js ms/index.js | tail -n +3' },
+  })
 }
 
 const finish: MockStep = (input) => {
-  expectIn(results(input), testPassed)
+  expectIn(results(input), '+var mo = y / 12;')
   return { type: 'text', content: '`ms` understands months, both ways.', shouldStop: true }
 }
 
@@ -138,7 +148,7 @@ const reportLoss: MockStep = (input) => {
   if (seen.includes('original')) throw new Error('files in memory outlived their process')
   return {
     type: 'text',
-    content: 'My files were in memory and went with the first process. I was told, and say so.',
+    content: 'My files were in memory and died with the first process. I was told, and say so.',
     shouldStop: true,
   }
 }

@@ -1,0 +1,41 @@
+import type { Context } from 'hono'
+import * as z from 'zod'
+import { RequestError } from './http-error.ts'
+
+const message = z.string().min(1).max(100_000)
+
+export const startSchema = z.strictObject({
+  message,
+  sessionId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
+    .optional(),
+})
+export const messageSchema = z.strictObject({ message })
+export const resumeSchema = z.strictObject({ message: message.optional() })
+export const pageSchema = z.strictObject({
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+
+/** @throws {RequestError} 400 for what is no JSON or not what the schema says. */
+export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
+  const text = await context.req.text()
+  try {
+    return check(schema, text === '' ? {} : JSON.parse(text))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new RequestError(400, 'invalid-json', 'the body is not JSON')
+  }
+}
+
+/** @throws {RequestError} 400, with the path and the problem of each bad field. */
+export function check<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }))
+  throw new RequestError(400, 'invalid-request', 'the request is not valid', { issues })
+}

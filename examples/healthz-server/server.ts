@@ -1,0 +1,126 @@
+// Starts the server; ends it on SIGTERM or SIGINT with the files of every session kept.
+import type { Server } from 'node:http'
+import { mkdirSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { createAdaptorServer } from '@hono/node-server'
+import type { Logger } from '@helix-agents/core'
+import { JSAgentExecutor } from '@helix-agents/runtime-js'
+import {
+  LocalBashWorkspaceProvider,
+  reapLocalBashTmpdirs,
+} from '@helix-agents/workspace-local-bash'
+import { agent } from './agent.ts'
+import { createApp } from './app.ts'
+import { createObservability } from './observability.ts'
+import { type RecoveryParts, recoverSessions } from './recover-sessions.ts'
+import { scriptedModel } from './scripted-model.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { openStores } from './stores.ts'
+
+const WEEK_MS = 7 * 24 * 3_600_000
+
+export interface RunningServer {
+  readonly port: number
+  readonly logger: Logger
+  /** Lets every run stop where it can be resumed, then resolves. */
+  readonly stop: () => Promise<void>
+}
+
+if (import.meta.main) {
+  const server = await startServer(readSettings(process.env))
+  stopOnSignals(server)
+}
+
+export async function startServer(settings: Settings): Promise<RunningServer> {
+  const { leaseMs, shutdownMs, folder, token } = settings
+  const { logger, metrics, page } = createObservability()
+  const stores = await openStores(folder)
+  const { stateStore, streamManager } = stores
+  const tmpdirRoot = workspacesIn(folder)
+  const executor = new JSAgentExecutor(stateStore, streamManager, scriptedModel, {
+    workspaceProviders: [new LocalBashWorkspaceProvider({ tmpdirRoot })],
+    leaseMs,
+    logger,
+    metrics,
+  })
+  const closing = new AbortController()
+  const app = createApp({
+    agent,
+    executor,
+    stateStore,
+    logger,
+    metrics: page,
+    closing: closing.signal,
+    ...(token === undefined ? {} : { token }),
+  })
+  // A session that goes on now may not have opened its workspace yet: long unused ones only.
+  await reapLocalBashTmpdirs({ tmpdirRoot, logger, graceMs: WEEK_MS, detachedGraceMs: WEEK_MS })
+  const stopRecovery = await keepRecovering({ agent, executor, stateStore, logger }, leaseMs)
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  const port = await listen(server, settings)
+  logger.info({ host: settings.host, port }, 'listening')
+  const stop = async (): Promise<void> => {
+    closing.abort()
+    stopRecovery()
+    const closed = new Promise((resolve) => server.close(resolve))
+    await executor.shutdown({ timeoutMs: shutdownMs })
+    server.closeAllConnections()
+    await closed
+    await stores.close()
+  }
+  return { port, logger, stop }
+}
+
+function workspacesIn(folder: string): string {
+  const path = join(folder, 'workspaces')
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+function listen(server: Server, { port, host }: Settings): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
+}
+
+/** A session of a process that died can be taken over once its lease is out: asks until then. */
+async function keepRecovering(parts: RecoveryParts, everyMs: number): Promise<() => void> {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const recover = async (): Promise<void> => {
+    const { waiting } = await recoverSessions(parts)
+    if (waiting.length > 0 && !stopped) timer = setTimeout(again, everyMs).unref()
+  }
+  const again = (): void => {
+    recover().catch((error: unknown) => parts.logger.error({ error }, 'recovery failed'))
+  }
+  await recover()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}
+
+/** The first signal lets runs stop in order, a second one ends the process at once. */
+function stopOnSignals({ stop, logger }: RunningServer): void {
+  let isStopping = false
+  const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (isStopping) process.exit(128 + constants.signals[signal])
+    isStopping = true
+    logger.info({ signal }, 'stopping')
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ error }, 'stopped in disorder')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}

@@ -1,0 +1,112 @@
+import type { SessionState } from '@helix-agents/core'
+import type { AgentHandle } from '@helix-agents/runtime-js'
+import type { Context, Hono } from 'hono'
+import type { AppParts } from './app.ts'
+import { RequestError } from './http-error.ts'
+import {
+  check,
+  messageSchema,
+  pageSchema,
+  readBody,
+  resumeSchema,
+  startSchema,
+} from './request-body.ts'
+import { linksOf, toMessageView, toSessionView } from './session-view.ts'
+
+/** Files outlive a turn: the next one, and the next process, finds them. */
+const keep = { keepWorkspaces: true } as const
+
+export function addSessionRoutes(app: Hono, parts: AppParts): void {
+  addStateRoutes(app, parts)
+  addTurnRoutes(app, parts)
+  addControlRoutes(app, parts)
+}
+
+function addStateRoutes(app: Hono, parts: AppParts): void {
+  app.get('/sessions/:id', async (context) =>
+    context.json(toSessionView(await findSession(parts, context.req.param('id')))),
+  )
+
+  app.get('/sessions/:id/messages', async (context) => {
+    const { sessionId } = await findSession(parts, context.req.param('id'))
+    const query = check(pageSchema, context.req.query())
+    const page = await parts.stateStore.loadMessages(sessionId, query)
+    return context.json({ ...page, messages: page.messages.map(toMessageView) })
+  })
+}
+
+function addTurnRoutes(app: Hono, { agent, executor, ...parts }: AppParts): void {
+  app.post('/sessions', async (context) => {
+    const { message, sessionId = crypto.randomUUID() } = await readBody(context, startSchema)
+    if ((await parts.stateStore.loadSession(sessionId)) !== null) {
+      throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
+    }
+    return accepted(context, await executor.execute(agent, message, { ...keep, sessionId }))
+  })
+
+  app.post('/sessions/:id/messages', async (context) => {
+    const { message } = await readBody(context, messageSchema)
+    const { sessionId, status } = await findSession({ agent, ...parts }, context.req.param('id'))
+    // A turn that was not finished goes on and hears the message; otherwise it starts the next.
+    const goesOn = status === 'interrupted' || status === 'failed'
+    const handle = goesOn
+      ? await executor.resume(agent, sessionId, { ...keep, message })
+      : await executor.execute(agent, message, { ...keep, sessionId })
+    return accepted(context, handle)
+  })
+
+  app.post('/sessions/:id/resume', async (context) => {
+    const options = await readBody(context, resumeSchema)
+    const { sessionId } = await findSession({ agent, ...parts }, context.req.param('id'))
+    const { message } = options
+    const said = message === undefined ? {} : { message }
+    return accepted(context, await executor.resume(agent, sessionId, { ...keep, ...said }))
+  })
+}
+
+function addControlRoutes(app: Hono, parts: AppParts): void {
+  app.post('/sessions/:id/interrupt', async (context) => {
+    const { sessionId } = await findSession(parts, context.req.param('id'))
+    if (parts.executor.getWorkspaceRegistry(sessionId) === undefined) {
+      throw new RequestError(409, 'not-running', 'the session does not run in this process')
+    }
+    const handle = await handleOf(parts, sessionId)
+    await handle.interrupt()
+    return accepted(context, handle)
+  })
+
+  app.post('/sessions/:id/abort', async (context) => {
+    const handle = await handleOf(parts, context.req.param('id'))
+    await handle.abort()
+    return accepted(context, handle)
+  })
+}
+
+/** @throws {RequestError} 404 for an unknown session and for one of another agent. */
+export async function findSession(
+  { stateStore, agent }: Pick<AppParts, 'stateStore' | 'agent'>,
+  sessionId: string,
+): Promise<SessionState> {
+  const session = await stateStore.loadSession(sessionId)
+  if (session !== null && session.agentType === agent.name) return session
+  throw unknownSession()
+}
+
+/** @throws {RequestError} 404 for an unknown session. */
+export async function handleOf(
+  { executor, agent }: Pick<AppParts, 'executor' | 'agent'>,
+  sessionId: string,
+): Promise<AgentHandle> {
+  const handle = await executor.getHandle(agent, sessionId)
+  if (handle === null) throw unknownSession()
+  return handle
+}
+
+function unknownSession(): RequestError {
+  return new RequestError(404, 'not-found', 'there is no such session')
+}
+
+function accepted(context: Context, { sessionId, runId }: AgentHandle): Response {
+  const links = linksOf(sessionId)
+  return context.json({ sessionId, runId, links }, 202, { location: links.self })
+}

@@ -1,0 +1,32 @@
+import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core'
+import type { AgentHandle } from '@helix-agents/runtime-js'
+import type { Hono } from 'hono'
+import type { AppParts } from './app.ts'
+import { findSession, handleOf } from './session-routes.ts'
+
+/** What a run says, as it says it. A client that comes back goes on after its last event. */
+export function addStreamRoute(app: Hono, parts: AppParts): void {
+  app.get('/sessions/:id/stream', async (context) => {
+    const { sessionId, status } = await findSession(parts, context.req.param('id'))
+    const handle = await handleOf(parts, sessionId)
+    const fromSequence = parseLastEventId(context.req.header('Last-Event-ID'))
+    const from = fromSequence === undefined ? {} : { fromSequence }
+    // Browsers come back whenever a response ends, until they are told that there is no more.
+    const isBack = fromSequence !== undefined && status !== 'running'
+    if (isBack && (await hasEnded(handle, fromSequence, context.req.raw.signal))) {
+      return context.body(null, 204)
+    }
+    return createServerSentEventsResponse((signal) => handle.stream({ ...from, signal }), {
+      signal: parts.closing,
+    })
+  })
+}
+
+async function hasEnded(
+  handle: AgentHandle,
+  fromSequence: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for await (const _ of handle.stream({ fromSequence, signal })) return false
+  return true
+}
