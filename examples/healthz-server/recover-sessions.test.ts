@@ -31,7 +31,7 @@ test('a session is left alone until the lease of its process is out, and then go
   expect(await recoverSessions(parts)).toEqual({ resumed: [], waiting: [], failed: [] })
 })
 
-test('every page of sessions is looked at, and only what was running', async () => {
+test('every page of sessions is looked at, but what was paused on purpose is left', async () => {
   const clock = new ManualClock()
   const harness = await abandoned('s-0', clock)
   const { stateStore, parts, ended } = harness
@@ -39,6 +39,9 @@ test('every page of sessions is looked at, and only what was running', async () 
   for (const id of ids.slice(1)) await abandoned(id, clock, harness)
   const paused = { sessionId: 's-7', runId: 'run-of-s-7', now: clock.now() }
   await stateStore.endRun({ ...paused, status: 'interrupted' })
+  const shutDown = { sessionId: 's-8', runId: 'run-of-s-8', now: clock.now() }
+  const error = { code: 'shutdown', message: 'the process was shut down' }
+  await stateStore.endRun({ ...shutDown, status: 'interrupted', error })
   await clock.advance(LEASE_MS + 1)
   const { resumed, waiting, failed } = await recoverSessions(parts)
   expect([waiting, failed]).toEqual([[], []])

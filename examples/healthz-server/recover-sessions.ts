@@ -5,6 +5,7 @@ import {
   type Logger,
   type SessionState,
   type SessionStateStore,
+  type SessionStatus,
 } from '@helix-agents/core'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 
@@ -24,9 +25,9 @@ export interface Recovery {
 }
 
 /**
- * Goes on with the sessions whose process died in the middle of a run. Call it when a process
- * starts, and again while sessions wait. The lease is respected: what another process runs is
- * left alone. Sessions that were paused on purpose stay paused.
+ * Goes on with the sessions whose process died or was shut down in the middle of a run. Call it
+ * when a process starts, and again while sessions wait. The lease is respected: what another
+ * process runs is left alone. Sessions that their users paused stay paused.
  */
 export async function recoverSessions(parts: RecoveryParts): Promise<Recovery> {
   const found = { resumed: [] as string[], waiting: [] as string[], failed: [] as string[] }
@@ -36,18 +37,25 @@ export async function recoverSessions(parts: RecoveryParts): Promise<Recovery> {
   return found
 }
 
-async function* orphans({
-  stateStore,
-  agent,
-  executor,
-}: RecoveryParts): AsyncGenerator<SessionState> {
+async function* orphans(parts: RecoveryParts): AsyncGenerator<SessionState> {
+  for await (const session of sessionsOf(parts, 'running')) {
+    if (parts.executor.getWorkspaceRegistry(session.sessionId) === undefined) yield session
+  }
+  for await (const session of sessionsOf(parts, 'interrupted')) {
+    if (session.error?.code === 'shutdown') yield session
+  }
+}
+
+/** Without sub-agents: they go on with the run of their parent. */
+async function* sessionsOf(
+  { stateStore, agent }: RecoveryParts,
+  status: SessionStatus,
+): AsyncGenerator<SessionState> {
+  const query = { agentType: agent.name, status, limit: 200 }
   let cursor: string | undefined
   do {
-    const query = { agentType: agent.name, limit: 200, ...(cursor === undefined ? {} : { cursor }) }
-    const page = await stateStore.listSessions(query)
-    // A sub-agent goes on with the run of its parent.
-    const runs = page.items.filter((s) => s.status === 'running' && s.parentSessionId === undefined)
-    yield* runs.filter((s) => executor.getWorkspaceRegistry(s.sessionId) === undefined)
+    const page = await stateStore.listSessions({ ...query, ...(cursor && { cursor }) })
+    yield* page.items.filter(({ parentSessionId }) => parentSessionId === undefined)
     cursor = page.nextCursor
   } while (cursor !== undefined)
 }
@@ -58,11 +66,11 @@ async function recoverOne(
 ): Promise<keyof Recovery> {
   try {
     await executor.resume(agent, sessionId, { keepWorkspaces: true })
-    logger.info({ sessionId }, 'session resumed after its process died')
+    logger.info({ sessionId }, 'session goes on in this process')
     return 'resumed'
   } catch (error) {
     if (AgentAlreadyRunningError.isInstance(error)) return 'waiting'
-    logger.error({ error, sessionId }, 'session could not be resumed')
+    logger.error({ err: error, sessionId }, 'session could not be resumed')
     return HelixError.isInstance(error) && error.transient ? 'waiting' : 'failed'
   }
 }

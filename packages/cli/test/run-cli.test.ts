@@ -94,7 +94,7 @@ describe('what a hostile model or server wrote', () => {
           sessionId: `s${id}`,
           agentType: content,
           status: 'completed',
-          error: { code: content, message: content },
+          end: { error: { code: content, message: content } },
           workspaces: [workspace],
           messages: [
             { role: 'user', content },

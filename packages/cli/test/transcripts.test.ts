@@ -81,7 +81,8 @@ async function addRun({ stateStore }: TestHost, sample: SampleRun): Promise<void
     const journal = [{ ...entry, startedAt: now + 40_000 }]
     await stateStore.beginStep({ ...write, messages: [asked], journal })
   }
-  await stateStore.endRun({ ...write, now: now + sample.tookMs, status })
+  const owed = status === 'completed' ? { owed: ['repo'] } : {}
+  await stateStore.endRun({ ...write, now: now + sample.tookMs, status, ...owed })
 }
 
 /** Commands and what the page says that they print. */

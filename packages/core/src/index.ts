@@ -202,6 +202,7 @@ export type { WorkspaceState } from './registry/entry-state.ts'
 export { createOpenLimit, type OpenLimit } from './registry/open-limit.ts'
 export type {
   CloseMode,
+  CloseReport,
   OwedDestroy,
   RegistryDeps,
   RegistryOptions,
@@ -250,6 +251,7 @@ export type {
   RunStart,
   RunWrite,
   SessionPage,
+  SessionQuery,
   SessionStateStore,
   StateChange,
   StepCommit,

@@ -3,6 +3,7 @@ import { findOpenCalls, type PlacedCall } from './run/find-open-calls.ts'
 import { holdSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'
 import { saveRefsOf, SessionWorkspaces } from './run/session-workspaces.ts'
+import { toOwed } from './run/stored-outcome.ts'
 import { subSessionIdOf } from './run/sub-session.ts'
 
 /**
@@ -27,9 +28,13 @@ export async function abortPaused(
       await abortSubAgents(services, agent, { ...session, calls })
       const toolSet = services.toolSets.of(agent)
       const saveRef = saveRefsOf(services, claim)
-      await new SessionWorkspaces({ services, session, toolSet, saveRef }).close('end')
+      return new SessionWorkspaces({ services, session, toolSet, saveRef }).close('end')
     },
-    ...(isOver ? {} : { end: { status: 'aborted' } }),
+    end: ({ owed }, { status, output }) => ({
+      status: isOver ? status : 'aborted',
+      ...(isOver && output !== undefined ? { output } : {}),
+      ...toOwed(owed),
+    }),
   })
 }
 

@@ -18,6 +18,8 @@ export interface ActiveRun {
 /** The runs of one executor. A place is taken before the run is known to the store. */
 export class ActiveRuns {
   readonly #places = new Map<string, ActiveRun | 'starting'>()
+  /** Starts that are under way: each ends with a run, or with none. */
+  readonly #starts = new Map<string, PromiseWithResolvers<void>>()
   /** Sessions whose end is stored, while their stream still has to be ended. */
   readonly #ending = new Set<string>()
 
@@ -25,10 +27,17 @@ export class ActiveRuns {
   take(sessionId: string): void {
     if (this.#places.has(sessionId)) throw new AgentAlreadyRunningError(sessionId)
     this.#places.set(sessionId, 'starting')
+    this.#starts.set(sessionId, Promise.withResolvers<void>())
   }
 
   set(run: ActiveRun): void {
     this.#places.set(run.sessionId, run)
+    this.#endStart(run.sessionId)
+  }
+
+  /** Waits for the starts that are under way. */
+  async untilStarted(): Promise<void> {
+    await Promise.all([...this.#starts.values()].map(({ promise }) => promise))
   }
 
   /** The end of the run is stored: the session is free as soon as its stream has ended. */
@@ -44,6 +53,7 @@ export class ActiveRuns {
   release(sessionId: string): void {
     this.#places.delete(sessionId)
     this.#ending.delete(sessionId)
+    this.#endStart(sessionId)
   }
 
   isTaken(sessionId: string): boolean {
@@ -57,5 +67,10 @@ export class ActiveRuns {
 
   all(): readonly ActiveRun[] {
     return [...this.#places.values()].filter((place) => place !== 'starting')
+  }
+
+  #endStart(sessionId: string): void {
+    this.#starts.get(sessionId)?.resolve()
+    this.#starts.delete(sessionId)
   }
 }

@@ -10,6 +10,7 @@ import type { ActiveRun } from './active-runs.ts'
 import type { ResumeOptions } from './executor-options.ts'
 import type { AgentResult } from './agent-result.ts'
 import { readStream } from './read-stream.ts'
+import { untilRunEnds } from './until-run-ends.ts'
 import type { RunServices } from './run/run-services.ts'
 
 /** A session in the hands of its caller. */
@@ -83,9 +84,7 @@ async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<Agent
   if (live !== undefined) return live.done
   const session = await load(services, sessionId)
   if (session?.status !== 'running') return toResult(sessionId, session)
-  // The end of the stream is the end of the run.
-  const chunks = readStream(services, sessionId)[Symbol.asyncIterator]()
-  while (!(await chunks.next()).done);
+  await untilRunEnds(services, session)
   return toResult(sessionId, await load(services, sessionId))
 }
 

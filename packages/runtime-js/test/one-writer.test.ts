@@ -168,6 +168,20 @@ test('a handle of another process waits for the end of the run', async () => {
   expect(await harness.executor.getHandle(agent, 'unknown')).toBeNull()
 })
 
+test('a handle of another process does not wait for one that died', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([stuck], { clock, leaseMs: 3_000 })
+  await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await settle()
+  const renewed = await harness.store.loadSession('s')
+  harness.store.renewRun = stuck
+  const handle = await harness.next([]).executor.getHandle(agent, 's')
+  const result = handle!.result().catch((error: unknown) => error)
+  await settle()
+  await clock.advance(renewed!.leaseUntil! - clock.now())
+  expect(await result).toMatchObject({ code: 'already-running' })
+})
+
 test.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 31])('a lease of %s ms is refused', (leaseMs) => {
   expect(() => createHarness([], { leaseMs })).toThrow(RangeError)
 })

@@ -94,6 +94,7 @@ describe('the end of a run', () => {
     await clock.advance(0)
     await shutdown
     expect((await running.result()).status).toBe('interrupted')
+    expect(await harness.store.loadSession('s')).toMatchObject({ error: { code: 'shutdown' } })
     expect(left).toEqual(['detach', 'detach', 'detach'])
     expect(await refsOf(harness.store)).toEqual(['box'])
   })
@@ -113,6 +114,7 @@ describe('a close that hangs', () => {
       { workspace: 'box', reason: 'timeout', session: { sessionId: 's' }, ref: expect.anything() },
     ])
     expect(await refsOf(harness.store)).toEqual(['box'])
+    expect((await harness.store.loadSession('s'))!.owed).toEqual(['box'])
   })
 
   test.each(['run', 'abort'] as const)('is tried again by a later %s', async (later) => {

@@ -13,6 +13,7 @@ import {
   type RunStart,
   type RunWrite,
   type SessionPage,
+  type SessionQuery,
   type SessionState,
   type SessionStateStore,
   StateStoreError,
@@ -63,16 +64,15 @@ export class InMemoryStateStore implements SessionStateStore {
    * Newest first.
    * @throws {StateStoreError} `invalid-query`
    */
-  async listSessions(
-    query: PageQuery & { readonly agentType?: string } = {},
-  ): Promise<SessionPage> {
+  async listSessions(query: SessionQuery = {}): Promise<SessionPage> {
     const { limit, below = Infinity } = parsePageQuery(query)
     const newestFirst = [...this.#sessions.values()]
       .toReversed()
       .filter(
         (record) =>
           record.ordinal < below &&
-          (query.agentType === undefined || record.session.agentType === query.agentType),
+          (query.agentType === undefined || record.session.agentType === query.agentType) &&
+          (query.status === undefined || record.status === query.status),
       )
     const items = newestFirst.slice(0, limit)
     const last = items.at(-1)
@@ -121,6 +121,7 @@ export class InMemoryStateStore implements SessionStateStore {
     record.output = end.output
     record.error = end.error
     record.outcome = undefined
+    record.owed = end.owed
     record.touch(end.now)
     return record.head()
   }

@@ -51,6 +51,7 @@ export class SessionRecord {
   output: JsonValue | undefined
   error: StoredError | undefined
   outcome: StoredOutcome | undefined
+  owed: readonly string[] | undefined
   #version = 1
   #updatedAt: number
 
@@ -97,6 +98,7 @@ export class SessionRecord {
     this.status = 'running'
     this.output = undefined
     this.error = undefined
+    this.owed = undefined
     this.touch(now)
   }
 
@@ -157,6 +159,7 @@ export class SessionRecord {
     this.output = undefined
     this.error = undefined
     this.outcome = undefined
+    this.owed = undefined
     this.touch(now)
   }
 
@@ -173,6 +176,8 @@ export class SessionRecord {
       workspaceRefs: this.workspaceRefs,
       fileLedgers: this.fileLedgers,
       ...(runId !== undefined && { runId }),
+      ...(this.claim !== undefined && { leaseUntil: this.claim.leaseUntil }),
+      ...(this.owed !== undefined && { owed: this.owed }),
       ...(this.output !== undefined && { output: this.output }),
       ...(this.error !== undefined && { error: this.error }),
       ...(this.outcome !== undefined && { outcome: this.outcome }),

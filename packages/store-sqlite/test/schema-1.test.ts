@@ -47,6 +47,7 @@ test('a session that has ended, with its messages and runs', async () => {
   expect(head).toMatchObject({
     status: 'completed',
     output: { ok: [true] },
+    owed: ['box'],
     customState: undefined,
     runId: 'run-1',
     tags: [],

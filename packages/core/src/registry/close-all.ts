@@ -5,7 +5,7 @@ import { withDeadline } from '../time/deadline.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { isLost, resolveRef } from './open-backend.ts'
 import type { RegistryContext } from './registry-context.ts'
-import type { CloseMode, OwedDestroy } from './registry-deps.ts'
+import type { CloseMode, CloseReport, OwedDestroy } from './registry-deps.ts'
 import { moveEntry, type RegistryEntry } from './registry-entry.ts'
 import { closeOverrun, endWorkspace } from './release-backend.ts'
 import { type NoteFailure, tracedClose } from './workspace-span.ts'
@@ -18,12 +18,12 @@ interface CloseProgress {
   isDone: boolean
 }
 
-/** Closes or detaches every workspace, each in its own time. Never rejects. */
+/** Closes or detaches every workspace, each in its own time. Never rejects; says what is owed. */
 export async function closeAll(
   entries: readonly RegistryEntry[],
   mode: CloseMode,
   context: RegistryContext,
-): Promise<void> {
+): Promise<CloseReport> {
   for (const entry of entries) {
     moveEntry(entry, 'close', context)
     delete entry.current
@@ -31,7 +31,7 @@ export async function closeAll(
   context.lifetime.abort(
     new WorkspaceFailedError('closed', 'the workspaces of this session are closed'),
   )
-  await Promise.all(
+  const isDone = await Promise.all(
     entries.map((entry) =>
       tracedClose(entry, mode, context, (noteFailure) =>
         closeBounded(entry, { mode, noteFailure }, context),
@@ -39,6 +39,7 @@ export async function closeAll(
     ),
   )
   context.auditLogger.flush()
+  return { owed: entries.filter((_, index) => isDone[index] === false).map(({ name }) => name) }
 }
 
 interface CloseRequest {
@@ -46,11 +47,12 @@ interface CloseRequest {
   readonly noteFailure: NoteFailure
 }
 
+/** @returns false when what backs the workspace may still be there and should not. */
 async function closeBounded(
   entry: RegistryEntry,
   { mode, noteFailure }: CloseRequest,
   context: RegistryContext,
-): Promise<void> {
+): Promise<boolean> {
   const progress: CloseProgress = { mode, isOverdue: false, isDone: false }
   const overrun = new AbortController()
   const onTimeout = (): Error => {
@@ -67,6 +69,7 @@ async function closeBounded(
     await reportFailure(entry, progress, err, context)
   }
   moveEntry(entry, 'closed', context)
+  return mode === 'detach' || progress.isDone
 }
 
 async function closeEntry(

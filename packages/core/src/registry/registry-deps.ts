@@ -10,6 +10,12 @@ import type { OpenLimit } from './open-limit.ts'
 /** How a session ends with its workspaces: for good, or to be resumed later. */
 export type CloseMode = 'end' | 'detach'
 
+/** What a close could not do. */
+export interface CloseReport {
+  /** Workspaces that should be gone, and whose backend may still be there. */
+  readonly owed: readonly string[]
+}
+
 /** A backend that should be gone and may still be there. */
 export interface OwedDestroy {
   readonly workspace: string

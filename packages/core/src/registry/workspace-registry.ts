@@ -12,7 +12,7 @@ import { useEntry } from './eviction-retry.ts'
 import { takeChangedLedgers } from './ledger-changes.ts'
 import { acquireEntry } from './open-entry.ts'
 import { createContext, type RegistryContext } from './registry-context.ts'
-import type { CloseMode, RegistryDeps } from './registry-deps.ts'
+import type { CloseMode, CloseReport, RegistryDeps } from './registry-deps.ts'
 import { closedError, createEntry, isClosed, type RegistryEntry } from './registry-entry.ts'
 import { switchEntry } from './switch-entry.ts'
 import type { OpenWorkspace, UseOptions, WorkspaceAccess } from './workspace-access.ts'
@@ -26,7 +26,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
   readonly metrics: WorkspaceMetrics
   readonly #context: RegistryContext
   readonly #entries: ReadonlyMap<string, RegistryEntry>
-  #closing: Promise<void> | undefined
+  #closing: Promise<CloseReport> | undefined
 
   /**
    * Opens nothing. A stored ref that cannot be read makes its workspace `failed`, the others
@@ -137,7 +137,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
    * ref, `detach` keeps what they store. Each has `closeTimeoutMs`; what fails or overruns is
    * logged and reported, never thrown. Only the first call has an effect.
    */
-  close(options: { readonly mode: CloseMode }): Promise<void> {
+  close(options: { readonly mode: CloseMode }): Promise<CloseReport> {
     this.#closing ??= closeAll([...this.#entries.values()], options.mode, this.#context)
     return this.#closing
   }

@@ -51,18 +51,18 @@ function tracedAction<T>(
 export type NoteFailure = (error: unknown) => void
 
 /** Runs a close inside its span; one that has nothing to close gets none. */
-export async function tracedClose(
+export function tracedClose<T>(
   entry: RegistryEntry,
   mode: CloseMode,
   context: RegistryContext,
-  close: (noteFailure: NoteFailure) => Promise<void>,
-): Promise<void> {
+  close: (noteFailure: NoteFailure) => Promise<T>,
+): Promise<T> {
   const tracer = isInUse(entry, mode) ? context.tracer : undefined
   const describe = () => ({
     name: 'helix.workspace.close',
     attributes: { ...attributesOf(entry), 'helix.workspace.close.mode': mode },
   })
-  await traced(tracer, describe, (span?: Span) => close((error) => failSpan(span, error)))
+  return traced(tracer, describe, (span?: Span) => close((error) => failSpan(span, error)))
 }
 
 function attributesOf({ name, labels }: RegistryEntry) {

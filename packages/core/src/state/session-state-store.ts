@@ -10,6 +10,7 @@ import type {
   RunRecord,
   SessionLabels,
   SessionState,
+  SessionStatus,
   StoredOutcome,
 } from './session-state.ts'
 
@@ -73,7 +74,10 @@ export interface StepCommit extends RunWrite, StateChange {
   readonly outcome?: StoredOutcome
 }
 
-export interface RunEnd extends RunWrite, StoredOutcome {}
+export interface RunEnd extends RunWrite, StoredOutcome {
+  /** Workspaces that could not be closed. Default: none. */
+  readonly owed?: readonly string[]
+}
 
 export interface PageQuery {
   /** Default 50, at most 200. */
@@ -86,6 +90,12 @@ export interface Page<T> {
   readonly items: readonly T[]
   /** Absent on the last page. */
   readonly nextCursor?: string
+}
+
+/** Which sessions; all of what is given must hold. */
+export interface SessionQuery extends PageQuery {
+  readonly agentType?: string
+  readonly status?: SessionStatus
 }
 
 /** A session that is stored and cannot be read. */
@@ -129,7 +139,7 @@ export interface SessionStateStore {
   loadSession(sessionId: string): Promise<SessionState | null>
   loadMessages(sessionId: string, query?: MessageQuery): Promise<MessagePage>
   /** Newest first. A damaged session does not hide the others. */
-  listSessions(query?: PageQuery & { readonly agentType?: string }): Promise<SessionPage>
+  listSessions(query?: SessionQuery): Promise<SessionPage>
   /** Removes everything of a session. Removing an unknown one does nothing. */
   deleteSession(sessionId: string): Promise<void>
 

@@ -19,6 +19,7 @@ export interface StoredError {
 export interface StoredOutcome {
   readonly status: Exclude<SessionStatus, 'idle' | 'running'>
   readonly output?: JsonValue
+  /** Why it failed; `shutdown` when the end of its process interrupted it. */
   readonly error?: StoredError
 }
 
@@ -45,6 +46,10 @@ export interface SessionState extends SessionLabels {
   readonly fileLedgers: Readonly<Record<string, FileLedgerSnapshot>>
   /** The current or last run. */
   readonly runId?: string
+  /** Until when a run holds the session, unless it renews its claim; absent when none does. */
+  readonly leaseUntil?: number
+  /** Workspaces that the last run could not close: what backs them may still be there. */
+  readonly owed?: readonly string[]
   /** The session whose sub-agent this one is. */
   readonly parentSessionId?: string
   readonly output?: JsonValue

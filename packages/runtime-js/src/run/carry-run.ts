@@ -6,7 +6,7 @@ import { goOnWithStep } from './open-step.ts'
 import type { Run } from './run.ts'
 import { runLoop } from './run-loop.ts'
 import { noteOutcome, noteRun, runSpan, stepSpan } from './spans.ts'
-import { toStoredOutcome, toStoredOutput } from './stored-outcome.ts'
+import { toRunEnd, toStoredOutput } from './stored-outcome.ts'
 
 /** A run that holds its session and is ready to go. */
 export interface OpenedRun {
@@ -44,8 +44,8 @@ async function carryToEnd(opened: OpenedRun): Promise<AgentResult> {
   const reached = await carry(opened)
   opened.onHeard(false)
   endLimit()
-  await run.workspaces.close(await closeMode(opened, reached))
-  const outcome = await storeEnd(run, reached)
+  const { owed } = await run.workspaces.close(await closeMode(opened, reached))
+  const outcome = await storeEnd(run, reached, owed)
   endClaim()
   run.services.active.noteEnding(run.sessionId)
   await tellEnd(run, outcome)
@@ -111,10 +111,14 @@ async function closeMode(
   }
 }
 
-async function storeEnd(run: Run, outcome: RunOutcome): Promise<RunOutcome> {
+async function storeEnd(
+  run: Run,
+  outcome: RunOutcome,
+  owed: readonly string[],
+): Promise<RunOutcome> {
   const { stateStore, logger } = run.services
   try {
-    await stateStore.endRun({ ...run.write(), ...toStoredOutcome(outcome) })
+    await stateStore.endRun({ ...run.write(), ...toRunEnd(run, outcome, owed) })
     return outcome
   } catch (error) {
     if (isLost(error)) run.control.stop('claim-lost')

@@ -1,4 +1,4 @@
-import type { SessionState, StoredOutcome } from '@helix-agents/core'
+import type { RunEnd, SessionState, StoredOutcome } from '@helix-agents/core'
 import { Claim } from './claim.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -12,8 +12,11 @@ export interface HeldSession {
 export interface HoldOptions<T> {
   readonly work: (held: HeldSession) => Promise<T>
   /** How the session stands afterwards. Default: as before. */
-  readonly end?: StoredOutcome
+  readonly end?: (result: T, before: Standing) => Standing
 }
+
+/** How a session stands while no run holds it. */
+type Standing = StoredOutcome & Pick<RunEnd, 'owed'>
 
 /**
  * Holds a session that does not run while something is done with what it owns.
@@ -31,21 +34,25 @@ export async function holdSession<T>(
   const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now: claimedAt })
   const claim = new Claim({ services, sessionId, runId, claimedAt, onLost: () => {} })
   const endClaim = claim.keep()
+  let standing = standingOf(before, session)
   try {
-    return await work({ session, claim })
+    const result = await work({ session, claim })
+    standing = end?.(result, standing) ?? standing
+    return result
   } finally {
     endClaim()
-    await stateStore.endRun({ ...claim.write(), ...(end ?? standOf(before, session)) })
+    await stateStore.endRun({ ...claim.write(), ...standing })
   }
 }
 
 /** A run that was decided, and whose process died, ends as it was decided. */
-function standOf(before: SessionState, { outcome }: SessionState): StoredOutcome {
-  const { status, output, error } = before
+function standingOf(before: SessionState, { outcome }: SessionState): Standing {
+  const { status, output, error, owed } = before
   if (status === 'idle' || status === 'running') return outcome ?? { status: 'interrupted' }
   return {
     status,
     ...(output === undefined ? {} : { output }),
     ...(error === undefined ? {} : { error }),
+    ...(owed === undefined ? {} : { owed }),
   }
 }

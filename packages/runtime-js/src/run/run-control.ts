@@ -12,6 +12,7 @@ export class RunControl {
   readonly #children = new Set<RunControl>()
   #cause: StopCause | undefined
   #interrupted = false
+  #shutDown = false
 
   /** Aborts when the run must stop at once; reaches the model call and every tool. */
   get signal(): AbortSignal {
@@ -25,6 +26,11 @@ export class RunControl {
 
   get interrupted(): boolean {
     return this.#interrupted
+  }
+
+  /** The process is about to end: the run was paused by that, not by its user. */
+  get isShutDown(): boolean {
+    return this.#shutDown || this.#cause === 'shutdown'
   }
 
   /** Stops the run at once. The first cause counts. */
@@ -41,10 +47,18 @@ export class RunControl {
     for (const child of this.#children) child.interrupt()
   }
 
+  /** Interrupts the run since the process is about to end. */
+  shutDown(): void {
+    this.#shutDown = true
+    for (const child of this.#children) child.shutDown()
+    this.interrupt()
+  }
+
   /** A sub-agent stops with its parent; the result ends that. */
   adopt(child: RunControl): () => void {
     this.#children.add(child)
     if (this.#cause !== undefined) child.stop(this.#cause)
+    if (this.#shutDown) child.shutDown()
     if (this.#interrupted) child.interrupt()
     return () => void this.#children.delete(child)
   }

@@ -1,4 +1,5 @@
 import {
+  type CloseReport,
   type FileLedgerSnapshot,
   type Message,
   type RegistryDeps,
@@ -56,8 +57,8 @@ export class SessionWorkspaces {
   }
 
   /** `end`: the session is over. `detach`: it may go on later. Never rejects. */
-  async close(mode: 'end' | 'detach'): Promise<void> {
-    await this.registry?.close({ mode })
+  async close(mode: 'end' | 'detach'): Promise<CloseReport> {
+    return (await this.registry?.close({ mode })) ?? { owed: [] }
   }
 }
 

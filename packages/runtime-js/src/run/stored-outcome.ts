@@ -1,5 +1,12 @@
-import { type JsonValue, type StoredOutcome, toJsonValue } from '@helix-agents/core'
+import {
+  type JsonValue,
+  type RunEnd,
+  type StoredError,
+  type StoredOutcome,
+  toJsonValue,
+} from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
+import type { Run } from './run.ts'
 
 /** The end of a run as it is stored. */
 export function toStoredOutcome(outcome: RunOutcome): StoredOutcome {
@@ -17,6 +24,27 @@ export function fromStoredOutcome({ status, output, error }: StoredOutcome): Run
   if (status === 'completed') return { status, output }
   if (status !== 'failed') return { status }
   return { status, error: error ?? { code: 'internal', message: 'the run failed' } }
+}
+
+const SHUT_DOWN: StoredError = { code: 'shutdown', message: 'the process was shut down' }
+
+/** How a run ends, and what it could not close. */
+export function toRunEnd(
+  { control }: Run,
+  outcome: RunOutcome,
+  owed: readonly string[],
+): StoredOutcome & Pick<RunEnd, 'owed'> {
+  const isShutDown = outcome.status === 'interrupted' && control.isShutDown
+  return {
+    ...toStoredOutcome(outcome),
+    ...(isShutDown ? { error: SHUT_DOWN } : {}),
+    ...toOwed(owed),
+  }
+}
+
+/** The workspaces that could not be closed, as the end of a run stores them. */
+export function toOwed(owed: readonly string[]): Pick<RunEnd, 'owed'> {
+  return owed.length === 0 ? {} : { owed }
 }
 
 /** An output as it is stored: plain JSON. */

@@ -31,7 +31,7 @@ const DROP_LEDGERS = 'DELETE FROM helix_ledgers WHERE session = ?'
 const DROP_JOURNAL = 'DELETE FROM helix_journal WHERE session = ?'
 const RESTORE =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'interrupted'," +
-  ' lease_until = NULL, output = NULL, error = NULL, outcome = NULL, journal_count = 0,' +
+  ' lease_until = NULL, output = NULL, error = NULL, outcome = NULL, owed = NULL, journal_count = 0,' +
   ' step_count = ?, message_count = ?, state_version = ?, saved_state = ?, refs_version = ?,' +
   ' saved_refs = ? WHERE id = ?'
 

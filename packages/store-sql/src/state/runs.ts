@@ -29,9 +29,12 @@ const END_RUN =
   ' WHERE session = ? AND turn = ? AND ended_at IS NULL'
 const CLAIM =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'running'," +
-  ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL WHERE id = ?'
+  ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL,' +
+  ' owed = NULL WHERE id = ?'
 const RENEW = heldUpdate('lease_until = ?')
-const END = heldChange('status = ?, output = ?, error = ?, outcome = NULL, lease_until = NULL')
+const END = heldChange(
+  'status = ?, output = ?, error = ?, owed = ?, outcome = NULL, lease_until = NULL',
+)
 const RUNS = 'SELECT * FROM helix_runs WHERE session = ? ORDER BY turn'
 
 export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
@@ -54,7 +57,8 @@ export function renewRun(sql: SqlStatements, write: RunWrite, leaseMs: number): 
 
 export function endRun(sql: SqlStatements, end: RunEnd): SessionState {
   const { now, status } = end
-  const values = [now, status, toJsonText(end.output), toJsonText(end.error)]
+  const { output, error, owed } = end
+  const values = [now, status, toJsonText(output), toJsonText(error), toJsonText(owed)]
   endLastRun(sql, updateHeld(sql, end, END, values), status, now)
   return loadKnownHead(sql, end.sessionId)
 }

@@ -13,6 +13,7 @@ import {
   isJson,
   isLabels,
   isLedger,
+  isNames,
   isOutcome,
   isRefs,
   isStatus,
@@ -81,10 +82,14 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
   const output = optionalColumn(row, 'output', readJson)
   const error = optionalColumn(row, 'error', (of, name) => shapedColumn(of, name, isStoredError))
   const outcome = optionalColumn(row, 'outcome', (of, name) => shapedColumn(of, name, isOutcome))
+  const owed = optionalColumn(row, 'owed', (of, name) => shapedColumn(of, name, isNames))
+  const leaseUntil = optionalColumn(row, 'lease_until', numberColumn)
   const labels = optionalColumn(row, 'labels', (of, name) => shapedColumn(of, name, isLabels))
   return {
     ...labels,
     ...(runId !== undefined && { runId }),
+    ...(leaseUntil !== undefined && { leaseUntil }),
+    ...(owed !== undefined && { owed }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
     ...(outcome !== undefined && { outcome }),

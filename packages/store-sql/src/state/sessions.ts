@@ -2,8 +2,8 @@ import {
   type MessagePage,
   type MessageQuery,
   type NewSession,
-  type PageQuery,
   type SessionPage,
+  type SessionQuery,
   type SessionState,
   StateStoreError,
   type UnreadableSession,
@@ -28,10 +28,6 @@ const ADD_LABELS = 'INSERT INTO helix_labels (session, labels) VALUES (?, ?)'
 const MESSAGES =
   'SELECT message FROM helix_messages WHERE session = ? AND position >= ? AND position < ?' +
   ' ORDER BY position'
-const LIST = 'SELECT id, session_id FROM helix_sessions WHERE id < ? ORDER BY id DESC LIMIT ?'
-const LIST_OF_AGENT =
-  'SELECT id, session_id FROM helix_sessions WHERE agent_type = ? AND id < ?' +
-  ' ORDER BY id DESC LIMIT ?'
 const ID_OF = 'SELECT id FROM helix_sessions WHERE session_id = ?'
 const DELETE = [
   'DELETE FROM helix_labels WHERE session = ?',
@@ -114,15 +110,11 @@ function toMessage(row: SqlRow): MessagePage['messages'][number] {
   return message
 }
 
-export function listSessions(
-  sql: SqlStatements,
-  query: PageQuery & { readonly agentType?: string },
-): SessionPage {
+export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPage {
   const { limit, below } = parsePageQuery(query)
-  const rows =
-    query.agentType === undefined
-      ? sql.all(LIST, below, limit + 1)
-      : sql.all(LIST_OF_AGENT, toSqlText(query.agentType), below, limit + 1)
+  const filters = filtersOf(query)
+  const values = filters.map(({ value }) => value)
+  const rows = sql.all(listStatement(filters), ...values, below, limit + 1)
   const heads = rows.slice(0, limit).map((row) => tryLoadHead(sql, row))
   const items = heads.filter((head) => 'status' in head)
   const unreadable = heads.filter((head) => 'code' in head)
@@ -133,6 +125,25 @@ export function listSessions(
     ...(last !== undefined &&
       rows.length > limit && { nextCursor: toCursor(numberColumn(last, 'id')) }),
   }
+}
+
+interface Filter {
+  readonly column: string
+  readonly value: string
+}
+
+function filtersOf({ agentType, status }: SessionQuery): readonly Filter[] {
+  return [
+    ...(agentType === undefined ? [] : [{ column: 'agent_type', value: toSqlText(agentType) }]),
+    ...(status === undefined ? [] : [{ column: 'status', value: status }]),
+  ]
+}
+
+/** Each filter has an index that ends with the id; of two, SQLite takes one. */
+function listStatement(filters: readonly Filter[]): string {
+  const conditions = [...filters.map(({ column }) => `${column} = ?`), 'id < ?']
+  const where = conditions.join(' AND ')
+  return `SELECT id, session_id FROM helix_sessions WHERE ${where} ORDER BY id DESC LIMIT ?`
 }
 
 /** One at a time: what is damaged of one session does not fail the statement of another. */

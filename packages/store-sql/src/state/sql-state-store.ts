@@ -12,6 +12,7 @@ import type {
   RunStart,
   RunWrite,
   SessionPage,
+  SessionQuery,
   SessionState,
   SessionStateStore,
   StepCommit,
@@ -69,9 +70,7 @@ export class SqlStateStore implements SessionStateStore {
   }
 
   /** Newest first. @throws {StateStoreError} `invalid-query` */
-  async listSessions(
-    query: PageQuery & { readonly agentType?: string } = {},
-  ): Promise<SessionPage> {
+  async listSessions(query: SessionQuery = {}): Promise<SessionPage> {
     return this.#read('', (sql) => listSessions(sql, query))
   }
 

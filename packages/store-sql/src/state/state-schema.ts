@@ -32,9 +32,11 @@ export const stateTables: readonly string[] = [
     saved_refs INTEGER NOT NULL,
     output TEXT,
     error TEXT,
-    outcome TEXT
+    outcome TEXT,
+    owed TEXT
   ) STRICT`,
   'CREATE INDEX helix_sessions_of_agent ON helix_sessions (agent_type, id)',
+  'CREATE INDEX helix_sessions_of_status ON helix_sessions (status, id)',
   `CREATE TABLE helix_labels (
     session INTEGER PRIMARY KEY,
     labels TEXT NOT NULL

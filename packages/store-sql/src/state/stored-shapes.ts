@@ -37,6 +37,7 @@ const refSchema = z.object({
 })
 const refsSchema = z.record(z.string(), refSchema)
 
+const namesSchema = z.array(z.string())
 const rangeSchema = z.tuple([z.number(), z.number()])
 const entrySchema = z.object({ version: z.string(), ranges: z.array(rangeSchema).optional() })
 const writerSchema = z.object({ actor: z.string(), version: z.string() })
@@ -74,6 +75,11 @@ export function isLabels(value: unknown): value is StoredLabels {
 
 export function isRefs(value: unknown): value is WorkspaceRefs {
   return refsSchema.safeParse(value).success
+}
+
+/** Names of workspaces. */
+export function isNames(value: unknown): value is readonly string[] {
+  return namesSchema.safeParse(value).success
 }
 
 export function isLedger(value: unknown): value is FileLedgerSnapshot {

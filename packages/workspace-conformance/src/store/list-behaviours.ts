@@ -1,10 +1,8 @@
-import type { PageQuery, SessionStateStore } from '@helix-agents/core'
+import type { SessionQuery, SessionStateStore } from '@helix-agents/core'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
-import { newSession, START } from './session-script.ts'
+import { beginRun, newSession, START } from './session-script.ts'
 import type { StoreSubject } from './store-subject.ts'
-
-type ListQuery = PageQuery & { readonly agentType?: string }
 
 export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
@@ -61,6 +59,16 @@ export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/list/filters-by-status',
+    run: async ({ store }) => {
+      await createMany(store, 9)
+      for (const sessionId of ['s1', 's4', 's8']) await beginRun(store, { sessionId })
+      equal(await pagesOf(store, { limit: 2, status: 'running' }), [['s8', 's4'], ['s1']])
+      equal(await idsOf(store, { status: 'running', agentType: 'agent-1' }), ['s4', 's1'])
+      equal(await idsOf(store, { status: 'failed' }), [])
+    },
+  },
+  {
     id: 'store/list/pages-stay-in-place',
     run: async ({ store }) => {
       await createMany(store, 6)
@@ -93,12 +101,15 @@ async function createMany(store: SessionStateStore, count: number): Promise<void
   }
 }
 
-async function idsOf(store: SessionStateStore, query: ListQuery): Promise<readonly string[]> {
+async function idsOf(store: SessionStateStore, query: SessionQuery): Promise<readonly string[]> {
   return (await store.listSessions(query)).items.map((head) => head.sessionId)
 }
 
 /** The ids of each page, until there is no further one. */
-async function pagesOf(store: SessionStateStore, query: ListQuery): Promise<readonly string[][]> {
+async function pagesOf(
+  store: SessionStateStore,
+  query: SessionQuery,
+): Promise<readonly string[][]> {
   const pages: string[][] = []
   let cursor = query.cursor
   do {

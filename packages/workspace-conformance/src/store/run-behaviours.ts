@@ -72,6 +72,29 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/run/tells-until-when-it-is-held',
+    run: async ({ store }) => {
+      const run = await createAndBegin(store)
+      equal((await headOf(store)).leaseUntil, START + LEASE_MS)
+      await store.renewRun({ ...run.write(), now: START + 20_000, leaseMs: LEASE_MS })
+      equal((await headOf(store)).leaseUntil, START + 20_000 + LEASE_MS)
+      equal((await run.end()).leaseUntil, undefined)
+    },
+  },
+  {
+    id: 'store/run/end-keeps-what-is-owed-until-the-next',
+    run: async ({ store }) => {
+      const run = await createAndBegin(store)
+      const { write } = run
+      await store.saveWorkspaceRef({ ...write(), workspace: 'box', ref: refTo('w') })
+      equal((await run.end('completed', { owed: ['box'] })).owed, ['box'])
+      equal((await headOf(store)).owed, ['box'])
+      const next = await beginRun(store, { runId: 'run-2' })
+      equal((await headOf(store)).owed, undefined)
+      equal((await next.end()).owed, undefined)
+    },
+  },
+  {
     id: 'store/run/late-one-goes-on-when-nobody-took-over',
     run: async ({ store }) => {
       const { write } = await createAndBegin(store)

@@ -58,7 +58,8 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     stored.holder = { runId, until: now + leaseMs }
     const turn = stored.runs.length + 1
     stored.runs.push({ runId, sessionId, status: 'running', turn, stepCount: 0, startedAt: now })
-    return change(stored, now, { status: 'running', runId, output: undefined, error: undefined })
+    const over = { output: undefined, error: undefined, owed: undefined }
+    return change(stored, now, { status: 'running', runId, leaseUntil: now + leaseMs, ...over })
   }
   return {
     createSession: async (session) => {
@@ -86,7 +87,9 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     },
     listSessions: async (query = {}) => {
       const all = [...sessions.values()].filter(
-        ({ head }) => query.agentType === undefined || head.agentType === query.agentType,
+        ({ head }) =>
+          (query.agentType === undefined || head.agentType === query.agentType) &&
+          (query.status === undefined || head.status === query.status),
       )
       const page = pageOf(
         all.map((stored) => ({ at: stored.ordinal, item: stored })),
@@ -104,13 +107,17 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     deleteSession: async (sessionId) => void sessions.delete(sessionId),
     beginRun: runStart,
     renewRun: async (write) => {
-      held(write).holder = { runId: write.runId, until: write.now + write.leaseMs }
+      const stored = held(write)
+      const until = write.now + write.leaseMs
+      stored.holder = { runId: write.runId, until }
+      stored.head = { ...stored.head, leaseUntil: until }
     },
     endRun: async (end) => {
       const stored = held(end)
       closeRun(stored, end.status, end.now)
-      const { status, output, error } = end
-      return change(stored, end.now, { status, output, error, outcome: undefined })
+      const { status, output, error, owed } = end
+      const over = { outcome: undefined, owed, leaseUntil: undefined }
+      return change(stored, end.now, { status, output, error, ...over })
     },
     listRuns: async (sessionId) => find(sessionId).runs,
     appendMessages: async (write) => {
@@ -184,6 +191,8 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
         output: undefined,
         error: undefined,
         outcome: undefined,
+        owed: undefined,
+        leaseUntil: undefined,
       })
     },
   }

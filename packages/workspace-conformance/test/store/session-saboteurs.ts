@@ -98,6 +98,15 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
     beginRun: (start) => good.beginRun({ ...start, leaseMs: start.leaseMs - 1 }),
   }),
   'store/run/renew-prolongs-the-lease': () => ({ renewRun: async () => {} }),
+  'store/run/tells-until-when-it-is-held': (good) => ({
+    loadSession: async (sessionId) => {
+      const { leaseUntil: _, ...head } = (await good.loadSession(sessionId))!
+      return head
+    },
+  }),
+  'store/run/end-keeps-what-is-owed-until-the-next': (good) => ({
+    endRun: async (end) => good.endRun({ ...end, owed: [] }),
+  }),
   'store/run/late-one-goes-on-when-nobody-took-over': (good) => ({
     renewRun: (write) => good.renewRun({ ...write, runId: 'lost' }),
   }),

@@ -192,6 +192,14 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
       return { ...page, items: page.items.filter((head) => head.agentType === query?.agentType) }
     },
   }),
+  'store/list/filters-by-status': (good) => ({
+    listSessions: ({ limit, cursor, agentType } = {}) =>
+      good.listSessions({
+        ...(limit !== undefined && { limit }),
+        ...(cursor !== undefined && { cursor }),
+        ...(agentType !== undefined && { agentType }),
+      }),
+  }),
   'store/list/pages-stay-in-place': (good) => ({
     listSessions: async (query) =>
       byOffset<SessionState>((await good.listSessions({ limit: 200 })).items, query),

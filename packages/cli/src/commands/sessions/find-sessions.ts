@@ -1,5 +1,4 @@
 import type {
-  SessionPage,
   SessionState,
   SessionStateStore,
   SessionStatus,
@@ -22,45 +21,27 @@ export interface FoundSessions {
   readonly nextCursor?: string
 }
 
-const SCAN_PAGE = 200
+/** What a store gives at once. */
+const MAX_PAGE = 200
 
-/** Reads as many pages as it takes to fill one; damaged sessions pass every filter. */
+/** Reads as many pages as it takes. */
 export async function findSessions(
   store: SessionStateStore,
-  filter: SessionFilter,
+  { agent, status, limit, cursor: first }: SessionFilter,
 ): Promise<FoundSessions> {
   const items: SessionState[] = []
   const unreadable: UnreadableSession[] = []
-  let { cursor } = filter
+  let cursor = first
   do {
-    const { page, matches } = await nextMatches(store, filter, filter.limit - items.length, cursor)
-    items.push(...matches)
-    unreadable.push(...(page.unreadable ?? []))
-    cursor = page.nextCursor
-  } while (cursor !== undefined && items.length < filter.limit)
-  return { items, unreadable, ...(cursor !== undefined && { nextCursor: cursor }) }
-}
-
-/** A page with no more matches than wanted, so that its cursor skips none. */
-async function nextMatches(
-  store: SessionStateStore,
-  filter: SessionFilter,
-  wanted: number,
-  cursor: string | undefined,
-): Promise<{ readonly page: SessionPage; readonly matches: readonly SessionState[] }> {
-  const { agent, status } = filter
-  const isMatch = (one: SessionState): boolean => status === undefined || one.status === status
-  const read = async (limit: number) => {
     const page = await store.listSessions({
-      limit,
+      limit: Math.min(limit - items.length, MAX_PAGE),
       ...(agent !== undefined && { agentType: agent }),
+      ...(status !== undefined && { status }),
       ...(cursor !== undefined && { cursor }),
     })
-    return { page, matches: page.items.filter(isMatch) }
-  }
-  if (status === undefined) return read(Math.min(wanted, SCAN_PAGE))
-  const scanned = await read(SCAN_PAGE)
-  const last = scanned.matches[wanted - 1]
-  if (last === undefined || scanned.matches.length === wanted) return scanned
-  return read(scanned.page.items.indexOf(last) + 1)
+    items.push(...page.items)
+    unreadable.push(...(page.unreadable ?? []))
+    cursor = page.nextCursor
+  } while (cursor !== undefined && items.length < limit)
+  return { items, unreadable, ...(cursor !== undefined && { nextCursor: cursor }) }
 }

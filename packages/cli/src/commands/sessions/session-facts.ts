@@ -22,13 +22,9 @@ export function statusCell(status: SessionStatus): { text: string; tone: Tone } 
   return tone === undefined ? status : { text: status, tone }
 }
 
-/**
- * Workspaces of a session that ended and should have closed them: the close failed, took too
- * long, or its process died.
- */
-export function owedWorkspaces({ status, workspaceRefs }: SessionState): readonly string[] {
-  if (status !== 'completed' && status !== 'aborted') return []
-  return Object.keys(workspaceRefs).toSorted()
+/** Workspaces of a session that ended and could not close them: it failed, or took too long. */
+export function owedWorkspaces({ owed = [] }: SessionState): readonly string[] {
+  return owed.toSorted()
 }
 
 /** Calls that were started and whose effect nobody knows; of a running session: under way. */

@@ -15,7 +15,12 @@ async function idsOf(...args: string[]) {
 
 describe('helix sessions list', () => {
   it('prints a table, the newest first', async () => {
-    await addSession(host.stateStore, { sessionId: 's-1', status: 'completed', workspaces: ['a'] })
+    await addSession(host.stateStore, {
+      sessionId: 's-1',
+      status: 'completed',
+      workspaces: ['a', 'b'],
+      end: { owed: ['a'] },
+    })
     await addSession(host.stateStore, { sessionId: 's-2', agentType: 'fixer' })
     await addSession(host.stateStore, { sessionId: 's-3', status: 'running', workspaces: ['a'] })
     const { code, out } = await host.run(['sessions', 'list', '--db', 'some.db'])

@@ -1,6 +1,7 @@
 import type {
   JournalEntry,
   Message,
+  RunEnd,
   SessionStateStore,
   SessionStatus,
   WorkspaceRef,
@@ -23,7 +24,7 @@ export interface Sample {
   readonly messages?: readonly Message[]
   readonly journal?: readonly JournalEntry[]
   readonly workspaces?: readonly string[]
-  readonly error?: { readonly code: string; readonly message: string }
+  readonly end?: Pick<RunEnd, 'error' | 'owed'>
 }
 
 const JOURNAL: readonly JournalEntry[] = []
@@ -43,6 +44,5 @@ export async function addSession(store: SessionStateStore, sample: Sample): Prom
   await store.commitStep({ ...write, messages: [], checkpointId: `cp-${sessionId}` })
   if (journal.length > 0) await store.beginStep({ ...write, messages: [], journal })
   if (status === 'running') return
-  const { error } = sample
-  await store.endRun({ ...write, now: 62_000, status, ...(error !== undefined && { error }) })
+  await store.endRun({ ...write, now: 62_000, status, ...sample.end })
 }

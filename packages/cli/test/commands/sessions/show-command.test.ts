@@ -104,14 +104,16 @@ describe('helix sessions show', () => {
     expect((await host.run(['sessions', 'show', 's-1'])).out).toContain(advice)
   })
   it.each(['completed', 'aborted'] as const)('shows what a %s session owes', async (status) => {
-    await addSession(host.stateStore, { sessionId: 's-1', status, workspaces: ['box', 'disk'] })
+    const workspaces = ['box', 'disk', 'kept']
+    const owed = ['disk', 'box']
+    await addSession(host.stateStore, { sessionId: 's-1', status, workspaces, end: { owed } })
     const { out } = await host.run(['sessions', 'show', 's-1'])
     expect(out).toContain('The close of box, disk did not finish')
     const { session } = await host.json(['sessions', 'show', 's-1'])
     expect((session as { owedWorkspaces: string[] }).owedWorkspaces).toEqual(['box', 'disk'])
   })
-  it('does not call a failed session owing, nor an open call of a running one unknown', async () => {
-    await addSession(host.stateStore, { sessionId: 'f', status: 'failed', workspaces: ['box'] })
+  it('does not call a session owing that keeps its files, nor an open call of a running one unknown', async () => {
+    await addSession(host.stateStore, { sessionId: 'f', status: 'completed', workspaces: ['box'] })
     await addSession(host.stateStore, { sessionId: 'r', status: 'running', journal: JOURNAL })
     expect((await host.run(['sessions', 'show', 'f'])).out).not.toContain('owed')
     const { out } = await host.run(['sessions', 'show', 'r'])
@@ -119,7 +121,7 @@ describe('helix sessions show', () => {
   })
   it('shows the error of a failed run', async () => {
     const error = { code: 'max-steps', message: 'no \x1b[31mend' }
-    await addSession(host.stateStore, { sessionId: 's-1', status: 'failed', error })
+    await addSession(host.stateStore, { sessionId: 's-1', status: 'failed', end: { error } })
     const { out } = await host.run(['sessions', 'show', 's-1'])
     expect(out).toContain(String.raw`error    max-steps: no \x1b[31mend`)
   })
