@@ -6,6 +6,12 @@ type ChunkFields<T extends ChunkType> = Omit<
   'type' | 'agentId' | 'agentType' | 'timestamp'
 >
 
+/** Where the chunks of a sub-agent go as well. */
+export interface ChunkForward {
+  send(chunk: StreamChunk): void
+  flush(): Promise<void>
+}
+
 export interface ChunkWriterOptions {
   readonly writer: StreamWriter
   readonly agentId: string
@@ -13,7 +19,7 @@ export interface ChunkWriterOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** Gets the chunks too: the stream of the parent of a sub-agent. */
-  readonly forward?: (chunk: StreamChunk) => void
+  readonly forward?: ChunkForward
 }
 
 /**
@@ -43,12 +49,13 @@ export class ChunkWriter {
     } catch (error) {
       this.#onError(error)
     }
-    this.#options.forward?.(chunk)
+    this.#options.forward?.send(chunk)
   }
 
   /** Waits for what was written: keeps a run from running ahead of a slow stream. */
-  flush(): Promise<void> {
-    return this.#last
+  async flush(): Promise<void> {
+    await this.#last
+    await this.#options.forward?.flush()
   }
 
   readonly #onError = (error: unknown): void => {

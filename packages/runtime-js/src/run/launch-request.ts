@@ -1,10 +1,5 @@
-import type {
-  Agent,
-  SessionLabels,
-  StreamChunk,
-  UserMessage,
-  WorkspaceAccess,
-} from '@helix-agents/core'
+import type { Agent, SessionLabels, UserMessage, WorkspaceAccess } from '@helix-agents/core'
+import type { ChunkForward } from './chunk-writer.ts'
 import type { Claim } from './claim.ts'
 import type { RunControl } from './run-control.ts'
 import type { ToolSet } from './tool-sets.ts'
@@ -13,7 +8,7 @@ import type { ToolSet } from './tool-sets.ts'
 export interface ParentRun {
   readonly sessionId: string
   readonly claim: Claim
-  readonly forward: (chunk: StreamChunk) => void
+  readonly forward: ChunkForward
   /** Only for a sub-agent that shares them. */
   readonly workspaces?: WorkspaceAccess
 }

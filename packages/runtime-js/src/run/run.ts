@@ -120,9 +120,11 @@ export class Run {
 
   /**
    * Ends a step: its messages, its state and its checkpoint are stored in one write, and how the
-   * run ends when the step decides that.
+   * run ends when the step decides that. What is stored was told before, so that a reader of the
+   * stream misses nothing when the process dies in between.
    */
   async commit(messages: readonly Message[], outcome?: RunOutcome): Promise<void> {
+    await this.chunks.flush()
     const write = this.write()
     await this.services.stateStore.commitStep({
       ...write,
@@ -136,6 +138,7 @@ export class Run {
   }
 
   async #note(call: ToolCall, { message, finish }: CallResult): Promise<void> {
+    await this.chunks.flush()
     const write = this.write()
     await this.services.stateStore.completeToolCall({
       ...write,

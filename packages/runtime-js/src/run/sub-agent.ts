@@ -93,7 +93,10 @@ function requestOf(
     parent: {
       sessionId: parent.sessionId,
       claim: parent.claim,
-      forward: (chunk) => forward(parent, chunk),
+      forward: {
+        send: (chunk) => forward(parent, chunk),
+        flush: () => parent.chunks.flush(),
+      },
       ...(inheritWorkspaces ? { workspaces: parent.workspaces.access } : {}),
     },
   }

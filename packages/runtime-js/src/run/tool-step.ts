@@ -13,6 +13,7 @@ export async function runToolStep(
   run: Run,
   step: { readonly message: AssistantMessage; readonly toolCalls: readonly ToolCall[] },
 ): Promise<RunOutcome | undefined> {
+  await run.chunks.flush()
   const write = run.write()
   const changing = step.toolCalls.filter((call) => isJournaled(run, call))
   const journal = changing.map((call) => toJournalEntry(call, write.now))

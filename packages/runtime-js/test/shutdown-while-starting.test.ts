@@ -1,0 +1,46 @@
+// A process is asked to end while a request starts a run: the run is not forgotten, or nobody
+// could go on with its session until the lease has run out.
+import { defineAgent } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { expect, test } from 'vitest'
+import { createHarness, gate, say, settle } from './harness.ts'
+
+const agent = defineAgent({ name: 'agent', llmConfig: { model: {} } })
+
+test('a shutdown waits for a run that is starting, and interrupts it', async () => {
+  const store = new InMemoryStateStore()
+  const hold = gate()
+  const beginRun = store.beginRun.bind(store)
+  store.beginRun = async (start) => {
+    const session = await beginRun(start)
+    await hold.opened
+    return session
+  }
+  const harness = createHarness([() => settle().then(() => say('one step', false))], { store })
+  const starting = harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  await settle()
+  let isDown = false
+  const shutdown = harness.executor.shutdown().then(() => (isDown = true))
+  await settle()
+  expect(isDown).toBe(false)
+  hold.open()
+  await shutdown
+  expect(await store.loadSession('s')).toMatchObject({ status: 'interrupted' })
+  expect((await (await starting).result()).status).toBe('interrupted')
+
+  const resumed = await harness.next([say('done')]).executor.resume(agent, 's')
+  expect(await resumed.result()).toMatchObject({ status: 'completed', output: 'done' })
+})
+
+test('a shutdown does not wait for ever for a run that cannot start', async () => {
+  const store = new InMemoryStateStore()
+  store.beginRun = () => new Promise(() => {})
+  const clock = new ManualClock()
+  const harness = createHarness([], { store, clock })
+  void harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  await settle()
+  const shutdown = harness.executor.shutdown({ timeoutMs: 1000, graceMs: 500 })
+  await clock.advance(1500)
+  await expect(shutdown).resolves.toBeUndefined()
+})

@@ -1,0 +1,62 @@
+// Kills the processes of a session at random moments until it is done.
+import type { CrashChild } from './child-process.ts'
+import type { CrashLab } from './crash-lab.ts'
+import type { Random } from './random.ts'
+
+/** Points that a process passes in a step, about. */
+const POINTS_PER_STEP = 40
+/** The rest of the steps is for the last process, so that the session does not end before. */
+const SPENT_ON_KILLS = 0.85
+/** Kills may fall anywhere between two points. */
+const MAX_SPIN_MS = 1.5
+
+export interface KillOptions {
+  readonly random: Random
+  readonly kills: number
+}
+
+/**
+ * Lets processes work on the session, one after the other, and kills each at a random moment:
+ * while it starts, while it resumes, or some steps later. After the last kill one works to the end.
+ * @returns how often it killed.
+ */
+export async function killOften(lab: CrashLab, options: KillOptions): Promise<number> {
+  const { random } = options
+  let [kills, stepsDone] = [0, 0]
+  while (kills < options.kills) {
+    // Looking mends the file after a kill: half of the time that is left to the next process.
+    if (random.next() < 0.5) stepsDone = await lab.stepsDone()
+    const stepsLeft = lab.steps * SPENT_ON_KILLS - stepsDone
+    const lifePoints = pointsToLive(stepsLeft / (options.kills - kills), random)
+    const child = await lab.next()
+    const live = (): Promise<boolean> => killAt(child, lifePoints, random)
+    // A client is not always there, so some processes are alone with the file.
+    const wasKilled = random.next() < 0.5 ? await lab.watch(live) : await live()
+    if (!wasKilled) break
+    kills += 1
+  }
+  const last = await lab.next()
+  await lab.watch(() => last.ended)
+  if (last.stderr !== '') throw new Error(last.stderr)
+  return kills
+}
+
+/** Many lives are short and some are long; with this mean the session lasts for all kills. */
+function pointsToLive(meanSteps: number, random: Random): number {
+  return Math.floor(-Math.log(1 - random.next()) * Math.max(0, meanSteps) * POINTS_PER_STEP)
+}
+
+/** Whether the kill came before the end. */
+async function killAt(child: CrashChild, points: number, random: Random): Promise<boolean> {
+  await child.until(() => child.points >= points)
+  spin(random.next() * MAX_SPIN_MS)
+  child.kill('SIGKILL')
+  const { signal } = await child.ended
+  if (child.stderr !== '') throw new Error(child.stderr)
+  return signal === 'SIGKILL'
+}
+
+/** A timer cannot wait for less than a millisecond. */
+function spin(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
