@@ -4,13 +4,24 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
 
-const guide = ['quick-start', 'overview', 'choosing', 'runtimes', 'stores', 'security', 'errors']
+const start = ['quick-start', 'overview', 'choosing', 'runtimes']
+const sessions = ['lifecycle', 'sessions', 'stores', 'streams']
+const production = ['security', 'observability', 'health', 'operating', 'cli', 'upgrading']
+const elsewhere = new Set([...start, ...sessions, ...production])
+const reference = namesOf('guide').filter((name) => !elsewhere.has(name))
 
-/** Pages of a folder that are in no list: a new provider shows up by itself. */
-function pagesOf(folder: string, first: readonly string[]): DefaultTheme.SidebarItem[] {
-  const names = globSync('*.md', { cwd: join(docs, folder) }).map((file) => file.slice(0, -3))
-  const others = names.filter((name) => !first.includes(name)).toSorted()
-  return [...first, ...others].map((name) => ({
+function namesOf(folder: string): string[] {
+  const files = globSync('*.md', { cwd: join(docs, folder) })
+  return files.map((file) => file.slice(0, -3)).toSorted()
+}
+
+/** All pages of a folder, some of them first: a new provider shows up by itself. */
+function allOf(folder: string, first: readonly string[]): DefaultTheme.SidebarItem[] {
+  return itemsOf(folder, [...new Set([...first, ...namesOf(folder)])])
+}
+
+function itemsOf(folder: string, names: readonly string[]): DefaultTheme.SidebarItem[] {
+  return names.map((name) => ({
     text: titleOf(join(docs, folder, `${name}.md`)),
     link: `/${folder}/${name}`,
   }))
@@ -36,12 +47,15 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     sidebar: [
-      { text: 'Guide', items: pagesOf('guide', guide) },
-      { text: 'Modules', items: pagesOf('modules', ['fs', 'shell', 'code', 'snapshot']) },
+      { text: 'Start', items: itemsOf('guide', start) },
+      { text: 'Sessions', items: itemsOf('guide', sessions) },
+      { text: 'Production', items: itemsOf('guide', production) },
+      { text: 'Modules', items: allOf('modules', ['fs', 'shell', 'code', 'snapshot']) },
       {
         text: 'Providers',
-        items: pagesOf('providers', ['in-memory', 'local-bash', 'building', 'behaviours']),
+        items: allOf('providers', ['in-memory', 'local-bash', 'building', 'behaviours']),
       },
+      { text: 'Reference', items: itemsOf('guide', reference) },
     ],
   },
 })

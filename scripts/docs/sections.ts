@@ -8,10 +8,15 @@ import {
   workspaceModules,
 } from '../../packages/core/src/index.ts'
 import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
+import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
 import { LocalBashWorkspaceProvider } from '../../packages/workspace-local-bash/src/index.ts'
 import { InMemoryWorkspaceProvider } from '../../packages/workspace-memory/src/index.ts'
-import { find, read } from '../repository.ts'
-import { classComment, interfaceFields, keyComments, literals } from './source-text.ts'
+import { read } from '../repository.ts'
+import { chunkTable } from './chunk-table.ts'
+import { errorCodeTable, errorTable } from './error-tables.ts'
+import { logMessageTable, otherLogTable } from './log-tables.ts'
+import { alertRules, metricTable } from './metric-tables.ts'
+import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'
 
 export type Section = (...args: readonly string[]) => string
@@ -20,8 +25,16 @@ export const sections: Readonly<Record<string, Section>> = {
   tools: (name) => toolTable(moduleName(name)),
   defaults: (name) => defaultsTable(moduleName(name)),
   errors: errorTable,
+  'error-codes': errorCodeTable,
+  chunks: chunkTable,
+  'log-messages': logMessageTable,
+  'other-logs': otherLogTable,
+  metrics: metricTable,
+  'alert-rules': alertRules,
   providers: providerTable,
-  knobs: (file = '', name = '') => knobTable(file, name),
+  versions: versionTable,
+  knobs: (file = '', name = '') => fieldTable('option', file, name),
+  fields: (file = '', name = '') => fieldTable('field', file, name),
   behaviours: behaviourList,
   example: (path = '') => `\`\`\`ts\n${read(`examples/${path}`)}\`\`\``,
 }
@@ -93,23 +106,21 @@ function defaultsTable(name: ModuleName): string {
   return table(['key', 'default', 'meaning'], rows)
 }
 
-/** One row a class: codes are a union, or one literal in the class. */
-function errorTable(): string {
-  const rows = find('packages/*/src/**/*-error.ts').flatMap((file) => {
-    const name = /export class (\w+) extends HelixError/.exec(read(file))?.[1]
-    if (name === undefined) return []
-    const union = literals(file, /export type \w+Code =((?:\s*\|?\s*'[a-z-]+')+)/)
-    const codes = union.length > 0 ? union : literals(file, /readonly code = ('[a-z-]+')/)
-    return [[code(name), codes.map(code).join(' '), classComment(file, name)]]
-  })
-  return table(['class', 'codes', 'means'], rows)
+const offered: readonly WorkspaceProvider[] = [
+  new InMemoryWorkspaceProvider(),
+  new LocalBashWorkspaceProvider(),
+]
+
+/** The versions of what outlives a release. */
+function versionTable(): string {
+  const refs = offered.map(({ providerId, refSchemaVersion }) => [
+    `refs of ${code(providerId)}`,
+    String(refSchemaVersion),
+  ])
+  return table(['stored', 'version'], [['database', String(SCHEMA_VERSION)], ...refs])
 }
 
 function providerTable(): string {
-  const offered: readonly WorkspaceProvider[] = [
-    new InMemoryWorkspaceProvider(),
-    new LocalBashWorkspaceProvider(),
-  ]
   const rows = offered.map((provider) => [
     code(provider.providerId),
     ...features.map((feature) => (provider.capabilities[feature] ? 'yes' : '')),
@@ -129,11 +140,12 @@ function behaviourList(): string {
   return table(['part', 'needs', 'clauses'], rows)
 }
 
-function knobTable(file: string, name: string): string {
+/** One row a member of an interface. */
+function fieldTable(title: string, file: string, name: string): string {
   const rows = interfaceFields(file, name).map((field) => [
     code(field.name),
     code(field.type),
     field.says,
   ])
-  return table(['option', 'type', 'meaning'], rows)
+  return table([title, 'type', 'meaning'], rows)
 }

@@ -26,8 +26,13 @@ export function interfaceFields(file: string, name: string): Field[] {
 
 /** Key → its comment, of an object that is given to a zod schema. */
 export function keyComments(file: string): ReadonlyMap<string, string> {
-  const pattern = /\/\*\*(?<comment>(?:(?!\*\/)[\s\S])*)\*\/\s*(?<key>\w+): z/g
-  const found = [...read(file).matchAll(pattern)]
+  return keyCommentsOf(file, /(?<key>\w+): z/)
+}
+
+/** Key → its comment, of an object whose entries look like `entry`. */
+export function keyCommentsOf(file: string, entry: RegExp): ReadonlyMap<string, string> {
+  const comment = String.raw`/\*\*(?<comment>(?:(?!\*/)[\s\S])*)\*/\s*`
+  const found = [...read(file).matchAll(new RegExp(comment + entry.source, 'g'))]
   return new Map(
     found.map(({ groups }) => [groups?.key ?? '', plainComment(groups?.comment ?? '')]),
   )

@@ -1,0 +1,54 @@
+// What the packages write to their logger, from their source.
+import { logMessages } from '../../packages/core/src/index.ts'
+import { find, read } from '../repository.ts'
+import { keyCommentsOf } from './source-text.ts'
+import { code, table } from './table.ts'
+
+type Level = 'error' | 'warn' | 'info' | 'debug'
+
+const LEVELS: readonly Level[] = ['error', 'warn', 'info', 'debug']
+
+/** The lines with a fixed text that operators may alert on. */
+export function logMessageTable(): string {
+  const comments = keyCommentsOf('packages/core/src/logging/log-messages.ts', /(?<key>\w+): '/)
+  const rows = Object.entries(logMessages)
+    .filter(([key]) => !key.startsWith('rateLimited'))
+    .map(([key, text]) => {
+      const says = comments.get(key)
+      if (says === undefined) throw new Error(`log-messages.ts does not explain ${key}`)
+      return { level: levelOf(key), text, says }
+    })
+    .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
+  return table(
+    ['level', 'text', 'means'],
+    rows.map(({ level, text, says }) => [level, code(text), says]),
+  )
+}
+
+/** All other warnings and errors, with the package that writes them. */
+export function otherLogTable(): string {
+  const pattern = /ogger\.(?<level>error|warn)\((?:[^'`;]|`[^`]*`)*?'(?<text>[a-z][^'\n]+)',?\s*\)/g
+  const rows = sources().flatMap((file) =>
+    [...read(file).matchAll(pattern)].map(({ groups = {} }) => [
+      groups.level ?? '',
+      code(groups.text ?? ''),
+      code(file.split('/')[1] ?? ''),
+    ]),
+  )
+  const unique = new Map(rows.map((row) => [row.join(' '), row]))
+  return table(
+    ['level', 'text', 'package'],
+    [...unique.values()].toSorted((a, b) => (a.join(' ') < b.join(' ') ? -1 : 1)),
+  )
+}
+
+/** The highest level at which a text is written; refusals of a policy are warnings. */
+function levelOf(key: string): Level {
+  const use = new RegExp(String.raw`ogger\s*\.(error|warn|info|debug)\([^;]*?logMessages\.${key}\b`)
+  const found = sources().flatMap((file) => use.exec(read(file))?.[1] ?? [])
+  return LEVELS.find((level) => found.includes(level)) ?? 'warn'
+}
+
+function sources(): string[] {
+  return find('packages/*/src/**/*.ts')
+}
