@@ -242,6 +242,7 @@ export type {
   StoredOutcome,
 } from './state/session-state.ts'
 export type {
+  MessageAppend,
   MessagePage,
   MessageQuery,
   NewSession,

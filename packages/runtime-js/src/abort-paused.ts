@@ -1,6 +1,13 @@
-import { type Agent, type Message, SessionError, subAgentOf } from '@helix-agents/core'
+import {
+  type Agent,
+  type Message,
+  SessionError,
+  type SessionState,
+  subAgentOf,
+} from '@helix-agents/core'
+import { endStream, type StreamEnd } from './run/end-stream.ts'
 import { findOpenCalls, type PlacedCall } from './run/find-open-calls.ts'
-import { holdSession } from './run/hold-session.ts'
+import { type HeldSession, holdSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'
 import { saveRefsOf, SessionWorkspaces } from './run/session-workspaces.ts'
 import { toOwed } from './run/stored-outcome.ts'
@@ -19,23 +26,54 @@ export async function abortPaused(
   if (before === null) {
     throw new SessionError('not-resumable', sessionId, 'there is no such session')
   }
-  const isOver = before.status === 'completed' || before.status === 'aborted'
   const ownsNothing = Object.keys(before.workspaceRefs).length === 0
-  if (ownsNothing && (isOver || before.status === 'idle')) return
-  await holdSession(services, before, {
-    work: async ({ session, claim }) => {
-      const calls = isOver ? [] : await openCallsOf(services, sessionId)
-      await abortSubAgents(services, agent, { ...session, calls })
-      const toolSet = services.toolSets.of(agent)
-      const saveRef = saveRefsOf(services, claim)
-      return new SessionWorkspaces({ services, session, toolSet, saveRef }).close('end')
-    },
-    end: ({ owed }, { status, output }) => ({
-      status: isOver ? status : 'aborted',
-      ...(isOver && output !== undefined ? { output } : {}),
-      ...toOwed(owed),
+  if (ownsNothing && (isOver(before) || before.status === 'idle')) return
+  const { session, wasOver } = await holdSession(services, sessionId, {
+    work: (held) => endHeld(services, agent, held),
+    end: (ended, { status, output }) => ({
+      status: ended.wasOver ? status : 'aborted',
+      ...(ended.wasOver && output !== undefined ? { output } : {}),
+      ...toOwed(ended.owed),
     }),
   })
+  await tellEnd(services, wasOver ? session : { ...session, status: 'aborted' })
+}
+
+interface EndedSession {
+  readonly owed: readonly string[]
+  /** Its last run has ended by itself. */
+  readonly wasOver: boolean
+  readonly session: SessionState
+}
+
+async function endHeld(
+  services: RunServices,
+  agent: Agent,
+  { session, claim }: HeldSession,
+): Promise<EndedSession> {
+  const wasOver = isOver(session)
+  const calls = wasOver ? [] : await openCallsOf(services, session.sessionId)
+  await abortSubAgents(services, agent, { ...session, calls })
+  const toolSet = services.toolSets.of(agent)
+  const saveRef = saveRefsOf(services, claim)
+  const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef })
+  // The sub-agents may have taken their time.
+  await claim.confirm()
+  const { owed } = await workspaces.close('end')
+  return { owed, wasOver, session }
+}
+
+function isOver({ status }: SessionState): boolean {
+  return status === 'completed' || status === 'aborted'
+}
+
+/** The process of the last run may have died without ending its stream: readers wait for that. */
+async function tellEnd(services: RunServices, end: StreamEnd): Promise<void> {
+  try {
+    await endStream(services, end)
+  } catch (err) {
+    services.logger.warn({ err, sessionId: end.sessionId }, 'end of stream not written')
+  }
 }
 
 /** Calls of a session that nobody will answer, and where it stands. */

@@ -59,7 +59,7 @@ function forkPaused(
   agent: Agent,
   { source, forkInto }: PausedFork,
 ): Promise<void> {
-  return holdSession(services, source, {
+  return holdSession(services, source.sessionId, {
     work: async ({ session, claim }) => {
       const toolSet = services.toolSets.of(agent)
       const saveRef = saveRefsOf(services, claim)

@@ -1,8 +1,6 @@
 import {
   type Agent,
   type LLMAdapter,
-  noopLogger,
-  noopMetrics,
   SessionError,
   type SessionState,
   type SessionStateStore,
@@ -26,6 +24,7 @@ import type {
 } from './executor-options.ts'
 import type { ActiveRun } from './active-runs.ts'
 import { toLabels, toUserMessages } from './execute-input.ts'
+import { guardLogger, guardMetrics } from './run/guard-observers.ts'
 import { launchRun } from './run/launch.ts'
 import type { LaunchRequest } from './run/launch-request.ts'
 import { whyNotResumable } from './run/prepare-session.ts'
@@ -64,6 +63,7 @@ export class JSAgentExecutor {
   ) {
     const providers = toProviderMap(options.workspaceProviders)
     const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
+    const logger = guardLogger(options.logger)
     this.#services = {
       stateStore,
       streamManager,
@@ -74,8 +74,8 @@ export class JSAgentExecutor {
         ...(maxConcurrentOpens === undefined ? {} : { maxConcurrentOpens }),
       },
       openEagerly: options.workspaceOpenStrategy === 'eager',
-      logger: options.logger ?? noopLogger,
-      metrics: options.metrics ?? noopMetrics,
+      logger,
+      metrics: guardMetrics(options.metrics, logger),
       tracer: options.tracer,
       clock: options.clock ?? systemClock,
       leaseMs: parseLeaseMs(options.leaseMs),
@@ -93,13 +93,14 @@ export class JSAgentExecutor {
    * is not what the providers offer. Nothing was opened.
    * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
    * @throws {SessionError} `other-agent`, `invalid-message`
+   * @throws {RangeError} for an empty `sessionId`.
    */
   async execute<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     input: ExecuteInput,
     options: ExecuteOptions = {},
   ): Promise<AgentHandle<TOutput>> {
-    const sessionId = options.sessionId ?? crypto.randomUUID()
+    const sessionId = parseSessionId(options.sessionId)
     const messages = toUserMessages(input, sessionId)
     const state = typeof input === 'string' ? undefined : input.state
     return this.#start(agent, options.signal, {
@@ -254,6 +255,12 @@ export class JSAgentExecutor {
 function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {
   if (Number.isSafeInteger(leaseMs) && leaseMs >= 1 && leaseMs <= MAX_LEASE_MS) return leaseMs
   throw new RangeError(`leaseMs must be a whole number from 1 to ${MAX_LEASE_MS}, not ${leaseMs}`)
+}
+
+/** An empty one is a variable that was not set: all its sessions would be one. */
+function parseSessionId(sessionId: string = crypto.randomUUID()): string {
+  if (sessionId !== '') return sessionId
+  throw new RangeError('sessionId must not be empty; leave it out to get a random one')
 }
 
 function notHeard(sessionId: string): SessionError {

@@ -3,6 +3,7 @@ import {
   AgentAlreadyRunningError,
   type Checkpoint,
   SessionError,
+  type SessionState,
   StateStoreError,
 } from '@helix-agents/core'
 import { abortSubAgents } from './abort-paused.ts'
@@ -42,7 +43,7 @@ async function restoreTaken(
   await restore(services, checkpoint)
   const calls = findOpenCalls(undone)
   await abortSubAgents(services, agent, { sessionId, stepCount: before.stepCount, calls })
-  await tellReaders(services, agent, sessionId)
+  await tellReaders(services, agent, before)
   return before.runId
 }
 
@@ -58,13 +59,15 @@ async function restore(
   }
 }
 
-/** What readers know of the session is over: they start again from its messages. */
+/**
+ * What readers know of the session is over: they start again from its messages. The stream goes
+ * on under the name of its last run, so that who reads it can end it when this process dies.
+ */
 async function tellReaders(
   { streamManager, logger }: RunServices,
   agent: Agent,
-  sessionId: string,
+  { sessionId, runId = crypto.randomUUID() }: SessionState,
 ): Promise<void> {
-  const runId = crypto.randomUUID()
   try {
     await streamManager.startRun(sessionId, runId, agent.name)
     await streamManager.endRun(sessionId, runId)

@@ -2,14 +2,38 @@ import type { SessionState } from '@helix-agents/core'
 import { readStream } from './read-stream.ts'
 import type { RunServices } from './run/run-services.ts'
 
+/** Before the next look at a run whose stream says nothing yet. */
+const PAUSE_MS = 100
+
 /**
  * Waits for the end of a run of another process: that of its stream, or that of its lease when
- * the process died and nobody took over.
+ * the process died and nobody took over. A run that has just begun goes on with its stream a
+ * moment later: until then that is the ended one of the run before.
  */
 export async function untilRunEnds(services: RunServices, running: SessionState): Promise<void> {
+  const { clock, stateStore } = services
+  const { sessionId } = running
+  const told: Told = { next: undefined }
+  for (let session: SessionState | null = running; isRunning(services, session);) {
+    await untilOneEnds(services, session, told)
+    session = await stateStore.loadSession(sessionId)
+    if (isRunning(services, session)) await clock.sleep(PAUSE_MS)
+  }
+}
+
+/** Which chunk of the stream comes next; the start of the run at first. */
+interface Told {
+  next: number | undefined
+}
+
+async function untilOneEnds(
+  services: RunServices,
+  running: SessionState,
+  told: Told,
+): Promise<void> {
   const isOver = new AbortController()
   const ends = [
-    readToEnd(services, running.sessionId, isOver.signal),
+    readToEnd(services, running.sessionId, { told, signal: isOver.signal }),
     untilAbandoned(services, running, isOver.signal),
   ]
   try {
@@ -23,21 +47,29 @@ export async function untilRunEnds(services: RunServices, running: SessionState)
 async function readToEnd(
   services: RunServices,
   sessionId: string,
-  signal: AbortSignal,
+  { told, signal }: { readonly told: Told; readonly signal: AbortSignal },
 ): Promise<void> {
-  const chunks = readStream(services, sessionId, { signal })[Symbol.asyncIterator]()
-  while (!(await chunks.next()).done);
+  const from = told.next === undefined ? {} : { fromSequence: told.next }
+  const chunks = readStream(services, sessionId, { ...from, signal })
+  for await (const { sequence } of chunks) told.next = sequence + 1
 }
 
 async function untilAbandoned(
-  { clock, stateStore }: RunServices,
+  services: RunServices,
   running: SessionState,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let session: SessionState | null = running; session?.status === 'running';) {
-    const leftMs = (session.leaseUntil ?? 0) - clock.now()
-    if (leftMs <= 0) return
-    await clock.sleep(leftMs, signal)
+  const { clock, stateStore } = services
+  for (let session: SessionState | null = running; isRunning(services, session);) {
+    await clock.sleep(session.leaseUntil - clock.now(), signal)
     session = await stateStore.loadSession(running.sessionId)
   }
+}
+
+/** Whether some process says that it carries a run. */
+function isRunning(
+  { clock }: RunServices,
+  session: SessionState | null,
+): session is SessionState & { readonly leaseUntil: number } {
+  return session?.status === 'running' && clock.now() < (session.leaseUntil ?? 0)
 }

@@ -47,6 +47,11 @@ test('the next turn may start as soon as the stream of the last one has ended', 
   expect(await second.result()).toMatchObject({ output: 'two' })
 })
 
+test('an empty session id is refused: it is that of a variable which was not set', async () => {
+  const { executor } = createHarness([])
+  await expect(executor.execute(agent, 'x', { sessionId: '' })).rejects.toThrow(RangeError)
+})
+
 test('of two that start at once, one wins', async () => {
   const harness = createHarness([stuck, stuck])
   const starts = [1, 2].map(() => harness.executor.execute(agent, 'x', { sessionId: 's' }))

@@ -96,6 +96,7 @@ export {
   MAX_PATH_BYTES,
   MAX_RESULT_CHARACTERS,
   type Message,
+  type MessageAppend,
   type MessagePage,
   type MessageQuery,
   MockLLMAdapter,

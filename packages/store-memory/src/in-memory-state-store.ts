@@ -3,6 +3,7 @@ import {
   type Checkpoint,
   type JournalEntry,
   type Message,
+  type MessageAppend,
   type MessagePage,
   type MessageQuery,
   type NewSession,
@@ -94,13 +95,14 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`; `conflict` when the session had a run of this id.
    */
   async beginRun(start: RunStart): Promise<SessionState> {
-    const { sessionId, runId, leaseMs, now } = start
+    const { sessionId, runId, leaseMs, now, hold = false } = start
     const record = this.#find(sessionId)
     if (record.isHeldAt(now)) throw new AgentAlreadyRunningError(sessionId)
     if (record.runs.some((run) => run.runId === runId)) {
       throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
     }
-    record.beginRun(runId, now + leaseMs, now)
+    if (hold) record.hold(runId, now + leaseMs)
+    else record.beginRun(runId, now + leaseMs, now)
     return record.head()
   }
 
@@ -135,11 +137,12 @@ export class InMemoryStateStore implements SessionStateStore {
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
-  async appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void> {
-    const record = this.#writable(write)
-    record.append(write.messages)
+  async appendMessages(append: MessageAppend): Promise<void> {
+    const record = this.#writable(append)
+    record.append(append.messages)
+    record.change(append)
     record.outcome = undefined
-    record.touch(write.now)
+    record.touch(append.now)
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */

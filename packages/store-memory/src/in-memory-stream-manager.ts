@@ -52,9 +52,9 @@ export class InMemoryStreamManager implements StreamManager {
   }
 
   /** Ends the current run, or does nothing when it is not the given one any more. */
-  async endRun(streamId: string, agentId?: string): Promise<void> {
+  async endRun(streamId: string, agentId?: string, last?: StreamChunk): Promise<void> {
     const stream = this.#streams.get(streamId)
-    if (agentId === undefined || stream?.agentId === agentId) stream?.endRun()
+    if (agentId === undefined || stream?.agentId === agentId) stream?.endRun(last)
   }
 
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */

@@ -60,7 +60,8 @@ export class MemoryStream {
     this.#wakeAll()
   }
 
-  endRun(): void {
+  endRun(last?: StreamChunk): void {
+    if (this.#open && last !== undefined) this.write(last)
     this.#open = false
     this.#wakeAll()
   }

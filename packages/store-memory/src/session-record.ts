@@ -102,6 +102,11 @@ export class SessionRecord {
     this.touch(now)
   }
 
+  /** Keeps runs away; nothing else changes. */
+  hold(runId: string, leaseUntil: number): void {
+    this.claim = { runId, leaseUntil }
+  }
+
   /** Also closes the record of a run that was given up for dead. */
   endLastRun(status: RunRecord['status'], now: number): void {
     this.claim = undefined

@@ -1,5 +1,6 @@
 import { StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from './sql-database.ts'
+import { longTextTables } from './state/long-text-schema.ts'
 import { stateTables } from './state/state-schema.ts'
 import { streamTables } from './stream/stream-schema.ts'
 
@@ -14,7 +15,7 @@ export interface Migration {
  * entry, and a frozen database of each version is part of the tests.
  */
 export const migrations: readonly Migration[] = [
-  { version: 1, statements: [...stateTables, ...streamTables] },
+  { version: 1, statements: [...stateTables, ...longTextTables, ...streamTables] },
 ]
 
 /** The version that this code reads and writes. */
@@ -67,9 +68,17 @@ function versionOf(sql: SqlStatements): number {
 }
 
 function unusableVersion(found: number): StateStoreError {
-  const detail =
-    found > SCHEMA_VERSION
-      ? `the database has schema version ${found}, and this release reads up to ${SCHEMA_VERSION}`
-      : `the database has schema version ${found} and must be opened for writing once`
-  return new StateStoreError('schema-version', '', detail)
+  const isNewer = found > SCHEMA_VERSION
+  if (!isNewer && found === 0) {
+    return new StateStoreError('schema-version', '', 'the database has no tables of Helix', {
+      hint: 'Check that it is the right one. Opening it for writing makes them.',
+    })
+  }
+  const detail = isNewer
+    ? `the database has schema version ${found}, and this release reads up to ${SCHEMA_VERSION}`
+    : `the database has schema version ${found} and must be opened for writing once`
+  const hint = isNewer
+    ? 'Run the release that made it, or a later one.'
+    : 'Start the application with this release: it brings the database up to date.'
+  return new StateStoreError('schema-version', '', detail, { hint })
 }

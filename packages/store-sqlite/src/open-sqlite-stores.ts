@@ -4,9 +4,10 @@ import {
   SqlStateStore,
   SqlStreamManager,
   type SqlStreamManagerOptions,
-  toStateStoreError,
 } from '@helix-agents/store-sql'
+import { toOpenError } from './open-error.ts'
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.ts'
+import { toDatabasePath } from './sqlite-file.ts'
 
 export interface SqliteStoresOptions extends SqliteDatabaseOptions {
   /** How much of each stream is kept. */
@@ -28,6 +29,7 @@ export interface SqliteStores {
  * @throws {StateStoreError} `corrupt` for a file that is no database, `schema-version` for one
  * that a newer release has made, `unavailable` when it cannot be opened.
  * @throws {RangeError} for a limit of `streams` that is no whole number, or too small.
+ * @throws {TypeError} for a path that is none.
  */
 export async function openSqliteStores(
   path: string,
@@ -36,7 +38,8 @@ export async function openSqliteStores(
   try {
     return await openStores(path, options)
   } catch (error) {
-    throw toStateStoreError(error, '')
+    const { readOnly = false } = options
+    throw toOpenError(error, { file: toDatabasePath(path), readOnly })
   }
 }
 

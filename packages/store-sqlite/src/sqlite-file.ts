@@ -12,8 +12,15 @@ const KINDS: Readonly<Record<string, SqlErrorKind>> = {
   EROFS: 'read-only',
 }
 
-/** The path for SQLite: absolute, since it takes some relative ones for URLs. */
+/**
+ * The path for SQLite: absolute, since it takes some relative ones for URLs.
+ * @throws {TypeError} for what is no path, such as a variable that is not set.
+ */
 export function toDatabasePath(path: string): string {
+  if (typeof path !== 'string' || path === '') {
+    const given = path === '' ? 'empty' : String(path)
+    throw new TypeError(`the path of the database must be a text, and it is ${given}`)
+  }
   return path === IN_MEMORY ? path : resolve(path)
 }
 

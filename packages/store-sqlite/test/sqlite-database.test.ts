@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManualClock } from '@helix-agents/core/testing'
 import { SqlError } from '@helix-agents/store-sql'
@@ -44,6 +44,34 @@ test('a directory is no database', async () => {
   mkdirSync(path)
   await expect(openSqliteStores(path)).rejects.toMatchObject({ code: 'unavailable' })
   await expect(openSqliteStores(join(path, 'a\0b'))).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('an error of opening names the file, and says what to do', async () => {
+  const directory = temporaryDirectory()
+  const missing = join(directory, 'missing.db')
+  await expect(openSqliteStores(missing, { readOnly: true })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${missing}: there is no such file`,
+    hint: expect.stringContaining('Check the path'),
+  })
+  const text = join(directory, 'text.db')
+  writeFileSync(text, 'this is a text, and long enough to be taken for a header\n'.repeat(20))
+  await expect(openSqliteStores(text)).rejects.toMatchObject({
+    code: 'corrupt',
+    message: `${text}: it is no SQLite database, or is damaged`,
+    cause: { message: 'file is not a database' },
+  })
+  const below = join(text, 'below.db')
+  await expect(openSqliteStores(below)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(below),
+  })
+})
+
+test.each([[undefined], [''], [null]])('refuses %j as a path', async (path) => {
+  await expect(openSqliteStores(path as never)).rejects.toThrow(
+    /^the path of the database must be a text, and it is (undefined|empty|null)$/,
+  )
 })
 
 test('a link to a file is followed', async () => {

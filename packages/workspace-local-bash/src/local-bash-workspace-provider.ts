@@ -20,6 +20,7 @@ import { LocalBashWorkspace } from './local-bash-workspace.ts'
 import {
   hashSession,
   isOwnerAlive,
+  isOwnerElsewhere,
   ownMarker,
   type OwnerMarker,
   readOwner,
@@ -222,7 +223,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
 
 /** What a dead owner left running would change files behind the back of its successor. */
 async function endAbandoned(directory: WorkspaceDirectory, before: OwnerMarker): Promise<void> {
-  if (before.process === undefined || isOwnerAlive(before)) return
+  if (before.process === undefined || isOwnerAlive(before) || isOwnerElsewhere(before)) return
   await endTree({ marker: `${directory.name}:`, places: [`${directory.scratch}/`] }, 0)
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { envSchema } from './config.ts'
 import { unguessableName } from './file-system/unguessable-name.ts'
-import { bootId, isEnded, readProcess } from './shell/process-table.ts'
+import { bootId, isEnded, processPlace, readProcess } from './shell/process-table.ts'
 
 /** Name of the marker's file. */
 export const MARKER_NAME = 'owner.json'
@@ -15,7 +15,13 @@ const ownerSchema = z.strictObject({
   format: z.literal(1),
   /** Process that uses the workspace; absent while it is detached. */
   process: z
-    .strictObject({ pid: z.number().int().positive(), startTime: z.number(), bootId: z.string() })
+    .strictObject({
+      pid: z.number().int().positive(),
+      startTime: z.number(),
+      bootId: z.string(),
+      /** Where the id is one; absent in markers of older releases. */
+      place: z.string().optional(),
+    })
     .optional(),
   /** Hash of the session id: tells sessions apart without naming them. */
   session: z.string(),
@@ -30,8 +36,10 @@ export type OwnerMarker = Readonly<z.output<typeof ownerSchema>>
 
 /** The marker of a workspace that this process uses. */
 export function ownMarker(details: Pick<OwnerMarker, 'session' | 'sinceMs' | 'env'>): OwnerMarker {
-  const startTime = readProcess(process.pid)?.startTime ?? 0
-  return { format: 1, process: { pid: process.pid, startTime, bootId: bootId() }, ...details }
+  const { pid } = process
+  const startTime = readProcess(pid)?.startTime ?? 0
+  const own = { pid, startTime, bootId: bootId(), place: processPlace() }
+  return { format: 1, process: own, ...details }
 }
 
 /** The same without an owner: to be attached again. */
@@ -82,16 +90,22 @@ export function isOwnedBy(directory: string, marker: OwnerMarker): boolean {
 const OWNER_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Whether the owner still runs. A process id alone says nothing, as ids are used again: its
- * start time and the start of the host must agree too. When in doubt it runs.
+ * Whether the owner still runs, as far as it can be seen from here. A process id alone says
+ * nothing, as ids are used again: its start time and the start of the host must agree too. When in
+ * doubt it runs.
  */
 export function isOwnerAlive(marker: OwnerMarker): boolean {
-  if (marker.process === undefined) return false
+  if (marker.process === undefined || isOwnerElsewhere(marker)) return false
   const { pid, startTime, bootId: bootOfOwner } = marker.process
   if (bootOfOwner !== bootId()) return false
   const entry = readProcess(pid)
   if (entry !== undefined) return entry.startTime === startTime && !isEnded(entry)
   return bootOfOwner === 'unknown' && answersSignal(pid)
+}
+
+/** Whether nobody here can tell if the owner runs: it is of another container or host. */
+export function isOwnerElsewhere({ process: owner }: OwnerMarker): boolean {
+  return owner?.place !== undefined && owner.place !== processPlace()
 }
 
 /** For hosts without `/proc`. */

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
-import { isOwnerAlive, MARKER_NAME, type OwnerMarker, readOwner } from './owner.ts'
+import {
+  isOwnerAlive,
+  isOwnerElsewhere,
+  MARKER_NAME,
+  type OwnerMarker,
+  readOwner,
+} from './owner.ts'
 import { endTree } from './shell/process-tree.ts'
 import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinished.ts'
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
@@ -17,7 +23,10 @@ export interface ReapOptions {
   readonly tmpdirRoot?: string
   /** How long a workspace whose owner died must have been unused. Default one hour. */
   readonly graceMs?: number
-  /** How long a detached workspace waits to be attached again. Default seven days. */
+  /**
+   * How long a detached workspace waits to be attached again, and one whose owner cannot be seen
+   * from here, such as a process of another container. Default seven days.
+   */
   readonly detachedGraceMs?: number
   /**
    * How long a directory must be unchanged that a process died while making: without a valid
@@ -56,7 +65,8 @@ type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
  * and which were not used for the grace period. Links are never followed. Processes that the
  * workspace left behind are ended first.
  *
- * A workspace that was detached waits longer, since its session may go on. A directory whose
+ * A workspace that was detached waits longer, since its session may go on, and so does one of
+ * another container or host that shares the directory: its owner may run. A directory whose
  * process died before it had a marker waits a day, and goes only when it is empty.
  */
 export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<ReapReport> {
@@ -142,7 +152,8 @@ function isOver(sinceMs: number, graceMs: number, options: ReapOptions): 'remove
 }
 
 function graceOf(marker: OwnerMarker, options: ReapOptions): number {
-  if (marker.process === undefined) return options.detachedGraceMs ?? 7 * 24 * HOUR_MS
+  const mayGoOn = marker.process === undefined || isOwnerElsewhere(marker)
+  if (mayGoOn) return options.detachedGraceMs ?? 7 * 24 * HOUR_MS
   return options.graceMs ?? HOUR_MS
 }
 

@@ -136,6 +136,29 @@ describe('an owner that was overtaken', () => {
   })
 })
 
+function moveElsewhere(name: string): void {
+  const path = join(host.tmpdirRoot, name, 'owner.json')
+  const marker = JSON.parse(readFileSync(path, 'utf8'))
+  marker.process.place = 'another-host pid:[1]'
+  writeFileSync(path, JSON.stringify(marker))
+}
+
+describe('an owner that cannot be seen from here, as in another container', () => {
+  it('may be alive: its workspace waits as long as a detached one', async () => {
+    const { child, name } = await startOwner()
+    await crash(child)
+    moveElsewhere(name)
+    expect((await reap(6 * 24 * HOUR_MS)).waiting).toEqual([name])
+    expect((await reap(8 * 24 * HOUR_MS)).removed).toEqual([name])
+  })
+  it('is not taken for a process of ours that has its id', async () => {
+    const { ws } = await host.open()
+    moveElsewhere(ws.id)
+    expect((await reap(2 * HOUR_MS)).waiting).toEqual([ws.id])
+    expect((await reap(8 * 24 * HOUR_MS, { dryRun: true })).removed).toEqual([ws.id])
+  })
+})
+
 describe('what is never removed', () => {
   it('a live workspace, however old', async () => {
     const { ws } = await host.open()

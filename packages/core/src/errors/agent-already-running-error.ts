@@ -1,5 +1,8 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
+const HINT =
+  'Wait for its run, interrupt it or abort it. If its process died, it is free when its lease is out.'
+
 /** A session has one writer: wait for the running one, interrupt it or abort it. */
 export class AgentAlreadyRunningError extends HelixError {
   override readonly name = 'AgentAlreadyRunningError'
@@ -8,7 +11,7 @@ export class AgentAlreadyRunningError extends HelixError {
   readonly sessionId: string
 
   constructor(sessionId: string, options: HelixErrorOptions = {}) {
-    super(`session ${sessionId} is already running`, options)
+    super(`session ${sessionId} is already running`, { hint: HINT, ...options })
     this.sessionId = sessionId
   }
 

@@ -14,6 +14,7 @@ export type FileSystemErrorCode =
   | 'invalid-path'
   | 'invalid-pattern'
   | 'stale-write'
+  | 'content-missing'
 
 const SENTENCES: Readonly<Record<FileSystemErrorCode, string>> = {
   'not-found': 'no such file or directory',
@@ -29,6 +30,7 @@ const SENTENCES: Readonly<Record<FileSystemErrorCode, string>> = {
   'invalid-path': 'the path is not valid',
   'invalid-pattern': 'the pattern is not valid',
   'stale-write': 'it changed since it was read',
+  'content-missing': 'its stored content is missing or damaged',
 }
 
 /** What to do when the place of the error has no better advice. */
@@ -42,6 +44,7 @@ const HINTS: Readonly<Partial<Record<FileSystemErrorCode, string>>> = {
   'storage-full': 'Remove files that are not needed any more.',
   'path-escape': 'Use a path below /, the root of the workspace.',
   'stale-write': 'Read the file again, then repeat the change.',
+  'content-missing': 'Write the file anew, or remove it; an operator can look for its object.',
 }
 
 export interface FileSystemErrorOptions extends HelixErrorOptions {

@@ -36,6 +36,12 @@ export interface RunStart {
   /** The claim counts as abandoned when it was not renewed for so long. */
   readonly leaseMs: number
   readonly now: number
+  /**
+   * Keeps runs away while something is done with what the session owns, and is no run itself:
+   * status, output and runs stay as they are. `endRun` says how the session stands afterwards;
+   * when the process dies before, it stands as before.
+   */
+  readonly hold?: boolean
 }
 
 /** What a run changes; every write carries the run as its fence. */
@@ -43,6 +49,11 @@ export interface RunWrite {
   readonly sessionId: string
   readonly runId: string
   readonly now: number
+}
+
+/** What the user said, and the custom state when it came with that. */
+export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState'> {
+  readonly messages: readonly Message[]
 }
 
 /** The model has answered: stored before any tool of the step runs. */
@@ -140,7 +151,10 @@ export interface SessionStateStore {
   loadMessages(sessionId: string, query?: MessageQuery): Promise<MessagePage>
   /** Newest first. A damaged session does not hide the others. */
   listSessions(query?: SessionQuery): Promise<SessionPage>
-  /** Removes everything of a session. Removing an unknown one does nothing. */
+  /**
+   * Removes everything of a session that is in this store: not its stream, nor the sessions of its
+   * sub-agents. Removing an unknown one does nothing.
+   */
   deleteSession(sessionId: string): Promise<void>
 
   /**
@@ -155,7 +169,7 @@ export interface SessionStateStore {
   listRuns(sessionId: string): Promise<readonly RunRecord[]>
 
   /** Adds messages outside a step: the user's. */
-  appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void>
+  appendMessages(append: MessageAppend): Promise<void>
   beginStep(step: StepStart): Promise<void>
   /**
    * Notes the result of a journaled call at once, before the step is done.

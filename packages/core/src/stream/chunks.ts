@@ -22,13 +22,10 @@ export interface StatePatch {
 }
 
 interface ChunkFields {
-  /** A piece of the answer. */
   /** A piece of what the model says. */
   text_delta: { readonly delta: string }
-  /** What the model thinks before it answers. */
   /** What the model thinks: a piece of it, or the whole when it is complete. */
   thinking: { readonly content: string; readonly isComplete: boolean }
-  /** A tool call begins. */
   /** A tool is called. */
   tool_start: {
     readonly toolCallId: string
@@ -42,7 +39,6 @@ interface ChunkFields {
     readonly output: 'stdout' | 'stderr'
     readonly text: string
   }
-  /** A tool call has ended, with `result` or `error`. */
   /** A tool has answered: with its result, or with what went wrong. */
   tool_end: {
     readonly toolCallId: string
@@ -51,7 +47,6 @@ interface ChunkFields {
     readonly result?: unknown
     readonly error?: { readonly code: string; readonly message: string }
   }
-  /** A sub-agent begins; what it says follows in the same stream. */
   /** A sub-agent starts; its chunks are in this stream too, under its own `agentType`. */
   subagent_start: {
     readonly toolCallId: string
@@ -59,20 +54,16 @@ interface ChunkFields {
     readonly subSessionId: string
   }
   /** A sub-agent has ended. */
-  /** A sub-agent has ended. */
   subagent_end: {
     readonly toolCallId: string
     readonly subAgentType: string
     readonly subSessionId: string
     readonly success: boolean
   }
-  /** The custom state has changed. */
   /** The custom state has changed, as a JSON Patch. */
   state_patch: { readonly patches: readonly StatePatch[] }
-  /** What a tool emits. */
   /** What a tool wants to be known. */
   custom: { readonly eventName: string; readonly data: unknown }
-  /** The end of a run that failed. */
   /** The end of a run that failed. */
   error: { readonly code: string; readonly message: string }
   /** The end of a run that has a result. */

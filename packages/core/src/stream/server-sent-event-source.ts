@@ -21,8 +21,11 @@ export interface ServerSentEventSourceParts {
 const HEARTBEAT = ': still here\n\n'
 const END = 'event: end\ndata: {}\n\n'
 
-/** Feeds the body of one client: each pull reads one chunk and enqueues one whole event. */
-export class ServerSentEventSource implements UnderlyingDefaultSource<Uint8Array> {
+/**
+ * The source of a `ReadableStream`, the body of one client: each pull reads one chunk and enqueues
+ * one whole event. It does not name the type of a source: that is only in the types of browsers.
+ */
+export class ServerSentEventSource {
   readonly #parts: ServerSentEventSourceParts
   readonly #encoder = new TextEncoder()
   readonly #abort = new AbortController()

@@ -30,9 +30,10 @@ export interface StreamManager {
   resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
   /**
    * Ends the current run: readers end after the last chunk. With an `agentId` only when that run
-   * is still the current one.
+   * is still the current one. `last` becomes its last chunk, in one step with the end: one that
+   * has ended gets none, so that it may be told by whoever comes first.
    */
-  endRun(streamId: string, agentId?: string): Promise<void>
+  endRun(streamId: string, agentId?: string, last?: StreamChunk): Promise<void>
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */
   read(
     streamId: string,

@@ -15,20 +15,36 @@ export const systemClock: Clock = {
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const onAbort = (): void => {
-        clearTimeout(timer)
+        cancel()
         reject(signal?.reason)
       }
-      const timer = setTimeout(() => {
+      const cancel = startTimer(ms, () => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
-      }, ms)
+      })
       signal?.addEventListener('abort', onAbort, { once: true })
     }),
-  setTimer: (ms, callback) => {
-    const timer = setTimeout(callback, ms)
-    letProcessEnd(timer)
-    return () => clearTimeout(timer)
-  },
+  setTimer: (ms, callback) => startTimer(ms, callback, letProcessEnd),
+}
+
+/** A timer of JavaScript that is set to more, such as `Infinity`, rings at once. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+/** @param prepare Gets each timer that it takes. */
+function startTimer(
+  ms: number,
+  callback: () => void,
+  prepare: (timer: unknown) => void = () => {},
+): () => void {
+  const start = (restMs: number): ReturnType<typeof setTimeout> => {
+    const isLast = !(restMs > LONGEST_TIMER_MS)
+    const goOn = (): void => void (timer = start(restMs - LONGEST_TIMER_MS))
+    const started = isLast ? setTimeout(callback, restMs) : setTimeout(goOn, LONGEST_TIMER_MS)
+    prepare(started)
+    return started
+  }
+  let timer = start(ms)
+  return () => clearTimeout(timer)
 }
 
 /** Node keeps a process alive for a timer unless it is told not to. */

@@ -67,6 +67,6 @@ export function unknownKind(
 ): WorkspaceFailedError {
   return new WorkspaceFailedError(
     'config-invalid',
-    `workspace "${name}" wants provider "${kind}"; registered: ${registered.toSorted().join(', ') || 'none'}`,
+    `workspace "${name}" wants provider "${kind}"; registered in workspaceProviders: ${registered.toSorted().join(', ') || 'none'}`,
   )
 }

@@ -6,7 +6,8 @@ import { goOnWithStep } from './open-step.ts'
 import type { Run } from './run.ts'
 import { runLoop } from './run-loop.ts'
 import { noteOutcome, noteRun, runSpan, stepSpan } from './spans.ts'
-import { toRunEnd, toStoredOutput } from './stored-outcome.ts'
+import { endStream } from './end-stream.ts'
+import { toRunEnd, toStoredOutcome } from './stored-outcome.ts'
 
 /** A run that holds its session and is ready to go. */
 export interface OpenedRun {
@@ -40,16 +41,25 @@ export function carryRun(opened: OpenedRun): Promise<AgentResult> {
 async function carryToEnd(opened: OpenedRun): Promise<AgentResult> {
   const { run } = opened
   const endClaim = run.claim.keep()
+  let outcome: RunOutcome
+  try {
+    outcome = await carryAndStore(opened)
+  } finally {
+    endClaim()
+  }
+  run.services.active.noteEnding(run.sessionId)
+  await tellEnd(run, outcome)
+  return toResult(run, outcome)
+}
+
+async function carryAndStore(opened: OpenedRun): Promise<RunOutcome> {
+  const { run } = opened
   const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
   const reached = await carry(opened)
   opened.onHeard(false)
   endLimit()
   const { owed } = await run.workspaces.close(await closeMode(opened, reached))
-  const outcome = await storeEnd(run, reached, owed)
-  endClaim()
-  run.services.active.noteEnding(run.sessionId)
-  await tellEnd(run, outcome)
-  return toResult(run, outcome)
+  return storeEnd(run, reached, owed)
 }
 
 async function carry(opened: OpenedRun): Promise<RunOutcome> {
@@ -133,20 +143,14 @@ async function storeEnd(
 
 /** Ends the stream. Nothing is said for a session that is another process's by now. */
 async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
-  const { services, chunks, control } = run
-  if (control.cause === 'claim-lost') return
-  if (outcome.status === 'completed') {
-    chunks.emit('output', { output: toStoredOutput(outcome.output) })
-  }
-  if (outcome.status === 'failed') {
-    const { code, message } = outcome.error
-    chunks.emit('error', { code, message })
-  }
-  await chunks.flush()
+  const { services, agent, sessionId, runId } = run
+  if (run.control.cause === 'claim-lost') return
+  await run.chunks.flush()
+  const end = { sessionId, runId, agentType: agent.name, ...toStoredOutcome(outcome) }
   try {
-    await services.streamManager.endRun(run.sessionId, run.runId)
+    await endStream(services, end)
   } catch (error) {
-    services.logger.error({ err: error, sessionId: run.sessionId }, 'end of stream not written')
+    services.logger.error({ err: error, sessionId }, 'end of stream not written')
   }
 }
 
@@ -160,9 +164,14 @@ function toRunError(cause: unknown): RunError {
   return { code: 'internal', message: 'the run failed for a reason that is not shown here', cause }
 }
 
-/** Stores what the user said. */
+/** Stores what the user said, with the state that came with it. */
 export async function addMessages(run: Run, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return
-  await run.services.stateStore.appendMessages({ ...run.write(), messages })
+  const customState = run.state.takeChange()
+  await run.services.stateStore.appendMessages({
+    ...run.write(),
+    messages,
+    ...(customState === undefined ? {} : { customState }),
+  })
   run.messages.push(...messages)
 }

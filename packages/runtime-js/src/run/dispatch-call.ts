@@ -113,9 +113,12 @@ function unknownTool(name: string, known: Iterable<string>): ToolInputError {
 }
 
 /** The model reads a reduced error; the operator gets the whole one. */
-function logFailure({ services, sessionId, runId }: Run, call: ToolCall, error: unknown): void {
+function logFailure(run: Run, call: ToolCall, error: unknown): void {
+  const { services, sessionId, runId } = run
   const fields = { err: error, sessionId, runId, tool: call.name, toolCallId: call.id }
-  if (!HelixError.isInstance(error)) services.logger.error(fields, logMessages.toolFailed)
+  const isStopped = run.control.cause !== undefined && error === run.control.signal.reason
+  if (isStopped) services.logger.debug(fields, logMessages.toolFailed)
+  else if (!HelixError.isInstance(error)) services.logger.error(fields, logMessages.toolFailed)
   else if (error.cause !== undefined) services.logger.warn(fields, logMessages.toolFailed)
   else services.logger.debug(fields, logMessages.toolFailed)
 }

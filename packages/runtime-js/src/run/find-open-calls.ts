@@ -6,6 +6,8 @@ export interface PlacedCall {
   readonly index: number
   /** The step was under way when an earlier run ended. */
   readonly isRecovered: boolean
+  /** When the journal says that a recovered call was started. */
+  readonly startedAt?: number
 }
 
 /** Calls at the end of a conversation that have no result: an earlier run stopped in between. */

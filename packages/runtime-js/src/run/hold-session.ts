@@ -4,6 +4,7 @@ import type { RunServices } from './run-services.ts'
 
 /** A session that does not run, held against runs. */
 export interface HeldSession {
+  /** As it stands since nobody else can change it. */
   readonly session: SessionState
   readonly claim: Claim
 }
@@ -19,22 +20,23 @@ export interface HoldOptions<T> {
 type Standing = StoredOutcome & Pick<RunEnd, 'owed'>
 
 /**
- * Holds a session that does not run while something is done with what it owns.
+ * Holds a session that does not run while something is done with what it owns. It stays as it is
+ * meanwhile: a process that dies in between leaves it to the next one.
  * @throws {AgentAlreadyRunningError} `already-running` while a run holds it.
  */
 export async function holdSession<T>(
   services: RunServices,
-  before: SessionState,
+  sessionId: string,
   { work, end }: HoldOptions<T>,
 ): Promise<T> {
   const { stateStore, clock, leaseMs } = services
-  const { sessionId } = before
   const runId = crypto.randomUUID()
   const claimedAt = clock.now()
-  const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now: claimedAt })
+  const start = { sessionId, runId, leaseMs, now: claimedAt, hold: true }
+  const session = await stateStore.beginRun(start)
   const claim = new Claim({ services, sessionId, runId, claimedAt, onLost: () => {} })
   const endClaim = claim.keep()
-  let standing = standingOf(before, session)
+  let standing = standingOf(session)
   try {
     const result = await work({ session, claim })
     standing = end?.(result, standing) ?? standing
@@ -46,8 +48,7 @@ export async function holdSession<T>(
 }
 
 /** A run that was decided, and whose process died, ends as it was decided. */
-function standingOf(before: SessionState, { outcome }: SessionState): Standing {
-  const { status, output, error, owed } = before
+function standingOf({ status, output, error, owed, outcome }: SessionState): Standing {
   if (status === 'idle' || status === 'running') return outcome ?? { status: 'interrupted' }
   return {
     status,

@@ -6,7 +6,7 @@ import { Claim, isLost, leaseFor } from './claim.ts'
 import type { LaunchRequest } from './launch-request.ts'
 import { findOpenCalls } from './find-open-calls.ts'
 import { settleStep } from './open-step.ts'
-import { customStateOf, prepareSession } from './prepare-session.ts'
+import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
 import { Run } from './run.ts'
 import type { RunServices } from './run-services.ts'
 import { saveRefsOf, SessionWorkspaces } from './session-workspaces.ts'
@@ -24,14 +24,14 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
   await services.active.untilEnded(sessionId)
   services.active.take(sessionId)
   try {
-    const before = await prepareSession(services, request)
+    const { session: before, isNew } = await prepareSession(services, request)
     const runId = crypto.randomUUID()
     const { clock, stateStore } = services
     const now = clock.now()
     const leaseMs = leaseFor(services.leaseMs, request.parent?.claim, now)
     const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now })
     const wasRunning = before.status === 'running'
-    const opened = await openRun(services, request, { session, runId, wasRunning, now })
+    const opened = await openRun(services, request, { session, isNew, runId, wasRunning, now })
     const { registry } = opened.run.workspaces
     const { promise: heard, resolve: onHeard } = Promise.withResolvers<boolean>()
     if (opened.laterMessages.length === 0) onHeard(true)
@@ -45,8 +45,7 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
   }
 }
 
-interface Begun {
-  readonly session: SessionState
+interface Begun extends PreparedSession {
   readonly runId: string
   /** The run before did not end: its process died. */
   readonly wasRunning: boolean
@@ -87,11 +86,11 @@ async function openRun(
 async function createRun(
   services: RunServices,
   request: LaunchRequest,
-  { session, runId, now: claimedAt }: Begun,
+  { session, isNew, runId, now: claimedAt }: Begun,
 ): Promise<Run> {
   const { agent, sessionId, control, toolSet, parent } = request
   const messages = await loadMessages(services, session)
-  const custom = await customStateOf(session, request)
+  const custom = await customStateOf({ session, isNew }, request)
   const chunks = await openStream(services, request, runId)
   const state = new StateTracker(
     custom.value,

@@ -15,9 +15,10 @@ import { runCalls, type StoredResults } from './tool-step.ts'
  */
 export async function goOnWithStep(
   run: Run,
-  calls: readonly PlacedCall[],
+  open: readonly PlacedCall[],
 ): Promise<RunOutcome | undefined> {
   const journal = await loadJournal(run)
+  const calls = open.map((placed) => withStart(placed, journal.get(placed.call.id)))
   const stored: StoredResults = new Map()
   for (const placed of calls) {
     const result = journal.get(placed.call.id)?.result
@@ -56,6 +57,10 @@ export async function settleStep(run: Run, calls: readonly PlacedCall[]): Promis
 async function loadJournal(run: Run): Promise<ReadonlyMap<string, JournalEntry>> {
   const entries = await run.services.stateStore.loadJournal(run.sessionId)
   return new Map(entries.map((entry) => [entry.toolCallId, entry]))
+}
+
+function withStart(placed: PlacedCall, entry: JournalEntry | undefined): PlacedCall {
+  return entry === undefined ? placed : { ...placed, startedAt: entry.startedAt }
 }
 
 function mayRunAgain({ toolSet }: Run, call: ToolCall): boolean {

@@ -7,6 +7,15 @@ import {
 import type { LaunchRequest } from './launch-request.ts'
 import type { RunServices } from './run-services.ts'
 
+const HINT = 'Start a new turn with execute(agent, message, { sessionId }), or branch from it.'
+
+/** A session before its run. */
+export interface PreparedSession {
+  readonly session: SessionState
+  /** It was made with what the request says. */
+  readonly isNew: boolean
+}
+
 /**
  * Loads the session of a run, or makes it.
  * @throws {SessionError} `other-agent`, `not-resumable`
@@ -14,11 +23,11 @@ import type { RunServices } from './run-services.ts'
 export async function prepareSession(
   services: RunServices,
   request: LaunchRequest,
-): Promise<SessionState> {
+): Promise<PreparedSession> {
   const { agent, sessionId, mode } = request
   const session = await services.stateStore.loadSession(sessionId)
   if (session === null) {
-    if (mode === 'execute') return createSession(services, request)
+    if (mode === 'execute') return { session: await createSession(services, request), isNew: true }
     throw new SessionError('not-resumable', sessionId, 'there is no such session')
   }
   if (session.agentType !== agent.name) {
@@ -26,8 +35,10 @@ export async function prepareSession(
   }
   const reason =
     mode === 'resume' ? whyNotResumable(session, request.messages.length > 0) : undefined
-  if (reason !== undefined) throw new SessionError('not-resumable', sessionId, reason)
-  return session
+  if (reason !== undefined) {
+    throw new SessionError('not-resumable', sessionId, reason, { hint: HINT })
+  }
+  return { session, isNew: false }
 }
 
 /** Why a session cannot go on; `undefined` when it can. */
@@ -55,11 +66,10 @@ async function createSession(
 
 /** The custom state of a run, with the fields that the caller replaces. */
 export async function customStateOf(
-  session: SessionState,
+  { session: { customState }, isNew }: PreparedSession,
   { agent, state }: LaunchRequest,
 ): Promise<{ readonly value: JsonValue | undefined; readonly isChanged: boolean }> {
-  const { customState } = session
-  if (state === undefined || session.messageCount === 0) {
+  if (state === undefined || isNew) {
     return { value: customState, isChanged: false }
   }
   const value = await initializeAgentState(agent, { ...fieldsOf(customState), ...state })

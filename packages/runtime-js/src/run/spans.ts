@@ -89,7 +89,7 @@ export function toolSpan({ agent, sessionId }: Run, call: ToolCall, isKnown: boo
     attributes: {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
-      'gen_ai.tool.call.id': call.id,
+      ...(isPlainWord(call.id) ? { 'gen_ai.tool.call.id': call.id } : {}),
       'gen_ai.tool.type': 'function',
       'gen_ai.agent.name': agent.name,
       'gen_ai.conversation.id': sessionId,
@@ -98,7 +98,13 @@ export function toolSpan({ agent, sessionId }: Run, call: ToolCall, isKnown: boo
 }
 
 function finishReason({ type, stopReason }: StepResult): string {
-  return stopReason ?? FINISH_REASONS[type]
+  if (stopReason === undefined) return FINISH_REASONS[type]
+  return isPlainWord(stopReason) ? stopReason : 'other'
+}
+
+/** Ids and reasons come from outside: a sentence has no business in a span. */
+function isPlainWord(text: string): boolean {
+  return /^[\w.:-]{1,128}$/.test(text)
 }
 
 const FINISH_REASONS: Readonly<Record<StepResult['type'], string>> = {

@@ -63,11 +63,11 @@ async function runChild(parent: Run, call: SubAgentRun, sessionId: string): Prom
 
 async function existingSession(
   { services }: Run,
-  { subAgent, isRecovered }: SubAgentRun,
+  { subAgent, isRecovered, startedAt = 0 }: SubAgentRun,
   sessionId: string,
 ): Promise<SessionState | null> {
   const existing = await services.stateStore.loadSession(sessionId)
-  if (existing === null || isRecovered) return existing
+  if (existing === null || (isRecovered && existing.createdAt >= startedAt)) return existing
   // Left by steps that a restored checkpoint took back: this call is another one.
   await abortPaused(services, subAgent.agent, sessionId)
   await services.stateStore.deleteSession(sessionId)

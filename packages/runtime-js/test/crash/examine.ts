@@ -25,6 +25,7 @@ export function examine(after: Aftermath): Findings {
     ...(after.child === null ? [] : problemsOfState(after.child, after.childMessages)),
     ...problemsOfStream('replayed', after.replayed),
     ...problemsOfStream('followed', after.followed),
+    ...problemsOfLastChunk('replayed', after.replayed),
     ...problemsOfEnd(after),
   ]
   return { status: after.session.status, problems }
@@ -125,6 +126,12 @@ function problemsOfStream(name: string, chunks: readonly SequencedChunk[]): stri
     if (!isTold) problems.push(`${name}: ${chunk.sequence} after ${before.sequence}`)
   }
   return problems
+}
+
+/** Who reads the whole stream is told once how it ended, and nothing after that. */
+function problemsOfLastChunk(name: string, chunks: readonly SequencedChunk[]): string[] {
+  const places = chunks.flatMap(({ type }, index) => (type === 'output' ? [index] : []))
+  return places.join() === String(chunks.length - 1) ? [] : [`${name}: outputs at ${places.join()}`]
 }
 
 function problemsOfEnd({ session, messages, child, isLeftRunning }: Aftermath): string[] {

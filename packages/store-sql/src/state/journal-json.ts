@@ -1,5 +1,5 @@
 import type { JournalEntry, JournalResult, Message } from '@helix-agents/core'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SqlRow } from '../sql-database.ts'
 import { damaged, jsonColumn, optionalColumn } from './column.ts'
 import { fromStorableMessage, toStorableMessage } from './message-json.ts'

@@ -9,6 +9,7 @@ import {
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, nameColumn, numberColumn, optionalColumn } from './column.ts'
+import { keepText } from './long-texts.ts'
 import { loadKnownHead, statusColumn } from './session-head.ts'
 import {
   assertFree,
@@ -31,6 +32,7 @@ const CLAIM =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'running'," +
   ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL,' +
   ' owed = NULL WHERE id = ?'
+const HOLD = 'UPDATE helix_sessions SET run_id = ?, lease_until = ? WHERE id = ?'
 const RENEW = heldUpdate('lease_until = ?')
 const END = heldChange(
   'status = ?, output = ?, error = ?, owed = ?, outcome = NULL, lease_until = NULL',
@@ -45,9 +47,13 @@ export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
   if (sql.get(HAS_RUN, session.id, runId) !== undefined) {
     throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
   }
-  endLastRun(sql, session, 'interrupted', now)
-  sql.run(ADD_RUN, session.id, session.turn + 1, runId, now, session.stepCount)
-  sql.run(CLAIM, now, runId, now + start.leaseMs, session.id)
+  const leaseUntil = now + start.leaseMs
+  if (start.hold === true) sql.run(HOLD, runId, leaseUntil, session.id)
+  else {
+    endLastRun(sql, session, 'interrupted', now)
+    sql.run(ADD_RUN, session.id, session.turn + 1, runId, now, session.stepCount)
+    sql.run(CLAIM, now, runId, leaseUntil, session.id)
+  }
   return loadKnownHead(sql, sessionId)
 }
 
@@ -58,8 +64,8 @@ export function renewRun(sql: SqlStatements, write: RunWrite, leaseMs: number): 
 export function endRun(sql: SqlStatements, end: RunEnd): SessionState {
   const { now, status } = end
   const { output, error, owed } = end
-  const values = [now, status, toJsonText(output), toJsonText(error), toJsonText(owed)]
-  endLastRun(sql, updateHeld(sql, end, END, values), status, now)
+  const texts = [output, error, owed].map((value) => keepText(sql, toJsonText(value)))
+  endLastRun(sql, updateHeld(sql, end, END, [now, status, ...texts]), status, now)
   return loadKnownHead(sql, end.sessionId)
 }
 

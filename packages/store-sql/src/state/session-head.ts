@@ -23,7 +23,9 @@ import {
 } from './stored-shapes.ts'
 
 const HEAD =
-  'SELECT s.*, st.version AS found_state, st.value AS state, r.refs AS refs, l.labels AS labels' +
+  'SELECT s.*, st.version AS found_state, st.value AS state, r.refs AS refs, l.labels AS labels,' +
+  // What holds the session, `s.run_id`, need not be a run.
+  ' (SELECT run_id FROM helix_runs WHERE session = s.id AND turn = s.turn) AS last_run' +
   ' FROM helix_sessions s' +
   ' LEFT JOIN helix_states st ON st.session = s.id AND st.version = s.state_version' +
   ' LEFT JOIN helix_refs r ON r.session = s.id AND r.version = s.refs_version' +
@@ -78,7 +80,7 @@ export function refsColumn(row: SqlRow): WorkspaceRefs {
 }
 
 function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
-  const runId = optionalColumn(row, 'run_id', nameColumn)
+  const runId = optionalColumn(row, 'last_run', nameColumn)
   const output = optionalColumn(row, 'output', readJson)
   const error = optionalColumn(row, 'error', (of, name) => shapedColumn(of, name, isStoredError))
   const outcome = optionalColumn(row, 'outcome', (of, name) => shapedColumn(of, name, isOutcome))

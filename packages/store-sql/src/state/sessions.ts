@@ -13,6 +13,7 @@ import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './column.ts'
 import { fromStorableMessage } from './message-json.ts'
+import { keepText } from './long-texts.ts'
 import { parseCount, parsePageQuery, toCursor } from './page.ts'
 import { loadKnownHead } from './session-head.ts'
 import { findSession } from './session-row.ts'
@@ -86,7 +87,7 @@ export function createSession(sql: SqlStatements, session: SessionToCreate): Ses
   if (state !== null)
     applyChange(sql, { id, stateVersion }, { state: { text: state }, ledgers: [] })
   if (refsVersion > 0) saveRefs(sql, id, refsVersion, refs)
-  if (labels !== null) sql.run(ADD_LABELS, id, labels)
+  if (labels !== null) sql.run(ADD_LABELS, id, keepText(sql, labels))
   addMessages(sql, { id, messageCount: messages.length }, messages)
   return loadKnownHead(sql, sessionId)
 }

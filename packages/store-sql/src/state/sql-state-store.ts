@@ -1,7 +1,7 @@
 import type {
   Checkpoint,
   JournalEntry,
-  Message,
+  MessageAppend,
   MessagePage,
   MessageQuery,
   NewSession,
@@ -22,6 +22,7 @@ import type {
 } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
+import { WholeTexts } from './long-texts.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
 import { loadHead } from './session-head.ts'
 import {
@@ -104,8 +105,8 @@ export class SqlStateStore implements SessionStateStore {
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
-  async appendMessages(write: RunWrite & { readonly messages: readonly Message[] }): Promise<void> {
-    return this.#write(write.sessionId, prepareAppend(write))
+  async appendMessages(append: MessageAppend): Promise<void> {
+    return this.#write(append.sessionId, prepareAppend(append))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
@@ -164,7 +165,7 @@ export class SqlStateStore implements SessionStateStore {
 
   async #read<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
     try {
-      return await this.#database.read(work)
+      return await this.#database.read((sql) => work(new WholeTexts(sql)))
     } catch (error) {
       throw toStateStoreError(error, sessionId)
     }
@@ -172,7 +173,7 @@ export class SqlStateStore implements SessionStateStore {
 
   async #write<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
     try {
-      return await this.#database.write(work)
+      return await this.#database.write((sql) => work(new WholeTexts(sql)))
     } catch (error) {
       throw toStateStoreError(error, sessionId)
     }

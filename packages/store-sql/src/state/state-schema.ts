@@ -8,6 +8,8 @@
  * checkpoint refers to is overwritten by the next change. The first `journal_count` rows of the
  * journal count; those of a finished step stay until the next one begins.
  *
+ * A text that is too long for a row is kept in `helix_texts`.
+ *
  * Times are REAL, as they are in JavaScript. Tables with big values keep their rowid: a table
  * without one moves each row of a kilobyte to a page of its own.
  */

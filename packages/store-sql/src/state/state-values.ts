@@ -2,6 +2,7 @@ import type { JsonValue, Message, StateChange, WorkspaceRef } from '@helix-agent
 import type { SqlStatements, SqlValue } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { shapedColumn } from './column.ts'
+import { keepText } from './long-texts.ts'
 import { toStorableMessage } from './message-json.ts'
 import { isRefs, type WorkspaceRefs } from './stored-shapes.ts'
 
@@ -37,7 +38,9 @@ export function addMessages(
   texts: readonly string[],
 ): void {
   const first = session.messageCount - texts.length
-  for (const [index, text] of texts.entries()) sql.run(ADD_MESSAGE, session.id, first + index, text)
+  for (const [index, text] of texts.entries()) {
+    sql.run(ADD_MESSAGE, session.id, first + index, keepText(sql, text))
+  }
 }
 
 /** A `StateChange` as it is stored. */
@@ -71,9 +74,11 @@ export function applyChange(
   change: StoredChange,
 ): void {
   if (change.state !== undefined) {
-    sql.run(SET_STATE, session.id, session.stateVersion, change.state.text)
+    sql.run(SET_STATE, session.id, session.stateVersion, keepText(sql, change.state.text))
   }
-  for (const [workspace, text] of change.ledgers) sql.run(SET_LEDGER, session.id, workspace, text)
+  for (const [workspace, text] of change.ledgers) {
+    sql.run(SET_LEDGER, session.id, workspace, keepText(sql, text))
+  }
 }
 
 /** The refs of the newest version up to the given one. @throws {SqlError} `corrupt` */
@@ -88,7 +93,7 @@ export function saveRefs(
   version: number,
   refs: WorkspaceRefs,
 ): void {
-  sql.run(SET_REFS, session, version, JSON.stringify(refs))
+  sql.run(SET_REFS, session, version, keepText(sql, JSON.stringify(refs)))
 }
 
 /** Refs with one of them replaced, or removed by `null`. */

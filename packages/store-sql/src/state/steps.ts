@@ -1,5 +1,6 @@
 import {
   type JournalEntry,
+  type MessageAppend,
   type RunWrite,
   StateStoreError,
   type StepCommit,
@@ -7,10 +8,11 @@ import {
   type ToolCallCompletion,
   type WorkspaceRef,
 } from '@helix-agents/core'
-import type { SqlStatements, SqlValue } from '../sql-database.ts'
+import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged } from './column.ts'
 import { toEntryJson, toJournalEntry, toResultJson } from './journal-json.ts'
+import { keepText } from './long-texts.ts'
 import { findSession, heldChange, updateHeld } from './session-row.ts'
 import {
   addMessages,
@@ -19,14 +21,15 @@ import {
   loadRefs,
   NEXT_STATE,
   saveRefs,
-  type StoredChange,
   toJsonText,
   toMessageTexts,
   toStoredChange,
   withRef,
 } from './state-values.ts'
 
-const APPEND = heldChange('message_count = message_count + ?, outcome = NULL')
+const APPEND = heldChange(
+  `message_count = message_count + ?, outcome = NULL, state_version = ${NEXT_STATE}`,
+)
 const BEGIN = heldChange('message_count = message_count + ?, journal_count = ?, outcome = NULL')
 const COMPLETE = heldChange(`state_version = ${NEXT_STATE}`)
 const COMMIT = heldChange(
@@ -55,32 +58,45 @@ const ADD_CHECKPOINT =
 /** A write as far as it can be prepared before its transaction; the rest of it is `apply`. */
 export type PreparedWrite = (sql: SqlStatements) => void
 
-export function prepareAppend(
-  write: RunWrite & { readonly messages: StepStart['messages'] },
-): PreparedWrite {
-  const texts = toMessageTexts(write.messages)
+export function prepareAppend(append: MessageAppend): PreparedWrite {
+  const texts = toMessageTexts(append.messages)
+  const change = toStoredChange(append)
   return (sql) => {
-    addMessages(sql, updateHeld(sql, write, APPEND, [write.now, texts.length]), texts)
+    const values = [append.now, texts.length, hasState(change)]
+    const session = updateHeld(sql, append, APPEND, values)
+    addMessages(sql, session, texts)
+    applyChange(sql, session, change)
   }
 }
 
 export function prepareBeginStep(step: StepStart): PreparedWrite {
   const texts = toMessageTexts(step.messages)
-  const entries = step.journal.map(toEntryValues)
+  const entries = step.journal.map(toEntryTexts)
   return (sql) => {
     const values = [step.now, texts.length, entries.length]
     const session = updateHeld(sql, step, BEGIN, values)
     sql.run(CLEAR_JOURNAL, session.id)
     addMessages(sql, session, texts)
-    for (const [position, entry] of entries.entries()) {
-      sql.run(ADD_ENTRY, session.id, position, ...entry)
+    for (const [position, { toolCallId, ...stored }] of entries.entries()) {
+      const entry = keepText(sql, stored.entry)
+      const result = keepText(sql, stored.result)
+      sql.run(ADD_ENTRY, session.id, position, toolCallId, entry, result)
     }
   }
 }
 
-function toEntryValues(entry: JournalEntry): readonly SqlValue[] {
-  const result = entry.result === undefined ? null : toResultJson(entry.result)
-  return [toSqlText(entry.toolCallId), toEntryJson(entry), result]
+interface EntryTexts {
+  readonly toolCallId: string
+  readonly entry: string
+  readonly result: string | null
+}
+
+function toEntryTexts(entry: JournalEntry): EntryTexts {
+  return {
+    toolCallId: toSqlText(entry.toolCallId),
+    entry: toEntryJson(entry),
+    result: entry.result === undefined ? null : toResultJson(entry.result),
+  }
 }
 
 export function prepareCompleteToolCall(completion: ToolCallCompletion): PreparedWrite {
@@ -91,7 +107,8 @@ export function prepareCompleteToolCall(completion: ToolCallCompletion): Prepare
   return (sql) => {
     const session = updateHeld(sql, completion, COMPLETE, [now, hasState(change)])
     const { id, journalCount } = session
-    if (sql.get(SET_RESULT, result, id, id, journalCount, toolCallId) === undefined) {
+    const text = keepText(sql, result)
+    if (sql.get(SET_RESULT, text, id, id, journalCount, toolCallId) === undefined) {
       throw new StateStoreError('not-found', sessionId, 'the call is not in the journal')
     }
     applyChange(sql, session, change)
@@ -101,22 +118,16 @@ export function prepareCompleteToolCall(completion: ToolCallCompletion): Prepare
 export function prepareCommitStep(commit: StepCommit): PreparedWrite {
   const texts = toMessageTexts(commit.messages)
   const change = toStoredChange(commit)
-  const values = commitValues(commit, texts.length, change)
+  const outcome = toJsonText(commit.outcome)
   const checkpointId = toSqlText(commit.checkpointId)
   return (sql) => {
+    const hasChanged = hasState(change)
+    const values = [commit.now, texts.length, keepText(sql, outcome), hasChanged, hasChanged]
     const session = updateHeld(sql, commit, COMMIT, values)
     addMessages(sql, session, texts)
     applyChange(sql, session, change)
     sql.run(ADD_CHECKPOINT, checkpointId, session.id)
   }
-}
-
-function commitValues(
-  { now, outcome }: StepCommit,
-  messageCount: number,
-  change: StoredChange,
-): readonly SqlValue[] {
-  return [now, messageCount, toJsonText(outcome), hasState(change), hasState(change)]
 }
 
 /** The calls of the step that is under way: a finished one leaves none. */

@@ -7,7 +7,7 @@ import type {
   StoredOutcome,
   WorkspaceRef,
 } from '@helix-agents/core'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // Guards, not parsers: zod leaves keys like `__proto__` out of what it returns.
 

@@ -1,11 +1,14 @@
 import type {
   SequencedChunk,
+  StreamChunk,
   StreamManager,
   StreamReaderOptions,
   StreamWriter,
 } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
+import { toChunkText } from './chunk-text.ts'
+import { endRun } from './end-run.ts'
 import { SqlStreamReader } from './sql-stream-reader.ts'
 import { SqlStreamWriter } from './sql-stream-writer.ts'
 import {
@@ -16,7 +19,6 @@ import {
 import { StreamQueue } from './stream-queue.ts'
 import {
   deleteStream,
-  endRun,
   findStream,
   resumeRun,
   type RunNames,
@@ -59,8 +61,11 @@ export class SqlStreamManager implements StreamManager {
   }
 
   /** Ends the current run, or does nothing when it is not the given one any more. */
-  async endRun(streamId: string, agentId?: string): Promise<void> {
-    await this.#change(streamId, (sql) => endRun(sql, streamId, agentId))
+  async endRun(streamId: string, agentId?: string, last?: StreamChunk): Promise<void> {
+    const limits = this.#limits
+    const text = last === undefined ? undefined : toChunkText(last, limits.maxChunkBytes)
+    const run = { streamId, agentId, last: text }
+    await this.#change(streamId, (sql) => endRun(sql, run, limits))
   }
 
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */

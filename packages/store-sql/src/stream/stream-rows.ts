@@ -88,11 +88,17 @@ export function resumeRun(sql: SqlStatements, names: RunNames): StreamClaim {
 }
 
 /** @returns the stream, unless another run than the one that is named holds it */
-export function endRun(sql: SqlStatements, streamId: string, agentId?: string): number | undefined {
+export function findRun(
+  sql: SqlStatements,
+  streamId: string,
+  agentId: string | undefined,
+): StreamHead | undefined {
   const head = findStream(sql, streamId)
-  if (head === undefined || (agentId !== undefined && head.agentId !== agentId)) return undefined
-  sql.run(END, head.id)
-  return head.id
+  return agentId === undefined || head?.agentId === agentId ? head : undefined
+}
+
+export function closeStream(sql: SqlStatements, stream: number): void {
+  sql.run(END, stream)
 }
 
 export function deleteStream(sql: SqlStatements, streamId: string): number | undefined {

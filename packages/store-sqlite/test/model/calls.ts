@@ -1,4 +1,4 @@
-import type { RunWrite, SessionStateStore } from '@helix-agents/core'
+import type { RunStart, RunWrite, SessionStateStore } from '@helix-agents/core'
 import fc from 'fast-check'
 import * as values from './values.ts'
 
@@ -50,7 +50,7 @@ function calling<T>(
   return { weight, arbitrary: given.map(toCall) }
 }
 
-function beginning(start: RunWrite): Call {
+function beginning(start: RunWrite & Pick<RunStart, 'hold'>): Call {
   return (store, names) => {
     const id = start.runId === 'fresh' ? `run ${names.fresh}` : start.runId
     names.current = id
@@ -58,7 +58,10 @@ function beginning(start: RunWrite): Call {
   }
 }
 
-const starts = fc.record({ sessionId: values.sessionId, runId: newRunId, now: values.later })
+const starts = fc.record(
+  { sessionId: values.sessionId, runId: newRunId, now: values.later, hold: fc.constant(true) },
+  { requiredKeys: ['sessionId', 'runId', 'now'] },
+)
 const step = fc.record({ messages: values.messages, journal: values.journal })
 const completion = fc.tuple(
   values.change,
@@ -84,8 +87,8 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
     store.renewRun({ ...write, ...more }),
   ),
   writing(2, values.ending, (store, write, end) => store.endRun({ ...write, ...end })),
-  writing(2, values.messages, (store, write, messages) =>
-    store.appendMessages({ ...write, messages }),
+  writing(2, fc.tuple(values.change, values.messages), (store, write, [change, messages]) =>
+    store.appendMessages({ ...write, messages, ...change }),
   ),
   writing(5, step, (store, write, given) => store.beginStep({ ...write, ...given })),
   writing(5, completion, (store, write, [change, given]) =>

@@ -12,7 +12,7 @@ import { openReader, type Reader, settled, text } from './script.ts'
 type Action =
   | { readonly type: 'write'; readonly writer: number; readonly count: number }
   | { readonly type: 'start' | 'resume'; readonly run: string }
-  | { readonly type: 'end'; readonly run: string | undefined }
+  | { readonly type: 'end'; readonly run: string | undefined; readonly hasLast: boolean }
   | { readonly type: 'read'; readonly from: number | undefined }
   | { readonly type: 'next'; readonly reader: number }
   | { readonly type: 'delete' | 'reopen' }
@@ -53,6 +53,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('end' as const),
       run: fc.option(run, { nil: undefined }),
+      hasLast: fc.boolean(),
     }),
   },
   {
@@ -87,7 +88,7 @@ class Side {
       this.writers.unshift(await this.streams.startRun('s', one.run, 'a'))
     else if (one.type === 'resume')
       this.writers.unshift(await this.streams.resumeRun('s', one.run, 'a'))
-    else if (one.type === 'end') await this.streams.endRun('s', one.run)
+    else if (one.type === 'end') await this.#endRun(one.run, one.hasLast)
     else if (one.type === 'delete') await this.#delete()
     else if (one.type === 'read') await this.read(one.from)
     else if (one.type === 'next') this.#next(one.reader)
@@ -127,6 +128,11 @@ class Side {
     if (writer === undefined) return
     const chunks = Array.from({ length: count }, () => text(`${this.#written}`, this.#written++))
     await Promise.all(chunks.map((chunk) => writer.write(chunk)))
+  }
+
+  async #endRun(runId: string | undefined, hasLast: boolean): Promise<void> {
+    const last = hasLast ? text(`last ${this.#written}`, this.#written++) : undefined
+    await this.streams.endRun('s', runId, last)
   }
 
   #next(index: number): void {

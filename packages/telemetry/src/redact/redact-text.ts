@@ -4,7 +4,11 @@ export const REDACTED = '[redacted]'
 const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
   [/(:\/\/[^\s/:@]*):[^\s/@]+@/g, `$1:${REDACTED}@`],
-  [/\b(?:sk|pk|rk|gh[opsu]|xox[abps])[-_][\w-]{16,}/g, REDACTED],
+  [/([?&](?:[\w-]*token|[\w-]*key|sig|signature|secret|password)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
+  [/\b(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[abps])[-_][\w-]{16,}/g, REDACTED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
+  [/\bAIza[\w-]{30,}/g, REDACTED],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, REDACTED],
 ]
 
 /** Replaces what looks like a credential in a text. */

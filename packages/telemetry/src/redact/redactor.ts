@@ -3,6 +3,8 @@ import { isEnvironmentKey, type IsSecretKey } from './secret-keys.ts'
 
 /** Deeper values are left out; also the end of a cycle through getters. */
 const MAX_DEPTH = 12
+/** Longer texts are cut: a line of the log is no place for a file or a conversation. */
+const MAX_TEXT = 32_768
 /** Further items of a list or fields of an object are counted, not written. */
 const MAX_ITEMS = 200
 
@@ -20,7 +22,7 @@ export class Redactor {
 
   /** A copy of any value. */
   value(value: unknown): unknown {
-    if (typeof value === 'string') return redactText(value)
+    if (typeof value === 'string') return toLogText(value)
     if (typeof value === 'bigint') return String(value)
     if (typeof value !== 'object' || value === null) return value
     return this.#guarded(value, () => this.#copy(value))
@@ -65,8 +67,8 @@ export class Redactor {
     return {
       type: name ?? 'Error',
       ...this.#copyFields(Object.entries(error)),
-      message: redactText(message),
-      ...(typeof stack === 'string' && { stack: redactText(stack) }),
+      message: toLogText(message),
+      ...(typeof stack === 'string' && { stack: toLogText(stack) }),
       ...(cause !== undefined && { cause: this.value(cause) }),
       ...(Array.isArray(errors) && { errors: this.value(errors) }),
     }
@@ -87,6 +89,13 @@ export class Redactor {
     if (this.#isSecretKey(key)) return REDACTED
     return isEnvironmentKey(key) ? hideValues(value) : this.value(value)
   }
+}
+
+/** Redacted before it is cut: half a credential would not look like one. */
+function toLogText(text: string): string {
+  const redacted = redactText(text)
+  const rest = redacted.length - MAX_TEXT
+  return rest > 0 ? `${redacted.slice(0, MAX_TEXT)}[${rest} more characters]` : redacted
 }
 
 function hideValues(value: string | object): unknown {

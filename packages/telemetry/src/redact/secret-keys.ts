@@ -1,6 +1,9 @@
-/** Parts of names that always mean a secret, without separators and in lower case. */
+/**
+ * Parts of names that always mean a secret, without separators and in lower case. What was sent to
+ * a model is none of the log's business: errors of model libraries carry it.
+ */
 const SECRET_NAME =
-  /authorization|cookie|passwd|passwor|passphrase|secret|credential|apikey|privatekey|accesskey|tokens?$/
+  /authorization|cookie|passwd|passwor|passphrase|secret|credential|apikey|privatekey|accesskey|tokens?$|requestbody/
 
 /** Whether a field of this name holds a secret. */
 export type IsSecretKey = (key: string) => boolean

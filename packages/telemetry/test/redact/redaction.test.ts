@@ -44,6 +44,25 @@ describe('secrets by the name of their field', () => {
     })
   })
 
+  test('what an error of a model library has sent', () => {
+    const error = Object.assign(new Error('overloaded'), {
+      statusCode: 529,
+      requestBodyValues: { messages: [{ role: 'user', content: 'my diary' }] },
+    })
+    const copy = fields({ err: new WorkspaceFailedError('provider-failed', 'x', { cause: error }) })
+    expect(JSON.stringify(copy)).not.toContain('diary')
+    expect(copy).toMatchObject({
+      err: { cause: { statusCode: 529, requestBodyValues: '[redacted]' } },
+    })
+  })
+
+  test('long texts are cut after their secrets are gone', () => {
+    const long = `${'x'.repeat(32_760)} Bearer abcdefghijkl ${'y'.repeat(1000)}`
+    const copy = value(long) as string
+    expect(copy).not.toContain('abc')
+    expect(copy).toMatch(/ Bearer \[\d+ more characters\]$/)
+  })
+
   test('names that only sound like it, and numbers, stay', () => {
     const usage = {
       inputTokens: 5,
@@ -94,6 +113,13 @@ describe('secrets inside texts', () => {
     ['failed: basic dXNlcjpwYXNz', 'failed: basic [redacted]'],
     ['redis://user:pa55word@host/0', 'redis://user:[redacted]@host/0'],
     ['wrong key sk-proj-abcdefghijklmnop1234', 'wrong key [redacted]'],
+    ['github_pat_11ABCDEFG0abcdefghij_klmnopqrst', '[redacted]'],
+    ['glpat-abcdefghijklmnop1234', '[redacted]'],
+    ['id AKIAABCDEFGHIJKLMNOP.', 'id [redacted].'],
+    ['AIzaSyA-abcdefghijklmnopqrstuvwxyz012345', '[redacted]'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl', '[redacted]'],
+    ['https://x.test/m?v=1&key=abc%2Fdef&n=2', 'https://x.test/m?v=1&key=[redacted]&n=2'],
+    ['GET /?access_token=abcdef', 'GET /?access_token=[redacted]'],
     ['a bearer of news, basic facts', 'a bearer of news, basic facts'],
     ['https://host:8080/a@b', 'https://host:8080/a@b'],
   ])('%s', (text, expected) => {

@@ -75,6 +75,22 @@ test('a model that reports an error fails its call, and only that when it is tri
   expect(named('invoke_agent writer')[0]!.status.code).toBe(SpanStatusCode.UNSET)
 })
 
+test('a model says nothing through the ids of its calls, nor through why it stopped', async () => {
+  const { tracer, named } = recordSpans()
+  const toolCalls = ['SECRET of a user', 'call_1'].map((id) => ({ id, name: 'x', arguments: {} }))
+  const steps: StepResult[] = [
+    { type: 'tool_calls', toolCalls, stopReason: 'SECRET of another' },
+    { ...say('done'), stopReason: 'end_turn' },
+  ]
+  await runToEnd(createExecutor(steps, { tracer }), agent)
+  const ids = named('execute_tool unknown').map((span) => span.attributes['gen_ai.tool.call.id'])
+  expect(ids).toEqual([undefined, 'call_1'])
+  const reasons = named('chat plain-1').map(
+    (span) => span.attributes['gen_ai.response.finish_reasons'],
+  )
+  expect(reasons).toEqual([['other'], ['end_turn']])
+})
+
 test('a run over its bound has failed', async () => {
   const { tracer, named } = recordSpans()
   const bounded = defineAgent({ name: 'writer', llmConfig, maxSteps: 1, workspaces: boxes })

@@ -2,6 +2,7 @@ import type { Behaviour } from '../behaviour.ts'
 import { checkpointBehaviours } from './checkpoint-behaviours.ts'
 import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
+import { holdBehaviours } from './hold-behaviours.ts'
 import { hostileBehaviours } from './hostile-behaviours.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import { messageBehaviours } from './message-behaviours.ts'
@@ -12,6 +13,7 @@ import { sessionBehaviours } from './session-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
 import { streamDurableBehaviours } from './stream-durable-behaviours.ts'
+import { streamEndBehaviours } from './stream-end-behaviours.ts'
 import { streamReadBehaviours } from './stream-read-behaviours.ts'
 import { streamResumeBehaviours } from './stream-resume-behaviours.ts'
 import { streamRunBehaviours } from './stream-run-behaviours.ts'
@@ -28,6 +30,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...notedCallBehaviours,
   ...outcomeBehaviours,
   ...hostileBehaviours,
+  ...holdBehaviours,
   ...damageBehaviours,
   ...durableBehaviours,
 ]
@@ -37,6 +40,7 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamReadBehaviours,
   ...streamResumeBehaviours,
   ...streamRunBehaviours,
+  ...streamEndBehaviours,
   ...streamDurableBehaviours,
 ]
 

@@ -1,7 +1,14 @@
 import type { Message } from '@helix-agents/core'
 import { check, equal, equalBytes, patternBytes, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
-import { contents, contentsOf, createAndBegin, headOf, newSession } from './session-script.ts'
+import {
+  contents,
+  contentsOf,
+  createAndBegin,
+  headOf,
+  newSession,
+  userMessage,
+} from './session-script.ts'
 import type { StoreSubject } from './store-subject.ts'
 
 /** More than any backing store returns in one page. */
@@ -111,6 +118,29 @@ export const messageBehaviours: readonly Behaviour<StoreSubject>[] = [
       const all = Array.from({ length: MANY }, (_, index) => String(index))
       await run.append(...all)
       equal(await contentsOf(store), all)
+    },
+  },
+  {
+    id: 'store/messages/come-with-the-state',
+    run: async ({ store }) => {
+      const run = await createAndBegin(store)
+      const checkpointId = await run.step('one', { customState: { value: { topic: 'bees' } } })
+      const messages = [userMessage('two')]
+      await store.appendMessages({
+        ...run.write(),
+        messages,
+        customState: { value: { topic: 'ants' } },
+      })
+      await run.append('three')
+      equal((await headOf(store)).customState, { topic: 'ants' })
+      const before = await store.getCheckpoint('session', checkpointId)
+      equal(before?.customState, { topic: 'bees' })
+      await store.appendMessages({
+        ...run.write(),
+        messages: [],
+        customState: { value: undefined },
+      })
+      equal((await headOf(store)).customState, undefined)
     },
   },
 ]

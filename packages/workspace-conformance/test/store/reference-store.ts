@@ -46,6 +46,7 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     runId,
     now,
     leaseMs,
+    hold,
   }: Parameters<SessionStateStore['beginRun']>[0]): Promise<SessionState> => {
     const stored = find(sessionId)
     if (stored.holder !== undefined && now < stored.holder.until) {
@@ -53,6 +54,11 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     }
     if (stored.runs.some((run) => run.runId === runId)) {
       throw new StateStoreError('conflict', sessionId, 'run id')
+    }
+    if (hold === true) {
+      stored.holder = { runId, until: now + leaseMs }
+      stored.head = { ...stored.head, leaseUntil: now + leaseMs }
+      return stored.head
     }
     abandon(stored, now)
     stored.holder = { runId, until: now + leaseMs }
@@ -123,7 +129,11 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     appendMessages: async (write) => {
       const stored = held(write)
       stored.messages = [...stored.messages, ...write.messages]
-      change(stored, write.now, { outcome: undefined })
+      const { customState } = write
+      change(stored, write.now, {
+        outcome: undefined,
+        ...(customState && { customState: customState.value }),
+      })
     },
     beginStep: async (step) => {
       const stored = held(step)
@@ -234,7 +244,8 @@ function change(stored: Stored, now: number, fields: Change): SessionState {
 
 function closeRun(stored: Stored, status: RunRecord['status'], now: number): void {
   stored.holder = undefined
-  const run = stored.runs.at(-1)!
+  const run = stored.runs.at(-1)
+  if (run === undefined || run.endedAt !== undefined) return
   stored.runs[stored.runs.length - 1] = { ...run, status, endedAt: now }
 }
 

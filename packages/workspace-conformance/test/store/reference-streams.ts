@@ -58,8 +58,12 @@ export function createReferenceStreams(
       }
       return resumeRun(streamId, agentId, agentType)
     },
-    endRun: async (streamId, agentId) => {
+    endRun: async (streamId, agentId, last) => {
       const stream = streams.get(streamId)
+      const isCurrent = agentId === undefined || stream?.run.agentId === agentId
+      if (last !== undefined && stream !== undefined && isCurrent) {
+        void writerOf(stream, stream.run).write(last)
+      }
       if (agentId === undefined || stream?.run.agentId === agentId) end(stream)
     },
     read: async (streamId, options) => {

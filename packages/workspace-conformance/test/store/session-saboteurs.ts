@@ -88,6 +88,9 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
   'store/messages/all-of-a-long-session': (good) => ({
     loadMessages: (sessionId) => good.loadMessages(sessionId, { limit: 1000 }),
   }),
+  'store/messages/come-with-the-state': (good) => ({
+    appendMessages: (append) => good.appendMessages(without(append, 'customState')),
+  }),
 
   'store/run/begin-makes-it-running': (good) => ({
     beginRun: async (start) => ({ ...(await good.beginRun(start)), status: 'idle' }),

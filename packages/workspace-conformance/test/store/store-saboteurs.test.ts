@@ -2,13 +2,19 @@ import type { SessionStateStore } from '@helix-agents/core'
 import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, expect, test } from 'vitest'
 import { callSaboteurs } from './call-saboteurs.ts'
+import { holdSaboteurs } from './hold-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
 import { sessionSaboteurs } from './session-saboteurs.ts'
 import { stepSaboteurs } from './step-saboteurs.ts'
 import { without } from './without.ts'
 
-const storeSaboteurs = { ...sessionSaboteurs, ...stepSaboteurs, ...callSaboteurs }
+const storeSaboteurs = {
+  ...sessionSaboteurs,
+  ...stepSaboteurs,
+  ...callSaboteurs,
+  ...holdSaboteurs,
+}
 
 /** What a store gets wrong of sessions that were damaged. */
 const careless: Readonly<Record<string, (good: SessionStateStore) => Partial<SessionStateStore>>> =

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
 
 /** Whether the host tells of its processes; macOS does not. */
 export const listsProcesses = existsSync('/proc/self/stat')
@@ -88,6 +89,19 @@ export function newestPid(): number | undefined {
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Where process ids mean what they mean here: a container has a table of its own. */
+export function processPlace(): string {
+  return `${hostname()} ${processNamespace()}`
+}
+
+function processNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
   } catch {
     return 'unknown'
   }

@@ -59,7 +59,8 @@ async function toLook(
   const answer = healthAnswerSchema.safeParse(parseJson(body))
   if (!answer.success) {
     const reason = z.prettifyError(answer.error)
-    return { kind: 'unreachable', reason: `this is no health endpoint of Helix:\n${reason}` }
+    const what = 'this is not the health of a session; --session appends an id to the address'
+    return { kind: 'unreachable', reason: `${what}\n${reason}` }
   }
   const { workspaces } = answer.data
   const now = timeOf(response) ?? host.clock.now()

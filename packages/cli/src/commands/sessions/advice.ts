@@ -1,28 +1,33 @@
-import type { SessionStatus } from '@helix-agents/core'
+import type { SessionState, SessionStatus } from '@helix-agents/core'
+import { toAgeText, toDurationText } from '../../output/duration-text.ts'
 import type { SessionReport } from './read-session.ts'
-import { openCalls, owedWorkspaces } from './session-facts.ts'
+import { isHeld, openCalls, owedWorkspaces } from './session-facts.ts'
 
-const BY_STATUS: Readonly<Record<SessionStatus, (id: string) => string>> = {
+type Advice = (id: string, session: SessionState, now: number) => string
+
+const BY_STATUS: Readonly<Record<SessionStatus, Advice>> = {
   idle: (id) => `It had no run yet: executor.execute(agent, message, { sessionId: ${id} }).`,
-  running: (id) =>
-    'A process runs it, or died while it did. If it died: when its lease is over (a minute by ' +
-    `default), executor.resume(agent, ${id}) goes on after the last finished step.`,
-  interrupted: (id) => `It is paused: executor.resume(agent, ${id}).`,
+  running: ofRunning,
+  interrupted: (id, { error }) =>
+    error?.code === 'shutdown'
+      ? `Its process was shut down: executor.resume(agent, ${id}).`
+      : `It is paused: executor.resume(agent, ${id}).`,
   completed: (id) =>
     `It takes a further message: executor.execute(agent, message, { sessionId: ${id} }).`,
   failed: (id) =>
     `executor.resume(agent, ${id}) tries again from the last finished step; its files are kept.`,
   aborted: (id) =>
-    'It is not resumed. Its conversation can go on in a new session: ' +
-    `executor.branch(agent, { fromSessionId: ${id} }).`,
+    `It is not resumed. A new turn is executor.execute(agent, message, { sessionId: ${id} }); its ` +
+    `conversation goes on elsewhere with executor.branch(agent, { fromSessionId: ${id} }).`,
 }
 
 /** What an operator can do about a session. */
-export function adviceFor({ session, journal }: SessionReport): readonly string[] {
-  const unknown = session.status === 'running' ? 0 : openCalls(journal).length
+export function adviceFor({ session, journal }: SessionReport, now: number): readonly string[] {
+  const unknown = isHeld(session, now) ? 0 : openCalls(journal).length
   const owed = owedWorkspaces(session)
+  const id = JSON.stringify(session.sessionId)
   return [
-    BY_STATUS[session.status](JSON.stringify(session.sessionId)),
+    BY_STATUS[session.status](id, session, now),
     ...(session.outcome === undefined || session.status !== 'running'
       ? []
       : [`Its last step decided the outcome already: ${session.outcome.status}.`]),
@@ -36,7 +41,21 @@ export function adviceFor({ session, journal }: SessionReport): readonly string[
       ? []
       : [
           `The close of ${owed.join(', ')} did not finish, so storage may be left. ` +
-            '`helix reap` removes local-bash directories; for others ask the provider.',
+            `(await executor.getHandle(agent, ${id}))?.abort() tries again.`,
         ]),
   ]
+}
+
+/** A living process renews its claim, so one that has run out is that of a dead one. */
+function ofRunning(id: string, session: SessionState, now: number): string {
+  const { leaseUntil } = session
+  const resume = `executor.resume(agent, ${id}) goes on after the last finished step`
+  if (leaseUntil !== undefined && isHeld(session, now)) {
+    return (
+      `A process holds it for another ${toDurationText(leaseUntil - now)}, and renews that while ` +
+      `it lives. If it died: when that time is over, ${resume}.`
+    )
+  }
+  const since = leaseUntil === undefined ? '' : `: its lease ran out ${toAgeText(leaseUntil, now)}`
+  return `Its process died${since}. ${resume}.`
 }

@@ -7,7 +7,7 @@ import { toAgeText } from '../../output/duration-text.ts'
 import type { Column } from '../../output/table.ts'
 import { type CommandContext, JSON_OPTION } from '../command-context.ts'
 import { findSessions, type FoundSessions } from './find-sessions.ts'
-import { owedWorkspaces, SESSION_STATUSES, statusCell } from './session-facts.ts'
+import { isHeld, owedWorkspaces, SESSION_STATUSES, statusCell } from './session-facts.ts'
 import { toHeadJson } from './session-json.ts'
 import { DATABASE_OPTION, withSessions } from './with-sessions.ts'
 
@@ -32,6 +32,7 @@ const COLUMNS: readonly Column[] = [
 
 const HELP = `
 Owed workspaces are those of a session that ended and did not get them closed.
+A running session whose lease is out has lost its process and can be resumed.
 A session whose stored data is damaged is listed after the others, whatever the filters say.
 
 Exit codes: 0 done · 1 damaged sessions · 2 usage · 3 the database cannot be read
@@ -89,12 +90,19 @@ function toRow(session: SessionState, now: number): Cell[] {
   return [
     session.sessionId,
     session.agentType,
-    statusCell(session.status),
+    statusOf(session, now),
     String(session.stepCount),
     String(session.messageCount),
     workspacesCell(session),
     toAgeText(session.updatedAt, now),
   ]
+}
+
+function statusOf(session: SessionState, now: number): Cell {
+  const hasLostProcess = session.status === 'running' && !isHeld(session, now)
+  return hasLostProcess
+    ? { text: 'running, lease out', tone: 'warning' }
+    : statusCell(session.status)
 }
 
 function workspacesCell(session: SessionState): Cell {

@@ -5,7 +5,7 @@ import type { Output } from '../../output/output.ts'
 import { adviceFor } from './advice.ts'
 import { toMessageRow } from './message-row.ts'
 import type { SessionReport } from './read-session.ts'
-import { owedWorkspaces, statusCell } from './session-facts.ts'
+import { isHeld, owedWorkspaces, statusCell } from './session-facts.ts'
 
 interface PrintOptions {
   readonly output: Output
@@ -23,15 +23,16 @@ export function printSession(report: SessionReport, options: PrintOptions): void
   printMessages(report, output)
   printCheckpoints(report, output)
   output.heading('How to go on')
-  for (const line of adviceFor(report)) output.line(line)
+  for (const line of adviceFor(report, now)) output.line(line)
 }
 
 function headFields(session: SessionState, now: number): [string, Cell][] {
-  const { error, output, parentSessionId, userId, tags } = session
+  const { error, leaseUntil, output, parentSessionId, userId, tags } = session
   const fields: [string, Cell | undefined][] = [
     ['session', session.sessionId],
     ['agent', session.agentType],
     ['status', statusCell(session.status)],
+    ['lease', leaseUntil === undefined ? undefined : leaseCell(leaseUntil, now)],
     ['error', error && { text: `${error.code}: ${error.message}`, tone: 'bad' }],
     ['output', output === undefined ? undefined : JSON.stringify(output)],
     ['parent', parentSessionId],
@@ -42,6 +43,15 @@ function headFields(session: SessionState, now: number): [string, Cell][] {
     ['updated', `${toTimeText(session.updatedAt)}, ${toAgeText(session.updatedAt, now)}`],
   ]
   return fields.flatMap(([title, cell]) => (cell === undefined ? [] : [[title, cell]]))
+}
+
+function leaseCell(until: number, now: number): Cell {
+  const isOver = until <= now
+  const distance = isOver
+    ? `ran out ${toAgeText(until, now)}`
+    : `${toDurationText(until - now)} left`
+  const text = `${toTimeText(until)}, ${distance}`
+  return isOver ? { text, tone: 'warning' } : text
 }
 
 function printRuns({ runs }: SessionReport, output: Output): void {
@@ -99,8 +109,9 @@ function capabilitiesOf({ capabilities }: WorkspaceRef): string {
 
 function printJournal({ journal, session }: SessionReport, { output, now }: PrintOptions): void {
   if (journal.length === 0) return
-  const open: Cell =
-    session.status === 'running' ? 'under way' : { text: 'outcome unknown', tone: 'warning' }
+  const open: Cell = isHeld(session, now)
+    ? 'under way'
+    : { text: 'outcome unknown', tone: 'warning' }
   output.heading('Journal of the step that was under way')
   output.table(
     [

@@ -22,12 +22,17 @@ export function statusCell(status: SessionStatus): { text: string; tone: Tone } 
   return tone === undefined ? status : { text: status, tone }
 }
 
+/** A process holds it, or has died less than a lease ago. */
+export function isHeld({ leaseUntil }: SessionState, now: number): boolean {
+  return leaseUntil !== undefined && leaseUntil > now
+}
+
 /** Workspaces of a session that ended and could not close them: it failed, or took too long. */
 export function owedWorkspaces({ owed = [] }: SessionState): readonly string[] {
   return owed.toSorted()
 }
 
-/** Calls that were started and whose effect nobody knows; of a running session: under way. */
+/** Calls that were started and whose effect nobody knows; of a session that is held: under way. */
 export function openCalls(journal: readonly JournalEntry[]): readonly JournalEntry[] {
   return journal.filter(({ result }) => result === undefined)
 }

@@ -34,7 +34,9 @@ export async function withSessions<T>(
 }
 
 function toCommandError(error: StateStoreError): CommandError {
-  return new CommandError(exitCodeOf(error), `${error.message} (${error.code})`, { cause: error })
+  const { message, code, hint } = error
+  const text = `${message} (${code})${hint === undefined ? '' : `\n${hint}`}`
+  return new CommandError(exitCodeOf(error), text, { cause: error })
 }
 
 function exitCodeOf({ code }: StateStoreError): number {

@@ -22,7 +22,9 @@ describe('helix sessions list', () => {
       end: { owed: ['a'] },
     })
     await addSession(host.stateStore, { sessionId: 's-2', agentType: 'fixer' })
-    await addSession(host.stateStore, { sessionId: 's-3', status: 'running', workspaces: ['a'] })
+    const leaseUntil = host.clock.now() + 1
+    const running = { sessionId: 's-3', status: 'running', workspaces: ['a'], leaseUntil } as const
+    await addSession(host.stateStore, running)
     const { code, out } = await host.run(['sessions', 'list', '--db', 'some.db'])
     expect(out.split('\n')).toEqual([
       'SESSION  AGENT   STATUS     STEPS  MESSAGES  WORKSPACES  UPDATED',

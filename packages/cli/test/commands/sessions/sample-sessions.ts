@@ -25,6 +25,8 @@ export interface Sample {
   readonly journal?: readonly JournalEntry[]
   readonly workspaces?: readonly string[]
   readonly end?: Pick<RunEnd, 'error' | 'owed'>
+  /** Until when a run holds it. Default: a time that is long over. */
+  readonly leaseUntil?: number
 }
 
 const JOURNAL: readonly JournalEntry[] = []
@@ -35,7 +37,7 @@ export async function addSession(store: SessionStateStore, sample: Sample): Prom
   await store.createSession({ sessionId, agentType, customState: { note: SECRET }, now: 1000 })
   if (status === undefined) return
   const write = { sessionId, runId: `run-of-${sessionId}`, now: 2000 }
-  await store.beginRun({ ...write, leaseMs: 60_000 })
+  await store.beginRun({ ...write, leaseMs: (sample.leaseUntil ?? 62_000) - write.now })
   await store.appendMessages({ ...write, messages })
   for (const workspace of sample.workspaces ?? []) {
     await store.saveWorkspaceRef({ ...write, workspace, ref: REF })

@@ -109,15 +109,34 @@ describe('helix sessions show', () => {
     await addSession(host.stateStore, { sessionId: 's-1', status, workspaces, end: { owed } })
     const { out } = await host.run(['sessions', 'show', 's-1'])
     expect(out).toContain('The close of box, disk did not finish')
+    expect(out).toContain('(await executor.getHandle(agent, "s-1"))?.abort() tries again.')
     const { session } = await host.json(['sessions', 'show', 's-1'])
     expect((session as { owedWorkspaces: string[] }).owedWorkspaces).toEqual(['box', 'disk'])
   })
   it('does not call a session owing that keeps its files, nor an open call of a running one unknown', async () => {
     await addSession(host.stateStore, { sessionId: 'f', status: 'completed', workspaces: ['box'] })
-    await addSession(host.stateStore, { sessionId: 'r', status: 'running', journal: JOURNAL })
+    const leaseUntil = host.clock.now() + 42_500
+    const running = { sessionId: 'r', status: 'running', journal: JOURNAL, leaseUntil } as const
+    await addSession(host.stateStore, running)
     expect((await host.run(['sessions', 'show', 'f'])).out).not.toContain('owed')
     const { out } = await host.run(['sessions', 'show', 'r'])
     expect([out.includes('under way\n'), out.includes('unknown')]).toEqual([true, false])
+    expect(out).toMatch(/^lease {4}\S+, 42s left$/m)
+    expect(out).toContain('A process holds it for another 42s')
+  })
+  it('says that the process of a running session is dead when its lease is out', async () => {
+    await addSession(host.stateStore, { sessionId: 'r', status: 'running', journal: JOURNAL })
+    const { out } = await host.run(['sessions', 'show', 'r'])
+    expect(out).toMatch(/^lease {4}1970-01-01T00:01:02Z, ran out 15m ago$/m)
+    expect(out).toMatch(/c-3 .* outcome unknown$/m)
+    expect(out).toContain('Its process died: its lease ran out 15m ago.')
+    expect((await host.run(['sessions', 'list'])).out).toContain('running, lease out')
+  })
+  it('tells a shutdown from a pause', async () => {
+    const error = { code: 'shutdown', message: 'the process was shut down' }
+    await addSession(host.stateStore, { sessionId: 's', status: 'interrupted', end: { error } })
+    const { out } = await host.run(['sessions', 'show', 's'])
+    expect(out).toContain('Its process was shut down: executor.resume(agent, "s").')
   })
   it('shows the error of a failed run', async () => {
     const error = { code: 'max-steps', message: 'no \x1b[31mend' }

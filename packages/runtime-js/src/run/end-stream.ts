@@ -1,0 +1,32 @@
+import type { SessionState, StreamChunk } from '@helix-agents/core'
+import type { RunServices } from './run-services.ts'
+
+/** How the last run of a session has ended. */
+export type StreamEnd = Pick<
+  SessionState,
+  'sessionId' | 'runId' | 'agentType' | 'status' | 'output' | 'error'
+>
+
+/**
+ * Ends the stream of the last run of a session with the chunk that tells how the run has ended.
+ * Whoever comes first tells it: what is stored says enough, so the process of the run need not
+ * live any more.
+ */
+export async function endStream(
+  { streamManager, clock }: Pick<RunServices, 'streamManager' | 'clock'>,
+  end: StreamEnd,
+): Promise<void> {
+  if (end.runId === undefined) return
+  await streamManager.endRun(end.sessionId, end.runId, lastChunk(end, end.runId, clock.now()))
+}
+
+function lastChunk(
+  { agentType, status, output, error }: StreamEnd,
+  agentId: string,
+  timestamp: number,
+): StreamChunk | undefined {
+  const base = { agentId, agentType, timestamp }
+  if (status === 'completed') return { ...base, type: 'output', output }
+  if (status !== 'failed' || error === undefined) return undefined
+  return { ...base, type: 'error', code: error.code, message: error.message }
+}
