@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { median } from '../harness/measure.ts'
 import { report, type Verdict } from '../harness/report.ts'
+import { bundleWorker, workerSource } from '../harness/worker-bundle.ts'
 
 const root = join(import.meta.dirname, '../..')
 const KB = 1024
@@ -27,7 +28,15 @@ export async function run(): Promise<Verdict[]> {
     }),
     bundle('size: core without dependencies, gzipped', core, 15 * KB),
     bundle('size: core, memory and local-bash, gzipped', withProviders, 25 * KB),
+    await worker('runtime and stores', false, 140 * KB),
+    await worker('runtime, stores and filestore', true, 210 * KB),
   ]
+}
+
+/** With everything it depends on. */
+async function worker(parts: string, hasFiles: boolean, most: number): Promise<Verdict> {
+  const { bytes } = await bundleWorker(workerSource({ hasFiles }))
+  return bundle(`size: a Worker with ${parts}, gzipped`, bytes, most)
 }
 
 function bundle(title: string, bytes: number, most: number): Verdict {

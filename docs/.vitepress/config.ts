@@ -4,7 +4,7 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
 
-const start = ['quick-start', 'overview', 'choosing', 'runtimes']
+const start = ['quick-start', 'overview', 'choosing', 'runtimes', 'cloudflare']
 const sessions = ['lifecycle', 'sessions', 'stores', 'streams']
 const production = ['security', 'observability', 'health', 'operating', 'cli', 'upgrading']
 const elsewhere = new Set([...start, ...sessions, ...production])
@@ -53,7 +53,13 @@ export default defineConfig({
       { text: 'Modules', items: allOf('modules', ['fs', 'shell', 'code', 'snapshot']) },
       {
         text: 'Providers',
-        items: allOf('providers', ['in-memory', 'local-bash', 'building', 'behaviours']),
+        items: allOf('providers', [
+          'in-memory',
+          'local-bash',
+          'cloudflare-filestore',
+          'building',
+          'behaviours',
+        ]),
       },
       { text: 'Reference', items: itemsOf('guide', reference) },
     ],

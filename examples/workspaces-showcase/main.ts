@@ -5,8 +5,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runHostedStage } from './hosted-stage.ts'
+import { killGroup } from './local-worker.ts'
 import { paint } from './narrator.ts'
-import { isAvailable, isKind, type Kind, kinds } from './providers.ts'
+import { isAvailable, isHosted, isKind, type Kind, kinds } from './providers.ts'
 import { type Report, runStage, type Stage } from './stage.ts'
 
 const usage = `usage: pnpm demo [--provider <workspace>]
@@ -21,6 +23,8 @@ const options = {
   folder: { type: 'string', default: '' },
   from: { type: 'string', default: '1' },
 } as const
+
+const interrupts = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 if (import.meta.main) process.exitCode = await main()
 
@@ -39,11 +43,22 @@ async function main(): Promise<number> {
   }
   if (part === undefined) return playBothParts(kind)
   const stage = { kind, part: part === 'first' ? 'first' : 'second', folder } as const
-  await runStage({ ...stage, fromSequence: Number(values.from) }, (report) => {
-    process.send?.(report)
-  })
-  process.disconnect()
+  await playStage({ ...stage, fromSequence: Number(values.from) })
   return 0
+}
+
+/** What the two processes do that this program starts. */
+async function playStage(stage: Stage): Promise<void> {
+  process.once('disconnect', endAlone)
+  const run = isHosted(stage.kind) ? runHostedStage : runStage
+  await run(stage, (report) => process.send?.(report))
+  process.off('disconnect', endAlone)
+  process.disconnect()
+}
+
+/** The program that has started this process is gone. */
+function endAlone(): never {
+  process.exit(1)
 }
 
 /** The options, or what is wrong with them. */
@@ -80,18 +95,25 @@ async function playBothParts(kind: Kind): Promise<number> {
   }
 }
 
-/** Starts a process and kills it once it says that it is in the middle of its work. */
+/**
+ * Starts a process and kills it once it says that it is in the middle of its work. The agent of a
+ * hosted kind is not in that process but in the workerd that it has started: that is what dies.
+ */
 async function playPart({ kind, part, folder, fromSequence }: Stage): Promise<Report | undefined> {
   const args = ['--provider', kind, '--part', part, '--folder', folder]
   const child = fork(import.meta.filename, [...args, '--from', String(fromSequence)])
   const ended = once(child, 'exit')
+  const kill = isHosted(kind) ? killGroup : () => child.kill('SIGKILL')
   let report: Report | undefined
   child.on('message', (message) => {
     report = message as Report
-    if (report.status === 'killable') child.kill('SIGKILL')
+    if (report.status === 'killable') kill(report.pid)
   })
+  const interrupt = (): void => void child.kill('SIGTERM')
+  for (const name of interrupts) process.on(name, interrupt)
   const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
-  const isAsTold = part === 'first' ? signal === 'SIGKILL' : code === 0
+  for (const name of interrupts) process.off(name, interrupt)
+  const isAsTold = part === 'first' && !isHosted(kind) ? signal === 'SIGKILL' : code === 0
   if (!isAsTold) console.error(`\nthe ${part} process ended with ${signal ?? code}`)
   return isAsTold ? report : undefined
 }
@@ -126,7 +148,7 @@ function checkEnd(reports: readonly Report[], { kind, folder }: Place): number {
   const left = readdirSync(folder).filter((name) => name.startsWith('helix-ws-'))
   const unknown = reports.map(({ tally }) => tally.unknownCalls)
   const failed = reports.some(({ tally }) => tally.failedCalls > tally.unknownCalls)
-  const expected = kind === 'in-memory' ? [0, 0] : [0, 1]
+  const expected = kind === 'local-bash' ? [0, 1] : [0, 0]
   if (left.length === 0 && !failed && String(unknown) === String(expected)) {
     console.log('\nok: the session was killed in one process and completed in another')
     return 0

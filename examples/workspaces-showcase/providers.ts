@@ -20,7 +20,7 @@ export interface Place {
   readonly providers: ReadonlyMap<string, WorkspaceProvider>
 }
 
-/** The places that exist; the two on Cloudflare have no package yet. */
+/** The places in a process of Node. */
 const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
   'in-memory': () => ({
     selection: { kind: 'in-memory' },
@@ -40,12 +40,19 @@ const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
   },
 }
 
+/** The kinds that only exist in a Worker: worker.ts hosts the agent for them. */
+const hosted: ReadonlySet<Kind> = new Set(['cloudflare-filestore'])
+
+export function isHosted(kind: Kind): boolean {
+  return hosted.has(kind)
+}
+
 export function isKind(text: string): text is Kind {
   return kinds.some((kind) => kind === text)
 }
 
 export function isAvailable(kind: Kind): boolean {
-  return places[kind] !== undefined
+  return places[kind] !== undefined || isHosted(kind)
 }
 
 /** @param folder where a place on this machine may keep what it stores. */

@@ -41,11 +41,33 @@ describe('the showcase', () => {
     expect(stdout.endsWith(lastLine)).toBe(true)
   }, 60_000)
 
-  test.each(['cloudflare-filestore', 'cloudflare-sandbox'])('says that %s is not there', (kind) => {
-    const { stdout, stderr, status } = play(['--provider', kind])
+  test('keeps its files in a Durable Object whose workerd is killed', () => {
+    const { stdout, stderr, status } = play([], { WORKSPACE: 'cloudflare-filestore' })
+    expect([stderr, status]).toEqual(['', 0])
+    const story = [
+      'workspace cloudflare-filestore',
+      'checkout_package',
+      '▸ box.edit_file /ms/index.js',
+      'There is no shell here',
+      '✂ kill -9',
+      'the object goes on by itself',
+      '✓ box.grep',
+      'without a shell I could not test it',
+      'receipt created',
+      'receipt reattached',
+      lastLine,
+    ]
+    expect(story.filter((text) => !stdout.includes(text))).toEqual([])
+    // The step that was cut off is not seen twice, and nothing before it is.
+    expect(stdout.match(/▸ box\.edit_file/g)).toHaveLength(5)
+  }, 120_000)
+
+  test('says that cloudflare-sandbox is not there', () => {
+    const { stdout, stderr, status } = play(['--provider', 'cloudflare-sandbox'])
+    const available = 'available: in-memory, local-bash, cloudflare-filestore'
     expect([stdout, stderr, status]).toEqual([
       '',
-      `the workspace ${kind} is not available yet; available: in-memory, local-bash\n`,
+      `the workspace cloudflare-sandbox is not available yet; ${available}\n`,
       2,
     ])
   })

@@ -9,12 +9,14 @@ import {
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'
 import { createMaintainer } from './agent.ts'
+import { readInstalledPackage } from './installed-package.ts'
 import { Narrator, type Tally } from './narrator.ts'
 import { type Kind, openPlace } from './providers.ts'
-import { firstPart, lastWords, secondPart } from './story.ts'
+import { firstPart, lastWords, type Part, secondPart } from './story.ts'
 
 /** What a process says to the one that started it. */
 export interface Report {
+  /** Of the process that carries the agent: to be killed when it says so. */
   readonly pid: number
   /** `killable`: the first process is in the middle of its work. */
   readonly status: 'killable' | 'completed'
@@ -26,7 +28,7 @@ export interface Report {
 }
 
 export interface Stage {
-  readonly part: 'first' | 'second'
+  readonly part: Part
   readonly kind: Kind
   /** Kept between the two processes. */
   readonly folder: string
@@ -68,7 +70,8 @@ class Play {
     this.#stage = stage
     this.#tell = tell
     const { selection, hasShell, isDurable, providers } = openPlace(stage.kind, stage.folder)
-    const agent = createMaintainer(selection, hasShell)
+    const readPackage = readInstalledPackage
+    const agent = createMaintainer({ provider: selection, hasShell, readPackage })
     const isFirst = stage.part === 'first'
     const script = isFirst ? firstPart(hasShell) : secondPart(hasShell, isDurable)
     const options = { workspaceProviders: providers, leaseMs }

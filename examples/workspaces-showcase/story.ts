@@ -1,9 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { MockStep, StepInput, StepResult, ToolCall } from '@helix-agents/core'
+import type { Message, MockStep, StepInput, StepResult, ToolCall } from '@helix-agents/core'
 import { formatEdits, monthsTest, parserEdits } from './months.ts'
 
 /** The test prints this when all is well. */
 export const testPassed = 'months: every check passed'
+
+/** The story has two processes; the first is killed. */
+export type Part = 'first' | 'second'
 
 interface Call {
   readonly tool: string
@@ -25,7 +27,21 @@ export function firstPart(hasShell: boolean): MockStep[] {
 /** What the model does when the second process has resumed the session. */
 export function secondPart(hasShell: boolean, isDurable: boolean): MockStep[] {
   if (!isDurable) return [lookForFiles, reportLoss]
-  return hasShell ? [findOut, testOnceMore, showDiff, finish] : [lookForFiles, finish]
+  return hasShell
+    ? [findOut, testOnceMore, showDiff, finish]
+    : [lookForFiles, lookIntoFile, finishUnseen]
+}
+
+/**
+ * The step of an agent that lives in a Worker: its object may be moved at any time, so that which
+ * step is next follows from the conversation.
+ */
+export function hostedStep(part: Part, messages: readonly Message[]): MockStep {
+  const begin = firstPart(false).slice(0, -1)
+  const script = part === 'first' ? firstPart(false) : [...begin, ...secondPart(false, true)]
+  const step = script[messages.filter(({ role }) => role === 'assistant').length]
+  if (step === undefined) throw new Error('the story has no further step')
+  return step
 }
 
 /** Runs of the test in the command that the first process does not survive. */
@@ -105,7 +121,8 @@ const soak: MockStep = (input) => {
 /** Without a shell nothing takes long: the process dies while the model thinks. */
 const think: MockStep = async ({ callbacks }) => {
   callbacks.onTextDelta?.(lastWords)
-  return sleep(60_000, says('This is never said.'))
+  await new Promise((resolve) => setTimeout(resolve, 60_000))
+  return says('This is never said.')
 }
 
 const lookForFiles: MockStep = () =>
@@ -113,6 +130,14 @@ const lookForFiles: MockStep = () =>
     tool: 'workspace__box__ls',
     input: { path: '/' },
   })
+
+const lookIntoFile: MockStep = (input) => {
+  expectIn(results(input), 'original')
+  return says('They are. And my last edits?', {
+    tool: 'workspace__box__grep',
+    input: { pattern: '\\bmo\\b', opts: { path: '/ms' } },
+  })
+}
 
 const findOut: MockStep = (input) => {
   const seen = results(input)
@@ -142,6 +167,15 @@ const finish: MockStep = (input) => {
   return { type: 'text', content: '`ms` understands months, both ways.', shouldStop: true }
 }
 
+const finishUnseen: MockStep = (input) => {
+  const seen = results(input)
+  for (const { newText } of [...parserEdits.slice(0, 1), ...formatEdits]) {
+    expectIn(seen, newText.split('\n').find((line) => /\bmo\b.*;$/.test(line)) ?? newText)
+  }
+  const content = '`ms` should understand months, both ways; without a shell I could not test it.'
+  return { type: 'text', content, shouldStop: true }
+}
+
 const reportLoss: MockStep = (input) => {
   const seen = results(input)
   expectIn(seen, 'started afresh')
@@ -164,11 +198,9 @@ function edits(list: readonly object[]): Call[] {
   return list.map((input) => ({ tool: 'workspace__box__edit_file', input }))
 }
 
-let nextCall = 1
-
 function says(content: string, ...calls: readonly Call[]): StepResult {
   const toolCalls: ToolCall[] = calls.map(({ tool, input }) => ({
-    id: `${process.pid}-${nextCall++}`,
+    id: crypto.randomUUID(),
     name: tool,
     arguments: input,
   }))

@@ -1,0 +1,105 @@
+// The commands of the README as processes: what they print, how they end, and that nothing of
+// them is left.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findServer, type LocalServer, waitFor } from './local-server.ts'
+
+const SLOW = 90_000
+let folder = ''
+const started: ChildProcess[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'helix-research-test-'))
+})
+
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    child.kill('SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function run(program: string, env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
+    env: { ...process.env, RESEARCH_FOLDER: folder, PORT: '0', TMPDIR: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  const closed = once(child, 'close')
+  const output = Promise.all([text(child.stdout), text(child.stderr), closed])
+  const end = output.then(([stdout, stderr, [code]]) => ({ stdout, stderr, code: code as number }))
+  return { child, end }
+}
+
+/** Whether any process of the group is there; one that is only not yet waited for is not. */
+function isAlive({ pid }: LocalServer): boolean {
+  try {
+    return process.kill(-pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const gone = (server: LocalServer) =>
+  waitFor('the end of workerd', () => (isAlive(server) ? undefined : true), 10_000)
+
+test(
+  'one command starts the Worker, a second plays the story, and both leave nothing',
+  async () => {
+    const start = run('start.ts')
+    const first = await waitFor('the Worker', () => findServer(folder), 60_000)
+    expect(await run('talk.ts', { RESEARCH_TOKEN: 'wrong' }).end).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('401'),
+    })
+    const { stdout, stderr, code } = await run('talk.ts').end
+    expect([stderr, code]).toEqual(['', 0])
+    expect(stdout).toContain('every event was seen once, over both connections\n')
+    const second = findServer(folder)!
+    expect([second.url, second.pid === first.pid]).toEqual([first.url, false])
+    start.child.kill('SIGTERM')
+    expect(await start.end).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('it is started again on the same folder'),
+    })
+    await gone(second)
+    expect(findServer(folder)).toBeUndefined()
+  },
+  SLOW,
+)
+
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'the story that gets a %s leaves no workerd',
+  async (signal) => {
+    const story = run('main.ts')
+    const server = await waitFor('the Worker', () => findServerBelow(folder), 60_000)
+    story.child.kill(signal)
+    expect((await story.end).code).toBe(signal === 'SIGINT' ? 130 : null)
+    await gone(server)
+    // A process that was killed removes no folder.
+    const left = readdirSync(folder).filter((name) => name.startsWith('helix-research-'))
+    expect(left).toHaveLength(signal === 'SIGINT' ? 0 : 1)
+  },
+  SLOW,
+)
+
+/** Of a story, which makes its own folder. */
+function findServerBelow(parent: string): LocalServer | undefined {
+  const [own] = readdirSync(parent).filter((name) => name.startsWith('helix-research-'))
+  return own === undefined ? undefined : findServer(join(parent, own))
+}
+
+test('there is nobody to talk to before the start', async () => {
+  const { stdout, stderr, code } = await run('talk.ts').end
+  expect([stdout, stderr, code]).toEqual([
+    '',
+    'no Worker is running: use the script "start" first\n',
+    1,
+  ])
+})

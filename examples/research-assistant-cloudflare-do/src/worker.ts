@@ -1,0 +1,52 @@
+import { createAgentServer, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
+import { researchAssistant } from './agent.ts'
+import { authenticate } from './authenticate.ts'
+import { consoleLogger } from './console-logger.ts'
+import { createModel } from './model.ts'
+import { getNotes } from './notes-endpoint.ts'
+import { moveOldNotes } from './move-old-notes.ts'
+import { createNotesProvider, openNotes } from './notes-provider.ts'
+
+interface Bindings {
+  readonly RESEARCH: DurableObjectNamespace
+  readonly FILES: R2Bucket
+  /** `wrangler secret put RESEARCH_TOKEN`; without it nobody gets in. */
+  readonly RESEARCH_TOKEN?: string
+}
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends Bindings {}
+  }
+}
+
+/** One research, with its conversation, its stream and its notes. */
+export class ResearchAssistant extends createAgentServer({
+  llmAdapter: createModel,
+  agents: [researchAssistant],
+  workspaceProviders: (env, ctx) => [createNotesProvider(env, ctx)],
+  endpoints: { '/notes': getNotes },
+  logger: consoleLogger,
+  // After a crash nobody waits longer than this until the research goes on.
+  heartbeatMs: 5000,
+}) {
+  /** Notes of the release before become files. To be removed when no object has them any more. */
+  override async onStart(): Promise<void> {
+    const provider = createNotesProvider(this.env, this.ctx)
+    const count = await moveOldNotes(this.ctx.storage, () =>
+      openNotes({ provider, sessionId: this.name }),
+    )
+    if (count > 0) consoleLogger.info({ count, sessionId: this.name }, 'old notes are files now')
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const binding = { [researchAssistant.name]: 'RESEARCH' }
+    const options = { binding, authenticate, logger: consoleLogger }
+    return (
+      (await routeAgentRequest(request, env, options)) ??
+      Response.json({ error: 'there is no such route', code: 'not-found' }, { status: 404 })
+    )
+  },
+} satisfies ExportedHandler<Cloudflare.Env>

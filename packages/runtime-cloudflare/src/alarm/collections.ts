@@ -1,0 +1,33 @@
+import type { AlarmSource } from './alarm-scheduler.ts'
+
+/**
+ * A workspace provider that removes in the background what nobody needs any more. Providers for
+ * Durable Objects have both methods; others have neither.
+ */
+export interface CollectingProvider {
+  readonly providerId: string
+  /** When there will be something to remove, in milliseconds since the epoch. */
+  nextCollectionAt(): number | undefined | Promise<number | undefined>
+  /** Removes what is due. */
+  collect(now: number): unknown
+}
+
+/** A source for each of the providers that collect. */
+export function collectionsOf(providers: Iterable<unknown>): readonly AlarmSource[] {
+  return [...providers].filter(isCollecting).map((provider) => ({
+    name: `collection of ${provider.providerId}`,
+    nextAt: () => provider.nextCollectionAt(),
+    run: async (now) => void (await provider.collect(now)),
+  }))
+}
+
+function isCollecting(provider: unknown): provider is CollectingProvider {
+  return (
+    typeof provider === 'object' &&
+    provider !== null &&
+    'collect' in provider &&
+    typeof provider.collect === 'function' &&
+    'nextCollectionAt' in provider &&
+    typeof provider.nextCollectionAt === 'function'
+  )
+}

@@ -1,0 +1,84 @@
+import {
+  AgentAlreadyRunningError,
+  AgentDefinitionError,
+  HelixError,
+  type Logger,
+  SessionError,
+  StateStoreError,
+} from '@helix-agents/core'
+
+/** A refusal. Its message is shown to the client. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  readonly status: number
+  readonly code: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: Partial<Pick<RequestError, 'details' | 'headers'>> = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = options.details ?? {}
+    this.headers = options.headers ?? {}
+  }
+}
+
+const storeStatus: Readonly<Record<StateStoreError['code'], number>> = {
+  'not-found': 404,
+  'invalid-query': 400,
+  conflict: 409,
+  unavailable: 503,
+  corrupt: 500,
+  'schema-version': 500,
+}
+
+/** What a client is told of an error: never more than it may know. */
+export interface Refusal {
+  readonly status: number
+  readonly body: {
+    readonly error: string
+    readonly code: string
+    readonly [detail: string]: unknown
+  }
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Every error of a request ends here: a client gets JSON, the operator a line in the log. */
+export function toRefusal(error: unknown, logger: Logger, fields: object): Refusal {
+  if (error instanceof RequestError) {
+    const { status, code, message, details, headers } = error
+    return { status, body: { error: message, code, ...details }, headers }
+  }
+  const status = statusOf(error)
+  if (status < 500 && HelixError.isInstance(error)) {
+    return { status, body: { error: error.message, code: error.code } }
+  }
+  logger.error({ ...fields, err: error }, 'request failed')
+  const code = HelixError.isInstance(error) ? error.code : 'internal'
+  return { status, body: { error: 'the server failed; its log has the reason', code } }
+}
+
+export function toErrorResponse({ status, body, headers = {} }: Refusal): Response {
+  return Response.json(body, { status, headers })
+}
+
+function statusOf(error: unknown): number {
+  if (AgentAlreadyRunningError.isInstance(error)) return 409
+  if (StateStoreError.isInstance(error)) return storeStatus[error.code]
+  // The client has sent a state that the agent does not accept.
+  if (AgentDefinitionError.isInstance(error)) return 400
+  if (!SessionError.isInstance(error)) return 500
+  if (error.code === 'invalid-message') return 400
+  // Sessions of other agents are none of the caller's business.
+  return error.code === 'other-agent' ? 404 : 409
+}
+
+export function notFound(what: string): RequestError {
+  return new RequestError(404, 'not-found', `there is no such ${what}`)
+}

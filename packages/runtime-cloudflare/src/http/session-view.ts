@@ -1,0 +1,42 @@
+import type { Message, SessionState } from '@helix-agents/core'
+
+export interface SessionLinks {
+  readonly self: string
+  readonly messages: string
+  readonly stream: string
+}
+
+/** A session as clients see it: no refs, since those say where the files are. */
+export function toSessionView(session: SessionState, base: string): object {
+  const { sessionId, agentType, status, stepCount, messageCount, createdAt, updatedAt } = session
+  const workspaces = Object.entries(session.workspaceRefs).map(([name, { providerId }]) => ({
+    name,
+    provider: providerId,
+  }))
+  return {
+    sessionId,
+    agent: agentType,
+    status,
+    stepCount,
+    messageCount,
+    createdAt,
+    updatedAt,
+    workspaces,
+    ...(session.output === undefined ? {} : { output: session.output }),
+    ...(session.error === undefined ? {} : { error: session.error }),
+    links: linksOf(base),
+  }
+}
+
+export function linksOf(base: string): SessionLinks {
+  return { self: `${base}/state`, messages: `${base}/messages`, stream: `${base}/stream` }
+}
+
+/** A message as JSON: bytes are named by their size. */
+export function toMessageView(message: Message): unknown {
+  return JSON.parse(
+    JSON.stringify(message, (_, value: unknown) =>
+      ArrayBuffer.isView(value) ? { bytes: value.byteLength } : value,
+    ),
+  )
+}

@@ -1,0 +1,27 @@
+import type { Caller } from './caller.ts'
+
+/** What a request is for. */
+export interface RequestedSession<Env> {
+  readonly agent: string
+  readonly sessionId: string
+  readonly env: Env
+}
+
+/**
+ * Says who sends a request: a `Caller` lets it in, `null` or `undefined` is a 401, and a
+ * `Response` is sent as it is. It sees the request before anything of the session is touched, and
+ * must leave its body unread. Browsers send cookies with a WebSocket from any page: who relies on
+ * cookies checks `Origin`.
+ */
+export type Authenticate<Env> = (
+  request: Request,
+  target: RequestedSession<Env>,
+) => Caller | Response | null | undefined | Promise<Caller | Response | null | undefined>
+
+/**
+ * Lets everybody in, without a name: whoever knows the id of a session reads and steers it. For a
+ * Worker that only you can reach.
+ */
+export function insecureAllowAnyone(): Caller {
+  return {}
+}

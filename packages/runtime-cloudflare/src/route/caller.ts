@@ -1,0 +1,45 @@
+import type { JsonValue } from '@helix-agents/core'
+import * as z from 'zod'
+
+/** Who sends a request, as the authentication of the application says. */
+export interface Caller {
+  /**
+   * The owner of the sessions that the caller starts. A session of another user is not there for
+   * it. Without one, sessions have no owner: everybody who is let in may use them.
+   */
+  readonly userId?: string
+  /** Uses sessions of every user. Default false. */
+  readonly isOperator?: boolean
+  /** Labels of the sessions that the caller starts; a caller is at most 4 096 characters of JSON. */
+  readonly tags?: readonly string[]
+  readonly metadata?: Readonly<Record<string, JsonValue>>
+}
+
+const callerSchema = z.strictObject({
+  userId: z.string().min(1).optional(),
+  isOperator: z.boolean().optional(),
+  tags: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+})
+
+/** Of the header. A WebSocket carries 16 384 bytes with it, up to two for each character. */
+const MAX_CALLER_LENGTH = 4096
+
+export function isCaller(value: unknown): value is Caller {
+  return callerSchema.safeParse(value).success
+}
+
+/** The caller as a header. @throws {TypeError} for one that is too large to be carried. */
+export function encodeCaller(caller: Caller): string {
+  const text = encodeURIComponent(JSON.stringify(caller))
+  if (text.length > MAX_CALLER_LENGTH) throw new TypeError('the caller is too large for a header')
+  return text
+}
+
+/** Nobody in particular, when the header is absent. */
+export function decodeCaller(header: string | null): Caller {
+  if (header === null) return {}
+  const caller: unknown = JSON.parse(decodeURIComponent(header))
+  if (isCaller(caller)) return caller
+  throw new TypeError('the header names no caller')
+}

@@ -1,0 +1,30 @@
+import type {
+  Clock,
+  SessionState,
+  SessionStateStore,
+  StoredError,
+  StreamManager,
+} from '@helix-agents/core'
+import { tellEnd } from './tell-end.ts'
+
+const LEASE_MS = 60_000
+
+interface FailRunParts {
+  readonly stateStore: SessionStateStore
+  readonly streamManager: StreamManager
+  readonly clock: Clock
+}
+
+/** Ends a run that nobody carries any more as failed, and tells its readers. */
+export async function failRun(
+  { stateStore, streamManager, clock }: FailRunParts,
+  { sessionId, agentType }: SessionState,
+  error: StoredError,
+): Promise<void> {
+  const runId = crypto.randomUUID()
+  const now = clock.now()
+  await stateStore.beginRun({ sessionId, runId, now, leaseMs: LEASE_MS })
+  await streamManager.resumeRun(sessionId, runId, agentType)
+  const ended = await stateStore.endRun({ sessionId, runId, now, status: 'failed', error })
+  await tellEnd(streamManager, ended, now)
+}

@@ -1,0 +1,52 @@
+const PREFIX = 'helix:run:'
+
+/** What an instance of an object must know to go on with a run of the one before. */
+export interface RunNote {
+  readonly sessionId: string
+  readonly keepWorkspaces: boolean
+  /** How often the run was taken up again without getting any further. */
+  readonly attempts: number
+  /** How far it was when it was taken up last. */
+  readonly progress?: string
+  /** Not to be taken up before; milliseconds since the epoch. */
+  readonly retryAt?: number
+}
+
+/** The runs that are under way, as the storage of the object has them. */
+export class RunNotes {
+  readonly #kv: SyncKvStorage
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv
+  }
+
+  all(): readonly RunNote[] {
+    return [...this.#kv.list({ prefix: PREFIX })].map(([, note]) => note).filter(isNote)
+  }
+
+  get(sessionId: string): RunNote | undefined {
+    const note = this.#kv.get(PREFIX + sessionId)
+    return isNote(note) ? note : undefined
+  }
+
+  put(note: RunNote): void {
+    this.#kv.put(PREFIX + note.sessionId, note)
+  }
+
+  remove(sessionId: string): void {
+    this.#kv.delete(PREFIX + sessionId)
+  }
+}
+
+function isNote(value: unknown): value is RunNote {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'sessionId' in value &&
+    typeof value.sessionId === 'string' &&
+    'keepWorkspaces' in value &&
+    typeof value.keepWorkspaces === 'boolean' &&
+    'attempts' in value &&
+    typeof value.attempts === 'number'
+  )
+}

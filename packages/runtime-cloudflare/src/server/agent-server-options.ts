@@ -1,0 +1,74 @@
+import type {
+  Agent,
+  LLMAdapter,
+  SessionStateStore,
+  StreamManager,
+  WorkspaceProvider,
+} from '@helix-agents/core'
+import type {
+  JSAgentExecutor,
+  JSAgentExecutorOptions,
+  WorkspaceProviders,
+} from '@helix-agents/runtime-js'
+import type { DurableObjectStoresOptions } from '@helix-agents/store-cloudflare'
+import type { Caller } from '../route/caller.ts'
+import type { ServerHooks } from './server-hooks.ts'
+
+/** The session that an object is for. */
+export interface ObjectSession {
+  readonly sessionId: string
+}
+
+/** What an endpoint of the application may use. */
+export interface EndpointContext<Env> extends ObjectSession {
+  readonly env: Env
+  readonly ctx: DurableObjectState
+  readonly caller: Caller
+  readonly executor: JSAgentExecutor
+  readonly stateStore: SessionStateStore
+  readonly streamManager: StreamManager
+}
+
+/** Answers a request for a path of its own. What it throws is a 500, or the `RequestError` it is. */
+export type EndpointHandler<Env> = (
+  request: Request,
+  context: EndpointContext<Env>,
+) => Response | Promise<Response>
+
+/** Makes the providers of one object. */
+export type CreateProviders<Env> = (
+  env: Env,
+  ctx: DurableObjectState,
+  session: ObjectSession,
+) => WorkspaceProviders | readonly WorkspaceProvider[]
+
+type ExecutorOptions = Omit<JSAgentExecutorOptions, 'workspaceProviders' | 'leaseMs'>
+
+export interface AgentServerOptions<Env> extends ExecutorOptions {
+  /** The model; made for each run, when it is called first. */
+  readonly llmAdapter: (env: Env, ctx: DurableObjectState) => LLMAdapter
+  /** The agents that a session can be of; a function when they need bindings or the storage. */
+  readonly agents: readonly Agent[] | ((env: Env, ctx: DurableObjectState) => readonly Agent[])
+  /** The kinds of workspaces on offer, made once for each instance of an object. Default: none. */
+  readonly workspaceProviders?: CreateProviders<Env>
+  /** Called around the turns that clients ask for. */
+  readonly hooks?: ServerHooks
+  /** Further paths, looked at before the built-in ones. */
+  readonly endpoints?: Readonly<Record<string, EndpointHandler<Env>>>
+  /**
+   * Workspaces outlive the runs that clients start, so that the next turn finds its files. Default
+   * true.
+   */
+  readonly keepWorkspaces?: boolean
+  /** Largest body of a request, and largest message of a WebSocket, in bytes. Default 1 MiB. */
+  readonly maxBodyBytes?: number
+  /**
+   * How often a run that was cut off is taken up again without getting any further, before it
+   * fails with `recovery-failed`. Default 5.
+   */
+  readonly maxResumeAttempts?: number
+  /** How often an object is woken while a run is under way, in milliseconds. Default 30 000. */
+  readonly heartbeatMs?: number
+  /** How much of each stream is kept. */
+  readonly streams?: NonNullable<DurableObjectStoresOptions['streams']>
+}

@@ -1,0 +1,66 @@
+import type { Agent, SessionState } from '@helix-agents/core'
+import type { AgentHandle } from '@helix-agents/runtime-js'
+import { notFound } from '../http/http-error.ts'
+import type { Caller } from '../route/caller.ts'
+import type { AgentHost } from './agent-host.ts'
+
+/** One caller and the session of the object, as far as the caller may use it. */
+export interface SessionAccess<Env> {
+  readonly host: AgentHost<Env>
+  readonly caller: Caller
+  readonly agent: Agent
+  /** As it was when the request came; `null` when there is none yet. */
+  readonly session: SessionState | null
+}
+
+/** Who asks, and for which agent. */
+export interface AccessRequest {
+  readonly caller: Caller
+  /** Absent when the object is called past `routeAgentRequest`. */
+  readonly agent?: string
+}
+
+/**
+ * Loads the session for a caller. A session of another user or of another agent is not there.
+ * @throws {RequestError} 404
+ */
+export async function openAccess<Env>(
+  host: AgentHost<Env>,
+  { caller, agent: named }: AccessRequest,
+): Promise<SessionAccess<Env>> {
+  const session = await host.stateStore.loadSession(host.sessionId)
+  if (session !== null && !mayUse(caller, session)) throw notFound('session')
+  const agent = host.agents.get(named ?? session?.agentType ?? onlyOf(host.agents) ?? '')
+  if (agent === undefined) throw notFound('agent')
+  if (session !== null && session.agentType !== agent.name) throw notFound('session')
+  return { host, caller, agent, session }
+}
+
+function mayUse({ userId, isOperator }: Caller, session: SessionState): boolean {
+  return session.userId === undefined || session.userId === userId || isOperator === true
+}
+
+function onlyOf(agents: ReadonlyMap<string, Agent>): string | undefined {
+  const [first] = agents.keys()
+  return agents.size === 1 ? first : undefined
+}
+
+/** Whether there is a session, and it is one that the caller may use. */
+export async function maySee<Env>(host: AgentHost<Env>, asked: AccessRequest): Promise<boolean> {
+  const session = await host.stateStore.loadSession(host.sessionId)
+  if (session === null || !mayUse(asked.caller, session)) return false
+  return asked.agent === undefined || asked.agent === session.agentType
+}
+
+/** @throws {RequestError} 404 for a session that was never started. */
+export function known<Env>({ session }: SessionAccess<Env>): SessionState {
+  if (session === null) throw notFound('session')
+  return session
+}
+
+/** @throws {RequestError} 404 */
+export async function handleOf<Env>({ host, agent }: SessionAccess<Env>): Promise<AgentHandle> {
+  const handle = await host.executor.getHandle(agent, host.sessionId)
+  if (handle === null) throw notFound('session')
+  return handle
+}

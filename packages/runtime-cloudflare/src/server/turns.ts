@@ -1,0 +1,131 @@
+import type { SessionLabels } from '@helix-agents/core'
+import type { AgentHandle } from '@helix-agents/runtime-js'
+import { RequestError } from '../http/http-error.ts'
+import type { Caller } from '../route/caller.ts'
+import type { ExecutionState, TurnRequest } from './server-hooks.ts'
+import { handleOf, known, type SessionAccess } from './session-access.ts'
+
+/** What clients ask of a session, over HTTP or over a WebSocket. */
+export type Turn<Env> = (access: SessionAccess<Env>) => Promise<AgentHandle>
+
+/** Starts a new session. @throws {RequestError} 409 for one that is there. */
+export function start<Env>(message: string, state?: Readonly<Record<string, unknown>>): Turn<Env> {
+  return async (access) => {
+    const { session } = access
+    if (session !== null && session.status !== 'idle') {
+      throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
+    }
+    return begin(access, message, state)
+  }
+}
+
+/**
+ * Says something. A turn that was not finished goes on and hears it; otherwise it starts the
+ * next one, over a WebSocket also the first.
+ */
+export function say<Env>(message: string): Turn<Env> {
+  return async (access) => {
+    return goesOn(access) ? resume<Env>(message)(access) : begin(access, message)
+  }
+}
+
+/** Goes on with a session. */
+export function resume<Env>(message?: string): Turn<Env> {
+  return async (access) => {
+    const { host, agent } = access
+    const { sessionId } = known(access)
+    const turn = turnOf(access, message)
+    const { hooks } = host.options
+    await hooks?.beforeResume?.(turn)
+    const options = { keepWorkspaces: keeps(access), ...(message === undefined ? {} : { message }) }
+    const handle = await host.executor.resume(agent, sessionId, options)
+    await hooks?.afterResume?.({ ...turn, runId: handle.runId })
+    return handle
+  }
+}
+
+/** Lets the run stop after its step. @throws {RequestError} 409 when there is none. */
+export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
+  const { sessionId } = known(access)
+  if (!access.host.watchdog.isRunning(sessionId)) {
+    throw new RequestError(409, 'not-running', 'the session does not run')
+  }
+  const handle = await handleOf(access)
+  await handle.interrupt()
+  return handle
+}
+
+/** Stops the run, or ends a paused session, for good. */
+export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
+  known(access)
+  const handle = await handleOf(access)
+  await handle.abort()
+  return handle
+}
+
+async function begin<Env>(
+  access: SessionAccess<Env>,
+  message: string,
+  state?: Readonly<Record<string, unknown>>,
+): Promise<AgentHandle> {
+  const { host, agent } = access
+  const { hooks } = host.options
+  const turn = turnOf(access, message)
+  await hooks?.beforeStart?.(turn)
+  // The hook may have interrupted the run that was under way: that one hears the message.
+  if (hooks?.beforeStart !== undefined && (await isPaused(access)))
+    return resume<Env>(message)(access)
+  const input = state === undefined ? message : { message, state }
+  const labels = labelsOf(access.caller)
+  const options = { ...labels, sessionId: host.sessionId, keepWorkspaces: keeps(access) }
+  const handle = await host.executor.execute(agent, input, options)
+  await hooks?.afterStart?.({ ...turn, runId: handle.runId })
+  return handle
+}
+
+function labelsOf({ userId, tags, metadata }: Caller): SessionLabels {
+  return {
+    ...(userId === undefined ? {} : { userId }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
+}
+
+function goesOn<Env>({ session }: SessionAccess<Env>): boolean {
+  return session?.status === 'interrupted' || session?.status === 'failed'
+}
+
+async function isPaused<Env>({ host }: SessionAccess<Env>): Promise<boolean> {
+  return (await host.stateStore.loadSession(host.sessionId))?.status === 'interrupted'
+}
+
+function keeps<Env>({ host }: SessionAccess<Env>): boolean {
+  return host.options.keepWorkspaces ?? true
+}
+
+function turnOf<Env>(access: SessionAccess<Env>, message: string | undefined): TurnRequest {
+  const { host, agent, caller } = access
+  return {
+    sessionId: host.sessionId,
+    agent: agent.name,
+    caller,
+    executionState: executionStateOf(access),
+    ...(message === undefined ? {} : { message }),
+  }
+}
+
+function executionStateOf<Env>(access: SessionAccess<Env>): ExecutionState {
+  const { host } = access
+  return {
+    get isExecuting() {
+      return host.watchdog.isRunning(host.sessionId)
+    },
+    interrupt: async (reason) => {
+      if (!host.watchdog.isRunning(host.sessionId)) return
+      host.logger.info({ sessionId: host.sessionId, reason }, 'run is interrupted by a hook')
+      const handle = await handleOf(access)
+      await handle.interrupt()
+      await handle.result()
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { Connection } from 'partyserver'
+import { type Logger, type StreamManager, toChunkJson } from '@helix-agents/core'
+import { noteState, stateOf } from './socket-state.ts'
+
+export interface SocketPumpsParts {
+  readonly streamManager: StreamManager
+  readonly sessionId: () => string
+  readonly sockets: () => Iterable<Connection>
+  /** Whether the session is one that the client may see: it may have come before its owner. */
+  readonly mayRead: (socket: Connection) => Promise<boolean>
+  readonly logger: Logger
+}
+
+interface Pump {
+  readonly abort: AbortController
+  /** A run has begun since it began to read. */
+  looksAgain: boolean
+}
+
+/**
+ * Sends the chunks of the session to its WebSockets. How far each one is stands in its state, so
+ * that it goes on there when the object was evicted or has slept.
+ */
+export class SocketPumps {
+  readonly #parts: SocketPumpsParts
+  readonly #pumps = new Map<string, Pump>()
+
+  constructor(parts: SocketPumpsParts) {
+    this.#parts = parts
+  }
+
+  /** For a new run, and for a new instance of the object. */
+  startAll(): void {
+    for (const socket of this.#parts.sockets()) this.start(socket)
+  }
+
+  start(socket: Connection): void {
+    const running = this.#pumps.get(socket.id)
+    if (running !== undefined) {
+      running.looksAgain = true
+      return
+    }
+    const pump = { abort: new AbortController(), looksAgain: false }
+    this.#pumps.set(socket.id, pump)
+    void this.#run(socket, pump)
+  }
+
+  stop(socket: Connection): void {
+    this.#pumps.get(socket.id)?.abort.abort()
+  }
+
+  async #run(socket: Connection, pump: Pump): Promise<void> {
+    try {
+      do {
+        pump.looksAgain = false
+        await this.#send(socket, pump.abort.signal)
+      } while (pump.looksAgain && !pump.abort.signal.aborted)
+    } catch (err) {
+      this.#parts.logger.warn({ err, sessionId: this.#parts.sessionId() }, 'WebSocket failed')
+      socket.close(1011, 'the stream failed')
+    } finally {
+      this.#pumps.delete(socket.id)
+    }
+  }
+
+  /** All there is, to the end of the run; then says that it has ended. */
+  async #send(socket: Connection, signal: AbortSignal): Promise<void> {
+    const { streamManager, sessionId, mayRead } = this.#parts
+    if (!(await mayRead(socket))) return
+    const { next } = stateOf(socket)
+    const from = next === undefined ? {} : { fromSequence: next }
+    const chunks = await streamManager.read(sessionId(), { ...from, signal })
+    if (chunks === null) return
+    for await (const chunk of chunks) {
+      socket.send(toChunkJson(chunk))
+      noteState(socket, { next: chunk.sequence + 1, hasEnded: false })
+    }
+    if (signal.aborted || stateOf(socket).hasEnded) return
+    socket.send('{"type":"end"}')
+    noteState(socket, { hasEnded: true })
+  }
+}

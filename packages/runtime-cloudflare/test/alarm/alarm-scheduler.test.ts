@@ -1,0 +1,126 @@
+import { noopLogger } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { expect, test } from 'vitest'
+import { AlarmScheduler, type AlarmSource } from '../../src/alarm/alarm-scheduler.ts'
+import { collectionsOf } from '../../src/alarm/collections.ts'
+
+function createSubject(...sources: readonly AlarmSource[]) {
+  const clock = new ManualClock()
+  const state: { alarm: number | null; sets: number } = { alarm: null, sets: 0 }
+  const storage = {
+    getAlarm: async () => state.alarm,
+    setAlarm: async (at: number | Date) => {
+      state.alarm = Number(at)
+      state.sets++
+    },
+    deleteAlarm: async () => void (state.alarm = null),
+  }
+  const scheduler = new AlarmScheduler({
+    storage,
+    clock,
+    logger: noopLogger,
+    sources: () => sources,
+  })
+  return { clock, state, scheduler }
+}
+
+/** Wants to be called at the times that are left. */
+function source(name: string, times: number[], run = async (): Promise<void> => {}) {
+  const ran: number[] = []
+  const one: AlarmSource = {
+    name,
+    nextAt: () => times[0],
+    run: async (now) => {
+      ran.push(now)
+      times.shift()
+      await run()
+    },
+  }
+  return Object.assign(one, { ran })
+}
+
+test('the alarm is the earliest wish', async () => {
+  const base = new ManualClock().now()
+  const { state, scheduler } = createSubject(source('a', [base + 50]), source('b', [base + 20]))
+  await scheduler.update()
+  expect(state.alarm).toBe(base + 20)
+})
+
+test('is not set again while it is early enough', async () => {
+  const base = new ManualClock().now()
+  const times = [base + 50]
+  const { state, scheduler } = createSubject(source('a', times))
+  await scheduler.update()
+  times[0] = base + 80
+  await scheduler.update()
+  expect(state).toMatchObject({ alarm: base + 50, sets: 1 })
+  times[0] = base + 10
+  await scheduler.update()
+  expect(state).toMatchObject({ alarm: base + 10, sets: 2 })
+})
+
+test('is taken away when nobody wants it', async () => {
+  const times = [new ManualClock().now() + 50]
+  const { state, scheduler } = createSubject(source('a', times))
+  await scheduler.update()
+  times.shift()
+  await scheduler.update()
+  expect(state.alarm).toBeNull()
+})
+
+test('runs what is due, and nothing else', async () => {
+  const base = new ManualClock().now()
+  const a = source('a', [base + 10, base + 40])
+  const b = source('b', [base + 30])
+  const { clock, state, scheduler } = createSubject(a, b)
+  await clock.advance(20)
+  state.alarm = null
+  await scheduler.ring()
+  expect([a.ran, b.ran]).toEqual([[base + 20], []])
+  expect(state.alarm).toBe(base + 30)
+})
+
+test('a source that fails is tried again a minute later, and does not stop the others', async () => {
+  const base = new ManualClock().now()
+  const bad: AlarmSource = {
+    name: 'bad',
+    nextAt: () => base,
+    run: () => Promise.reject(new Error('mine')),
+  }
+  const good = source('good', [base])
+  const { state, scheduler } = createSubject(bad, good)
+  await scheduler.ring()
+  expect(good.ran).toEqual([base])
+  expect(state.alarm).toBe(base + 60_000)
+})
+
+test('a source whose wish fails does not stop the others', async () => {
+  const base = new ManualClock().now()
+  const bad: AlarmSource = {
+    name: 'bad',
+    nextAt: () => Promise.reject(new Error('mine')),
+    run: async () => {},
+  }
+  const { state, scheduler } = createSubject(bad, source('good', [base + 5]))
+  await scheduler.update()
+  expect(state.alarm).toBe(base + 5)
+})
+
+test('providers that collect are sources, others are not', async () => {
+  const collected: number[] = []
+  const provider = {
+    providerId: 'files',
+    nextCollectionAt: () => 7,
+    collect: async (now: number) => void collected.push(now),
+  }
+  const [files, ...others] = collectionsOf([
+    { providerId: 'plain' },
+    null,
+    provider,
+    { collect: 1 },
+  ])
+  expect(others).toEqual([])
+  expect(await files!.nextAt(0)).toBe(7)
+  await files!.run(9)
+  expect(collected).toEqual([9])
+})

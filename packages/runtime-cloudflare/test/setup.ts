@@ -1,0 +1,12 @@
+import { abortAllDurableObjects, reset } from 'cloudflare:test'
+import { afterEach, beforeAll } from 'vitest'
+
+beforeAll(() => {
+  if (navigator.userAgent !== 'Cloudflare-Workers') throw new Error('this is not workerd')
+})
+
+// All files share one workerd: end what still runs and empty its storage after each test.
+afterEach(async () => {
+  await abortAllDurableObjects()
+  await reset()
+})

@@ -1,0 +1,148 @@
+import { type Agent, defineAgent, type Logger } from '@helix-agents/core'
+import {
+  type AgentServerOptions,
+  createAgentServer,
+  insecureAllowAnyone,
+  routeAgentRequest,
+} from '@helix-agents/runtime-cloudflare'
+import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
+import { say, scripts } from './scripts.ts'
+
+interface Bindings {
+  AGENTS: DurableObjectNamespace<TestAgent>
+  HEALTH: DurableObjectNamespace<HealthAgent>
+  QUICK: DurableObjectNamespace<QuickAgent>
+  BARE: DurableObjectNamespace<BareAgent>
+}
+
+declare global {
+  namespace Cloudflare {
+    interface GlobalProps {
+      mainModule: typeof import('./worker.ts')
+    }
+    interface Env extends Bindings {}
+  }
+}
+
+/** Lines of the log, newest last. */
+export const lines: {
+  readonly level: string
+  readonly fields: object
+  readonly message: string
+}[] = []
+const log =
+  (level: string) =>
+  (fields: object, message: string): void =>
+    void lines.push({ level, fields, message })
+const logger: Logger = {
+  debug: log('debug'),
+  info: log('info'),
+  warn: log('warn'),
+  error: log('error'),
+}
+
+const box = { provider: { kind: 'in-memory' }, capabilities: { fs: true } } as const
+
+function agentsOf(ctx: DurableObjectState, name = 'tested'): readonly Agent[] {
+  const tools = scripts.get(ctx.id.name ?? '')?.tools ?? []
+  const made = typeof tools === 'function' ? tools(ctx) : tools
+  const common = { llmConfig: { model: 'scripted' }, tools: made }
+  return [
+    defineAgent({ ...common, name, workspaces: { box } }),
+    defineAgent({ ...common, name: 'quick' }),
+    defineAgent({ ...common, name: 'other' }),
+  ]
+}
+
+const options: AgentServerOptions<Cloudflare.Env> = {
+  llmAdapter: (_, ctx) => ({
+    generateStep: async (input) =>
+      scripts.get(ctx.id.name ?? '')?.brain(input.messages, input) ?? say('done'),
+  }),
+  agents: (_, ctx) => scripts.get(ctx.id.name ?? '')?.agents?.(ctx) ?? agentsOf(ctx),
+  workspaceProviders: (_, { id, storage }) => [
+    new InMemoryWorkspaceProvider(),
+    new CloudflareFileStoreWorkspaceProvider({ storage }),
+    ...(scripts.get(id.name ?? '')?.providers?.(storage) ?? []),
+  ],
+  logger,
+  maxBodyBytes: 10_000,
+  hooks: {
+    beforeStart: (turn) => scripts.get(turn.sessionId)?.hooks?.beforeStart?.(turn),
+    afterStart: (turn) => scripts.get(turn.sessionId)?.hooks?.afterStart?.(turn),
+    beforeResume: (turn) => scripts.get(turn.sessionId)?.hooks?.beforeResume?.(turn),
+    afterResume: (turn) => scripts.get(turn.sessionId)?.hooks?.afterResume?.(turn),
+  },
+  endpoints: {
+    '/whoami': (_, { caller, sessionId }) => Response.json({ caller, sessionId }),
+    '/broken': () => {
+      throw new Error('secret of the server')
+    },
+  },
+}
+
+export class TestAgent extends createAgentServer(options) {}
+
+/** Is woken soon, and opens all workspaces at once, two at a time. */
+export class QuickAgent extends createAgentServer({
+  ...options,
+  heartbeatMs: 30,
+  workspaceOpenStrategy: 'eager',
+  workspaceMaxConcurrentOpens: 2,
+}) {}
+
+/** As the runbook prints it. */
+export class HealthAgent extends createAgentServer({
+  llmAdapter: (_, ctx) => ({
+    generateStep: async (input) =>
+      scripts.get(ctx.id.name ?? '')?.brain(input.messages, input) ?? say('done'),
+  }),
+  agents: (_, ctx) => agentsOf(ctx, 'health'),
+  workspaceProviders: () => new Map([['in-memory', new InMemoryWorkspaceProvider()]]),
+}) {
+  // oxfmt-ignore
+  async fetch(req: Request): Promise<Response> {
+    const url = new URL(req.url);
+    if (url.pathname === '/healthz') {
+      const sessionId = req.headers.get('x-partykit-room') ?? '';
+      const registry = this.executor.getWorkspaceRegistry(sessionId);
+      if (!registry) {
+        return new Response(JSON.stringify({ error: 'no active session' }), {
+          status: 404,
+          headers: { 'Content-Type': 'application/json' },
+        });
+      }
+      return Response.json({ workspaces: registry.describe() });
+    }
+    // ... rest of your fetch routing ...
+    return super.fetch(req);
+  }
+}
+
+/** The least there is to say; its providers cannot be told apart. */
+export class BareAgent extends createAgentServer({
+  llmAdapter: () => ({ generateStep: async () => say('bare') }),
+  agents: [defineAgent({ name: 'bare', llmConfig: { model: 'scripted' } })],
+  workspaceProviders: () => [new InMemoryWorkspaceProvider(), new InMemoryWorkspaceProvider()],
+}) {}
+
+const bindings: Readonly<Record<string, string>> = {
+  tested: 'AGENTS',
+  other: 'AGENTS',
+  health: 'HEALTH',
+  quick: 'QUICK',
+  recorded: 'QUICK',
+  unbound: 'MISSING',
+}
+
+export default {
+  async fetch(request, env) {
+    const response = await routeAgentRequest(request, env, {
+      binding: bindings,
+      authenticate: insecureAllowAnyone,
+      logger,
+    })
+    return response ?? new Response('not an agent', { status: 418 })
+  },
+} satisfies ExportedHandler<Cloudflare.Env>

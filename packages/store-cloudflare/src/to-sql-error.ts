@@ -1,0 +1,21 @@
+import { SqlError, type SqlErrorKind } from '@helix-agents/store-sql'
+
+/** By the name of the result code of SQLite, which the runtime adds to its messages. */
+const KINDS: Readonly<Record<string, SqlErrorKind>> = {
+  SQLITE_BUSY: 'busy',
+  SQLITE_LOCKED: 'busy',
+  SQLITE_FULL: 'full',
+  SQLITE_READONLY: 'read-only',
+  SQLITE_CORRUPT: 'corrupt',
+  SQLITE_NOTADB: 'corrupt',
+  SQLITE_IOERR: 'io',
+  SQLITE_CANTOPEN: 'io',
+}
+
+/** What a statement of a Durable Object threw, as the port has it. */
+export function toSqlError(error: unknown): SqlError {
+  if (error instanceof SqlError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const [code = ''] = /SQLITE_[A-Z]+/.exec(message) ?? []
+  return new SqlError(KINDS[code] ?? 'failed', message, { cause: error })
+}

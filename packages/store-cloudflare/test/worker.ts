@@ -1,0 +1,33 @@
+import { DurableObject } from 'cloudflare:workers'
+import { type DurableObjectStores, openDurableObjectStores } from '@helix-agents/store-cloudflare'
+
+/** Opens its stores as a real object does; the tests work on them directly. */
+export class StoreObject extends DurableObject {
+  stores: DurableObjectStores | undefined
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    void ctx.blockConcurrencyWhile(async () => {
+      this.stores = await openDurableObjectStores(ctx.storage, {
+        streams: { maxBufferedChunks: 10 },
+      })
+    })
+  }
+
+  ping(): void {}
+}
+
+declare global {
+  namespace Cloudflare {
+    interface GlobalProps {
+      mainModule: typeof import('./worker.ts')
+    }
+    interface Env {
+      STORE: DurableObjectNamespace<StoreObject>
+    }
+  }
+}
+
+export default {
+  fetch: (): Response => new Response('nothing here', { status: 404 }),
+}

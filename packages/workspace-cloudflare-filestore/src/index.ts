@@ -1,0 +1,15 @@
+export type { CollectionReport } from './collect/collector.ts'
+export type { CloudflareFileStoreConfig } from './config.ts'
+export { FileStoreFileSystem } from './file-store-file-system.ts'
+export { CloudflareFileStoreWorkspaceProvider } from './provider.ts'
+export type { CloudflareFileStoreProviderOptions } from './provider-options.ts'
+export type {
+  FileStoreBucket,
+  FileStoreSql,
+  FileStoreStorage,
+  ObjectBody,
+  ObjectRange,
+  SqlBinding,
+  SqlRow,
+  SqlValue,
+} from './storage/ports.ts'

@@ -1,0 +1,202 @@
+import {
+  type Clock,
+  createOpenLimit,
+  type Logger,
+  noopLogger,
+  type OpenedWorkspace,
+  type OpenLimit,
+  type OpenOptions,
+  type ResolveOptions,
+  type SessionRef,
+  systemClock,
+  WorkspaceFailedError,
+  type WorkspaceProvider,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import { type CollectionReport, Collector } from './collect/collector.ts'
+import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig } from './config.ts'
+import { FileStoreFileSystem } from './file-store-file-system.ts'
+import { deleteNamespace } from './namespaces/delete-namespace.ts'
+import { namespaceOwner } from './namespaces/namespace-key.ts'
+import { belongsTo, findNamespace, type Namespace, openNamespace } from './namespaces/namespaces.ts'
+import { ObjectStore } from './objects/object-store.ts'
+import {
+  type CloudflareFileStoreProviderOptions,
+  type FileStoreSettings,
+  readSettings,
+} from './provider-options.ts'
+import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'
+import { migrate } from './schema/migrate.ts'
+import { Database, lost } from './storage/database.ts'
+import type { FileStoreBucket } from './storage/ports.ts'
+import { type SharedState, sharedStateOf } from './storage/shared-state.ts'
+import type { StoreContext } from './store-context.ts'
+import { FileStoreWorkspace } from './workspace.ts'
+
+const MEGABYTE = 1024 * 1024
+
+/**
+ * Workspaces in the SQLite database of the agent's own Durable Object, large files in R2. They
+ * survive the eviction of the object; `close()` removes them, `detach()` keeps them.
+ *
+ * The object has one alarm and somebody else owns it: let it call `collect()` at
+ * `nextCollectionAt()`, or pass `scheduleCollection`.
+ */
+export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<CloudflareFileStoreConfig> {
+  readonly providerId = FILE_STORE_KIND
+  readonly capabilities = { fs: true } as const
+  readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly #database: Database
+  readonly #bucket: FileStoreBucket | undefined
+  readonly #shared: SharedState
+  readonly #settings: FileStoreSettings
+  readonly #collector: Collector
+  readonly #openLimit: OpenLimit
+  readonly #schedule: ((atMs: number) => void) | undefined
+  readonly #clock: Clock
+  readonly #logger: Logger
+
+  /** @throws {WorkspaceFailedError} `config-invalid`, naming the option. */
+  constructor(options: CloudflareFileStoreProviderOptions) {
+    this.#database = new Database(options.storage)
+    this.#bucket = options.r2
+    this.#shared = sharedStateOf(options.storage)
+    this.#settings = readSettings(options)
+    this.#openLimit = createOpenLimit(options.maxGlobalConcurrentOpens)
+    this.#schedule = options.scheduleCollection
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? noopLogger
+    this.#collector = new Collector({
+      database: this.#database,
+      bucket: options.r2,
+      shared: this.#shared,
+      graceMs: this.#settings.collectionGraceMs,
+      logger: this.#logger,
+    })
+  }
+
+  /** @throws {WorkspaceFailedError} `config-invalid`, naming each bad field. */
+  parseConfig(config: unknown): CloudflareFileStoreConfig {
+    return parseFileStoreConfig(config)
+  }
+
+  /**
+   * Makes the files of a session's workspace, or those that sessions share; finds them when they
+   * are there.
+   * @throws {WorkspaceFailedError} `sharing-not-declared` for a namespace that is not declared to
+   * be shared; `config-invalid` when the files are partly in a bucket and there is none.
+   */
+  open(
+    config: CloudflareFileStoreConfig,
+    session: SessionRef,
+    options: OpenOptions,
+  ): Promise<OpenedWorkspace> {
+    return this.#openLimit(async () => {
+      const parsed = parseFileStoreConfig(config)
+      const owner = namespaceOwner(parsed, session.sessionId, options.workspace)
+      migrate(this.#database, this.#clock.now())
+      const { namespace, isNew } = openNamespace(this.#database, owner, this.#clock.now())
+      return this.#attach(namespace, options, isNew ? 'created' : 'reattached')
+    }, options.signal)
+  }
+
+  /**
+   * Attaches to files that were not removed.
+   * @throws {WorkspaceFailedError} `ref-invalid`, also for files of another session; `ref-version`.
+   * @throws {WorkspaceEvictedError} `lost` when they were removed.
+   */
+  resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
+    return this.#openLimit(async () => {
+      const id = readRef(ref)
+      migrate(this.#database, this.#clock.now())
+      const namespace = findNamespace(this.#database, id)
+      if (namespace === undefined) throw lost()
+      if (!belongsTo(namespace, options.session.sessionId)) {
+        throw new WorkspaceFailedError('ref-invalid', 'the stored ref is of another session')
+      }
+      return this.#attach(namespace, options, 'reattached')
+    }, options.signal)
+  }
+
+  /** When `collect` has work, in ms since the epoch; undefined: nothing is owed. */
+  nextCollectionAt(): number | undefined {
+    migrate(this.#database, this.#clock.now())
+    return this.#collector.nextAt(this.#clock.now())
+  }
+
+  /**
+   * Removes what no file refers to any more, in the database and in the bucket. Never throws for a
+   * bucket that fails: what is left stays owed. Call it from the alarm of the object.
+   * @param nowMs ms since the epoch. Default: now.
+   */
+  async collect(nowMs: number = this.#clock.now()): Promise<CollectionReport> {
+    migrate(this.#database, nowMs)
+    return this.#collector.collect(nowMs)
+  }
+
+  #attach(
+    namespace: Namespace,
+    options: OpenOptions,
+    outcome: 'created' | 'reattached',
+  ): OpenedWorkspace {
+    const maxFileMb = options.capabilities.fs?.maxFileSizeMb ?? Infinity
+    const context = this.#contextOf(namespace, Math.floor(maxFileMb * MEGABYTE))
+    this.#assertBucket(namespace)
+    const fs = new FileStoreFileSystem(context)
+    const isShared = namespace.session === undefined
+    const end = (): void => {
+      if (!isShared) deleteNamespace(context)
+    }
+    const ws = new FileStoreWorkspace(namespace.publicId, fs, end)
+    return { ws, ref: createRef(namespace.publicId), receipt: { outcome } }
+  }
+
+  #contextOf(namespace: Namespace, maxFileBytes: number): StoreContext {
+    const { maxBytes, maxFiles, maxWholeReadBytes, collectionGraceMs } = this.#settings
+    return {
+      database: this.#database,
+      namespace,
+      limits: { maxBytes, maxFiles, maxFileBytes, maxWholeReadBytes },
+      shared: this.#shared,
+      objects: this.#objectsOf(namespace),
+      inlineThresholdBytes: this.#settings.inlineThresholdBytes,
+      collectionGraceMs,
+      logger: this.#logger,
+      now: () => this.#clock.now(),
+      onGarbage: () => this.#scheduleNext(),
+    }
+  }
+
+  #objectsOf(namespace: Namespace): ObjectStore | undefined {
+    if (this.#bucket === undefined) return undefined
+    return new ObjectStore({
+      database: this.#database,
+      bucket: this.#bucket,
+      shared: this.#shared,
+      prefix: this.#settings.r2Prefix,
+      namespace: namespace.publicId,
+      graceMs: this.#settings.collectionGraceMs,
+      now: () => this.#clock.now(),
+      onGarbage: () => this.#scheduleNext(),
+    })
+  }
+
+  /** Files whose content is out of reach must not look like files without content. */
+  #assertBucket(namespace: Namespace): void {
+    if (this.#bucket !== undefined) return
+    const object = this.#database.get(
+      'SELECT id FROM helix_fs_objects WHERE namespace = ? AND refs > 0 LIMIT 1',
+      namespace.publicId,
+    )
+    if (object === undefined) return
+    throw new WorkspaceFailedError(
+      'config-invalid',
+      'files of this workspace are in a bucket, and the provider has none',
+      { hint: 'An operator must pass the bucket as r2 to the provider.' },
+    )
+  }
+
+  #scheduleNext(): void {
+    this.#schedule?.(this.#clock.now() + this.#settings.collectionGraceMs)
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Version 1.
+ *
+ * `nodes` is narrow and ordered by directory, so that listings and subtrees are ranges of it and
+ * never touch content. `directory` ends in a slash: all below `/a` lies between `/a/` and `/a0`.
+ * A content is a run of `blocks`, whose ids start at the id of the content; each block is bytes or
+ * points to an object of the bucket. The triggers count for the quotas, whatever changes a node.
+ */
+export const version1: readonly string[] = [
+  `CREATE TABLE helix_fs_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    version INTEGER NOT NULL
+  )`,
+  'INSERT INTO helix_fs_state VALUES (1, 0)',
+  `CREATE TABLE helix_fs_namespaces (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    public_id TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL UNIQUE,
+    session TEXT,
+    created_ms INTEGER NOT NULL,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    files INTEGER NOT NULL DEFAULT 0
+  )`,
+  `CREATE TABLE helix_fs_nodes (
+    namespace INTEGER NOT NULL,
+    directory TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content INTEGER,
+    size INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    mtime INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (namespace, directory, name)
+  ) WITHOUT ROWID`,
+  `CREATE TABLE helix_fs_blocks (
+    id INTEGER PRIMARY KEY,
+    size INTEGER NOT NULL,
+    object INTEGER,
+    data BLOB
+  )`,
+  'CREATE TABLE helix_fs_shares (content INTEGER PRIMARY KEY, refs INTEGER NOT NULL)',
+  `CREATE TABLE helix_fs_loose (
+    content INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL
+  )`,
+  `CREATE TABLE helix_fs_objects (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    key TEXT NOT NULL,
+    state TEXT NOT NULL,
+    refs INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL
+  )`,
+  'CREATE INDEX helix_fs_objects_hash ON helix_fs_objects (namespace, hash)',
+  'CREATE INDEX helix_fs_objects_due ON helix_fs_objects (due_ms) WHERE refs = 0',
+  `CREATE TRIGGER helix_fs_node_added AFTER INSERT ON helix_fs_nodes BEGIN
+    UPDATE helix_fs_namespaces SET files = files + 1, bytes = bytes + NEW.size
+      WHERE id = NEW.namespace;
+    UPDATE helix_fs_state SET version = NEW.version WHERE version < NEW.version;
+  END`,
+  `CREATE TRIGGER helix_fs_node_changed AFTER UPDATE OF version ON helix_fs_nodes BEGIN
+    UPDATE helix_fs_state SET version = NEW.version WHERE version < NEW.version;
+  END`,
+  `CREATE TRIGGER helix_fs_node_resized AFTER UPDATE OF size ON helix_fs_nodes
+    WHEN NEW.size <> OLD.size BEGIN
+    UPDATE helix_fs_namespaces SET bytes = bytes + NEW.size - OLD.size WHERE id = NEW.namespace;
+  END`,
+  `CREATE TRIGGER helix_fs_node_removed AFTER DELETE ON helix_fs_nodes BEGIN
+    UPDATE helix_fs_namespaces SET files = files - 1, bytes = bytes - OLD.size
+      WHERE id = OLD.namespace;
+  END`,
+]

@@ -1,0 +1,153 @@
+import {
+  compileSearch,
+  createTimeSlice,
+  GrepCollector,
+  type GrepOptions,
+  type GrepResult,
+  INTERNAL_DIRECTORY,
+  isWithin,
+  normalizePath,
+  type TextSearch,
+} from '@helix-agents/core'
+import type { StoreContext } from '../store-context.ts'
+import { requireNode } from '../tree/find-node.ts'
+import { flags, hasFlag } from '../tree/node.ts'
+import { subtreeOf } from '../tree/place.ts'
+import { createTextLoader, type TextLoader } from './load-texts.ts'
+import { createPrefilter } from './prefilter.ts'
+import { type Walk, walkFiles, type WalkedFile, type WalkStep } from './walk.ts'
+
+/** Files looked at together: the bound parameters of a statement are at most 100. */
+const BATCH_FILES = 90
+/** Bytes looked at together, and at least so many between two pauses. */
+const BATCH_BYTES = 1024 * 1024
+const BYTES_PER_SLICE = 8 * BATCH_BYTES
+
+/** A search on its way through the files. */
+interface Scan {
+  readonly context: StoreContext
+  readonly search: TextSearch
+  readonly collector: GrepCollector
+  readonly loader: TextLoader
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Lines that match below a path. Files are looked at in the order of their paths, in batches;
+ * where every match holds a known text, the database finds the files that have it, and no other
+ * is read.
+ */
+export async function grep(
+  context: StoreContext,
+  pattern: string,
+  options: GrepOptions,
+): Promise<GrepResult> {
+  options.signal?.throwIfAborted()
+  const search = await compileSearch(pattern, options)
+  options.signal?.throwIfAborted()
+  const path = normalizePath(options.path ?? '/')
+  const { content } = requireNode(context, path)
+  const collector = new GrepCollector(options)
+  const literal = createPrefilter(search)
+  const loader = createTextLoader(context, literal)
+  const scan: Scan = { context, search, collector, loader, signal: options.signal }
+  // Where only some names are wanted, it is their files that are looked through, not all.
+  const filter =
+    literal === undefined || options.includeGlob !== undefined
+      ? undefined
+      : { literal, maxBytes: largestSearched(scan) }
+  const files = content === undefined ? filesBelow(context, path, filter) : [{ path, content }]
+  await scanFiles(scan, files)
+  return collector.result()
+}
+
+function filesBelow(
+  context: StoreContext,
+  path: string,
+  filter: Walk['filter'],
+): Iterable<WalkStep> {
+  const skipInternal = !isWithin(path, INTERNAL_DIRECTORY)
+  const internal = `${INTERNAL_DIRECTORY}/`
+  const enters = (directory: string): boolean => !skipInternal || directory !== internal
+  return walkFiles(context, subtreeOf(path).start, { enters, filter })
+}
+
+async function scanFiles(scan: Scan, steps: Iterable<WalkStep>): Promise<void> {
+  const pace = createPace(scan.signal)
+  let batch: WalkedFile[] = []
+  let batchBytes = 0
+  for (const step of steps) {
+    let isDone = false
+    if ('bytes' in step) {
+      pace.add(step.bytes)
+      isDone = true
+    } else if (scan.search.includes(step.path)) {
+      batch.push(step)
+      batchBytes += isSearched(scan, step) ? step.content.size : 0
+      isDone = batch.length === BATCH_FILES || batchBytes >= BATCH_BYTES
+    }
+    if (!isDone) continue
+    if (!(await scanBatch(scan, batch))) return
+    pace.add(batchBytes)
+    batch = []
+    batchBytes = 0
+    await pace.rest()
+  }
+  await scanBatch(scan, batch)
+}
+
+/** Lets others run now and then. */
+interface Pace {
+  add(bytes: number): void
+  rest(): Promise<void>
+}
+
+/** The clock of a Worker stands still during work: bytes stand in for time. */
+function createPace(signal: AbortSignal | undefined): Pace {
+  const slice = createTimeSlice()
+  let bytes = 0
+  return {
+    add: (added) => void (bytes += added),
+    async rest() {
+      if (bytes < BYTES_PER_SLICE && !slice.due) return
+      bytes = 0
+      await slice.pause()
+      signal?.throwIfAborted()
+    },
+  }
+}
+
+/** Searches a batch. False: there are more matches than wanted. */
+async function scanBatch(scan: Scan, batch: readonly WalkedFile[]): Promise<boolean> {
+  if (batch.length === 0) return true
+  const texts = scan.loader.load(batch.filter((file) => isSearched(scan, file)))
+  for (const file of batch) {
+    if (isTooLarge(scan, file)) scan.collector.skipLarge(file.path)
+    else if (hasFlag(file.content, flags.binary)) scan.collector.skipBinary(file.path)
+    else await searchFile(scan, file, texts)
+    if (scan.collector.full) return false
+  }
+  return true
+}
+
+async function searchFile(
+  scan: Scan,
+  file: WalkedFile,
+  texts: ReadonlyMap<number, string>,
+): Promise<void> {
+  const { loader, search, collector } = scan
+  const text = texts.get(file.content.id) ?? (await loader.loadLarge(file))
+  if (text !== undefined) search.search(file.path, text, collector)
+}
+
+function isSearched(scan: Scan, file: WalkedFile): boolean {
+  return !isTooLarge(scan, file) && !hasFlag(file.content, flags.binary)
+}
+
+function isTooLarge(scan: Scan, file: WalkedFile): boolean {
+  return file.content.size > largestSearched(scan)
+}
+
+function largestSearched({ collector, context }: Scan): number {
+  return Math.min(collector.maxFileBytes, context.limits.maxWholeReadBytes)
+}

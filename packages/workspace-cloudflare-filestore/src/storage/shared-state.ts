@@ -1,0 +1,55 @@
+/** Counts who holds a thing by its id; nobody holds it again when all have let go. */
+export class Holds {
+  readonly #counts = new Map<number, number>()
+
+  has(id: number): boolean {
+    return this.#counts.has(id)
+  }
+
+  ids(): number[] {
+    return [...this.#counts.keys()]
+  }
+
+  hold(id: number): void {
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
+  }
+
+  /** True when this was the last hold. */
+  release(id: number): boolean {
+    const left = (this.#counts.get(id) ?? 0) - 1
+    if (left > 0) this.#counts.set(id, left)
+    else this.#counts.delete(id)
+    return left === 0
+  }
+}
+
+/**
+ * What everything that works on one database in this isolate must know of each other. An isolate
+ * that ends takes it along, and with it all that is held: streams and unfinished writes.
+ */
+export interface SharedState {
+  /** Contents that a stream reads or a write builds: not removed, not changed in place. */
+  readonly contents: Holds
+  /** Objects that are being put or are about to be referred to: not collected. */
+  readonly objects: Holds
+  /** Puts under way, by object id. */
+  readonly uploads: Map<number, Promise<void>>
+  /** Contents whose end is on its way to the bucket. */
+  readonly spills: Set<number>
+}
+
+const states = new WeakMap<object, SharedState>()
+
+/** The state that goes with a storage. */
+export function sharedStateOf(storage: object): SharedState {
+  const known = states.get(storage)
+  if (known !== undefined) return known
+  const state: SharedState = {
+    contents: new Holds(),
+    objects: new Holds(),
+    uploads: new Map(),
+    spills: new Set(),
+  }
+  states.set(storage, state)
+  return state
+}

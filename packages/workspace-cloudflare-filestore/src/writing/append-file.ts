@@ -1,0 +1,55 @@
+import { type FileStat, normalizePath } from '@helix-agents/core'
+import { addContent } from '../content/add-blocks.ts'
+import { appendContent, ownContent } from '../content/append-content.ts'
+import { type NewData, toNewData } from '../content/new-data.ts'
+import { newContentId } from '../content/store-content.ts'
+import type { StoreContext } from '../store-context.ts'
+import type { Content, TreeNode } from '../tree/node.ts'
+import { checkFileSize, checkQuota } from '../tree/quota.ts'
+import { toStat } from '../tree/stat.ts'
+import { storeFile } from '../tree/store-node.ts'
+import { checkWrite, lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { spillEnd } from './spill-end.ts'
+import { isSpilled } from './write-file.ts'
+
+/**
+ * Adds to the end of a file. One transaction without an await, also for a file in the bucket:
+ * appends at once lose nothing. Only then, when enough has gathered, its end moves to the bucket;
+ * should that fail, the append has happened all the same, and a later one tries again.
+ */
+export async function appendFile(
+  context: StoreContext,
+  path: string,
+  given: Uint8Array | string,
+): Promise<FileStat> {
+  const normal = normalizePath(path)
+  const data = toNewData(given)
+  const { node, content } = context.database.transaction(() => append(context, normal, data))
+  if (isSpilled(context, content.size)) await spillEnd(context, normal, { node, content })
+  return toStat(context, normal, node)
+}
+
+function append(
+  context: StoreContext,
+  path: string,
+  data: NewData,
+): { readonly node: TreeNode; readonly content: Content } {
+  const target = lookAtTarget(context, path)
+  checkWrite(context, target, undefined)
+  checkRoom(context, target, data.bytes.length)
+  const content = extended(context, target, data)
+  return { node: storeFile(context, target, content), content }
+}
+
+function extended(context: StoreContext, target: WriteTarget, data: NewData): Content {
+  const before = target.node?.content
+  if (before === undefined) return addContent(context, newContentId(target), data)
+  return appendContent(context, ownContent(context, before, newContentId(target)), data)
+}
+
+function checkRoom(context: StoreContext, target: WriteTarget, added: number): void {
+  const before = target.node?.content?.size ?? 0
+  checkFileSize(context, target.path, { before, after: before + added })
+  const files = target.node === undefined ? target.missing.length + 1 : 0
+  checkQuota(context, target, { bytes: added, files })
+}

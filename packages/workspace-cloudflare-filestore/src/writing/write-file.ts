@@ -1,0 +1,102 @@
+import { type FileStat, normalizePath, type WriteOptions } from '@helix-agents/core'
+import { keepData, type NewData, toNewData } from '../content/new-data.ts'
+import { releaseContent } from '../content/release-content.ts'
+import { storeContent } from '../content/store-content.ts'
+import type { StoreContext } from '../store-context.ts'
+import { flags } from '../tree/node.ts'
+import { checkFileSize, checkQuota } from '../tree/quota.ts'
+import { toStat } from '../tree/stat.ts'
+import { storeFile } from '../tree/store-node.ts'
+import { checkWrite, lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { StagedContent } from './staged-content.ts'
+
+/** Size of an object, and most of a stream that is in memory at once. */
+export const PART_BYTES = 4 * 1024 * 1024
+
+/** A write as it was asked for. */
+export interface Write {
+  readonly path: string
+  readonly options: WriteOptions | undefined
+}
+
+/**
+ * Creates or replaces a file. Without a bucket, and up to the inline threshold, there is no await:
+ * one transaction of three statements.
+ *
+ * Above the threshold the awaits are, for each part: its hash, the head of an object that should
+ * be there already, the put. Each is between two transactions that leave the file as it was; the
+ * last transaction, `commitStaged`, checks everything again and replaces the file.
+ */
+export async function writeFile(
+  context: StoreContext,
+  write: Write,
+  given: Uint8Array | string,
+): Promise<FileStat> {
+  const path = normalizePath(write.path)
+  // Before anything is encoded: a text has at least one byte a unit.
+  if (given.length > context.limits.maxFileBytes) checkGrowth(context, path, given.length)
+  const data = toNewData(given)
+  if (!isSpilled(context, data.bytes.length)) return storeNow(context, { ...write, path }, data)
+  return storeInParts(context, { ...write, path }, keepData(data))
+}
+
+/** Whether a content of this size goes to the bucket. */
+export function isSpilled(context: StoreContext, size: number): boolean {
+  return context.objects !== undefined && size > context.inlineThresholdBytes
+}
+
+/** Refuses what could never be stored, before memory is taken for it. */
+export function checkGrowth(context: StoreContext, path: string, size: number): void {
+  const target = lookAtTarget(context, path)
+  checkWrite(context, target, undefined)
+  checkRoom(context, target, size)
+}
+
+/** Stores data in the database, at once. The path is normalised. */
+export function storeNow(context: StoreContext, write: Write, data: NewData): FileStat {
+  return context.database.transaction(() => {
+    const target = lookAtTarget(context, write.path)
+    checkWrite(context, target, write.options)
+    checkRoom(context, target, data.bytes.length)
+    const node = storeFile(context, target, storeContent(context, target, data))
+    return toStat(context, write.path, node)
+  })
+}
+
+/** Replaces a file by a content that was built. The path is normalised. */
+export function commitStaged(
+  context: StoreContext,
+  write: Write,
+  staged: { readonly content: StagedContent; readonly flags: number },
+): FileStat {
+  return staged.content.commit(staged.flags, (content) => {
+    const target = lookAtTarget(context, write.path)
+    checkWrite(context, target, write.options)
+    checkRoom(context, target, content.size)
+    if (target.node?.content !== undefined) releaseContent(context, target.node.content)
+    const node = storeFile(context, target, content)
+    return toStat(context, write.path, node)
+  })
+}
+
+async function storeInParts(context: StoreContext, write: Write, data: NewData): Promise<FileStat> {
+  const target = lookAtTarget(context, write.path)
+  checkWrite(context, target, write.options)
+  checkRoom(context, target, data.bytes.length)
+  const content = new StagedContent(context)
+  try {
+    for (let start = 0; start < data.bytes.length; start += PART_BYTES) {
+      await content.add(new Uint8Array(data.bytes.subarray(start, start + PART_BYTES)))
+    }
+    return commitStaged(context, write, { content, flags: data.flags & flags.binary })
+  } finally {
+    content.discard()
+  }
+}
+
+function checkRoom(context: StoreContext, target: WriteTarget, size: number): void {
+  const before = target.node?.content?.size ?? 0
+  checkFileSize(context, target.path, { before, after: size })
+  const files = target.node === undefined ? target.missing.length + 1 : 0
+  checkQuota(context, target, { bytes: size - before, files })
+}

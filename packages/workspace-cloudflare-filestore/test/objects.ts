@@ -1,0 +1,49 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import type { FileStoreStorage, SqlBinding } from '@helix-agents/workspace-cloudflare-filestore'
+import type { FileSystem } from '@helix-agents/core'
+import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
+
+/** Runs inside a new object, where its database can be used. */
+export function inObject<T>(work: (storage: DurableObjectStorage) => Promise<T>): Promise<T> {
+  const stub = env.FILES.get(env.FILES.newUniqueId())
+  return runInDurableObject(stub, (_, state) => work(state.storage))
+}
+
+/** The files of a session; opened again, they are the same. */
+export async function openFiles(
+  storage: FileStoreStorage,
+  setup: ProviderSetup = {},
+  sessionId: string = session.sessionId,
+): Promise<FileSystem> {
+  const provider = createProvider(storage, setup)
+  const { ws } = await provider.open(
+    { kind: 'cloudflare-filestore' },
+    { ...session, sessionId },
+    openOptions(),
+  )
+  return ws.fs as FileSystem
+}
+
+/** The same database as another isolate sees it: nothing in memory is shared. */
+export function asNewIsolate(storage: FileStoreStorage): FileStoreStorage {
+  return { sql: storage.sql, transactionSync: (work) => storage.transactionSync(work) }
+}
+
+/** A storage that notes its statements, transaction bounds left out. */
+export function countStatements(storage: FileStoreStorage): {
+  readonly storage: FileStoreStorage
+  readonly statements: string[]
+} {
+  const statements: string[] = []
+  const sql = {
+    exec: (statement: string, ...bindings: SqlBinding[]) => {
+      statements.push(statement)
+      return storage.sql.exec(statement, ...bindings)
+    },
+  }
+  return {
+    statements,
+    storage: { sql, transactionSync: (work) => storage.transactionSync(work) },
+  }
+}

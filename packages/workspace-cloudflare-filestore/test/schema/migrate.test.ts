@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { inObject, openFiles } from '../objects.ts'
+import { createProvider } from '../provider-harness.ts'
+
+test('the tables are made once, and nothing else is touched', async () => {
+  await inObject(async (storage) => {
+    storage.sql.exec('CREATE TABLE own (x)')
+    const fs = await openFiles(storage)
+    await fs.writeFile('/a', 'kept')
+    expect(await (await openFiles(storage)).readText?.('/a')).toBe('kept')
+    const names = storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .toArray()
+      .map((row) => row.name)
+      .filter((name) => !name.startsWith('sqlite_') && !name.startsWith('_cf_'))
+    expect(names.filter((name) => !name.startsWith('helix_fs_'))).toEqual(['own'])
+    expect(storage.sql.exec('SELECT version FROM helix_fs_schema').toArray()).toEqual([
+      { version: 1 },
+    ])
+  })
+})
+
+test('tables of a later release are left alone', async () => {
+  await inObject(async (storage) => {
+    const fs = await openFiles(storage)
+    await fs.writeFile('/a', 'kept')
+    storage.sql.exec('INSERT INTO helix_fs_schema VALUES (2, 0)')
+    await expect(openFiles(storage)).rejects.toMatchObject({ code: 'provider-failed' })
+    await expect(createProvider(storage).collect()).rejects.toMatchObject({
+      code: 'provider-failed',
+    })
+    expect(storage.sql.exec('SELECT * FROM helix_fs_nodes').toArray()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,63 @@
+import type { FileSystem } from '@helix-agents/core'
+import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { inObject, openFiles } from '../objects.ts'
+
+const name = fc.constantFrom(
+  'a',
+  'a-b',
+  'a.ts',
+  'b.ts',
+  'B',
+  '水.ts',
+  '😀',
+  '\uFF5E',
+  '.helix',
+  '[x]',
+)
+const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`)
+const pattern = fc.constantFrom(
+  '**',
+  '*',
+  '*.ts',
+  '**/*.ts',
+  'a/**',
+  'a/*.ts',
+  '{a,a-b}/**/*',
+  '?',
+  '\\[x\\]',
+  'a-b/**/[!x]*',
+)
+
+test('finds the same paths in the same order as in memory', { timeout: 60_000 }, async () => {
+  const limit = fc.option(fc.nat(5), { nil: undefined })
+  const property = fc.asyncProperty(
+    fc.array(path, { maxLength: 15 }),
+    fc.array(fc.tuple(pattern, limit), { minLength: 1, maxLength: 6 }),
+    (paths, globs) =>
+      inObject(async (storage) => {
+        const real = await openFiles(storage)
+        const model: FileSystem = new InMemoryFileSystem()
+        for (const file of paths) {
+          await Promise.allSettled([real.writeFile(file, 'x'), model.writeFile(file, 'x')])
+        }
+        for (const [glob, most] of globs) {
+          const options = most === undefined ? {} : { limit: most }
+          expect(await real.glob(glob, options)).toEqual(await model.glob(glob, options))
+        }
+      }),
+  )
+  await fc.assert(property, { numRuns: 100 })
+})
+
+test('more files than a page', async () => {
+  await inObject(async (storage) => {
+    const fs = await openFiles(storage)
+    const wanted: string[] = []
+    for (let i = 0; i < 1_500; i += 1) wanted.push(`/d/${i % 7}/${String(i).padStart(4, '0')}`)
+    for (const file of wanted) await fs.writeFile(file, 'x')
+    expect(await fs.glob('**')).toEqual(wanted.toSorted())
+    expect(await fs.glob('3/*', { path: '/d', limit: 2 })).toEqual(['/d/3/0003', '/d/3/0010'])
+  })
+})

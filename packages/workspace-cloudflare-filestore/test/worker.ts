@@ -1,0 +1,22 @@
+import { DurableObject } from 'cloudflare:workers'
+
+interface Bindings {
+  FILES: DurableObjectNamespace<FilesObject>
+  BUCKET: R2Bucket
+}
+
+declare global {
+  namespace Cloudflare {
+    interface GlobalProps {
+      mainModule: typeof import('./worker.ts')
+    }
+    interface Env extends Bindings {}
+  }
+}
+
+/** Has a SQLite database; the tests work on it directly. */
+export class FilesObject extends DurableObject<Bindings> {}
+
+export default {
+  fetch: (): Response => new Response('nothing here', { status: 404 }),
+}
