@@ -13,6 +13,7 @@ const workloads = {
   loop: () => import('./workloads/loop.ts'),
   memory: () => import('./workloads/memory.ts'),
   streams: () => import('./workloads/streams.ts'),
+  filestore: () => import('./workloads/filestore.ts'),
   size: () => import('./workloads/size.ts'),
 } satisfies Record<string, () => Promise<{ run(peers: boolean): Promise<Verdict[]> }>>
 

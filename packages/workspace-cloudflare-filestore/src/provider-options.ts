@@ -26,8 +26,9 @@ export interface CloudflareFileStoreProviderOptions {
    */
   readonly collectionGraceMs?: number
   /**
-   * Called when `collect` has work at a time, in ms since the epoch: the owner of the object's one
-   * alarm sets it, unless it is set to an earlier time. Must not throw.
+   * Called when `collect` may have work at a time, in ms since the epoch: the owner of the object's
+   * one alarm sets it, unless it is set to an earlier time. Called inside the transaction that makes
+   * the work, so that a crash leaves none without an alarm. Must not throw.
    */
   readonly scheduleCollection?: (atMs: number) => void
   /** Default: the time of the machine. */

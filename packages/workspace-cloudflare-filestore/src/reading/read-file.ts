@@ -31,9 +31,8 @@ interface FileRows {
 }
 
 /** The bytes of a file, in memory that belongs to the caller. */
-export async function readFile(context: StoreContext, path: string): Promise<Uint8Array> {
-  const file = readRows(context, READ_BYTES, path)
-  return bytesOfFile(context, file)
+export function readFile(context: StoreContext, path: string): Uint8Array | Promise<Uint8Array> {
+  return bytesOfFile(context, readRows(context, READ_BYTES, path))
 }
 
 /** The text of a file; invalid UTF-8 becomes U+FFFD. */
@@ -64,16 +63,29 @@ function readRows(context: StoreContext, statement: string, path: string): FileR
   })
 }
 
-async function bytesOfFile(context: StoreContext, file: FileRows): Promise<Uint8Array> {
+/** What is in the database is there at once. */
+function bytesOfFile(context: StoreContext, file: FileRows): Uint8Array | Promise<Uint8Array> {
   const { content, rows } = file
   const [only] = rows
   if (content.blocks === 0 || only === undefined) return new Uint8Array(0)
   if (content.blocks === 1 && only.object === null) return bytesOf(only, 'data')
   const whole = new Uint8Array(content.size)
-  if (!hasFlag(content, flags.spilled)) {
-    fill(whole, rows)
-    return whole
+  if (hasFlag(content, flags.spilled)) return fillFromBucket(context, file, whole)
+  let at = 0
+  for (const row of rows) {
+    const bytes = bytesOf(row, 'data')
+    whole.set(bytes, at)
+    at += bytes.length
   }
+  return whole
+}
+
+async function fillFromBucket(
+  context: StoreContext,
+  file: FileRows,
+  whole: Uint8Array,
+): Promise<Uint8Array> {
+  const { content, rows } = file
   context.shared.contents.hold(content.id)
   try {
     let at = 0
@@ -90,14 +102,5 @@ async function bytesOfFile(context: StoreContext, file: FileRows): Promise<Uint8
     return whole
   } finally {
     letGo(context, content.id)
-  }
-}
-
-function fill(whole: Uint8Array, rows: readonly SqlRow[]): void {
-  let at = 0
-  for (const row of rows) {
-    const bytes = bytesOf(row, 'data')
-    whole.set(bytes, at)
-    at += bytes.length
   }
 }

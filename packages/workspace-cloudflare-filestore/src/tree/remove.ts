@@ -68,6 +68,9 @@ const REMOVE_PLAIN = `DELETE FROM helix_fs_blocks WHERE id IN (
   SELECT content FROM helix_fs_nodes
   WHERE ${IN_RANGE} AND content IS NOT NULL AND ${PLAIN} AND NOT (${IS_SHARED} AND ${KEPT}))`
 
+const REMOVE_SHARES = `DELETE FROM helix_fs_shares WHERE refs <= 0 AND content IN (
+  SELECT content FROM helix_fs_nodes WHERE ${IN_RANGE} AND ${IS_SHARED})`
+
 /** How many of the other contents are in memory at once. */
 const BATCH = 256
 
@@ -94,6 +97,6 @@ export function removeSubtree(context: StoreContext, range: SubtreeRange): void 
     }
     if (rows.length < BATCH) break
   }
+  database.run(REMOVE_SHARES, ...bindings)
   database.run(`DELETE FROM helix_fs_nodes WHERE ${IN_RANGE}`, ...bindings)
-  database.run('DELETE FROM helix_fs_shares WHERE refs <= 0')
 }

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+
+const workers = join(import.meta.dirname, '../workers')
+const peerFolder = join(import.meta.dirname, '../peers')
+
+/** A Worker that runs in workerd until it is stopped. */
+export interface RunningWorker {
+  get(query: Readonly<Record<string, string>>): Promise<{ readonly ok: boolean }>
+  stop(): Promise<void>
+}
+
+/** Puts the peer in the place of the module that stands in for it. */
+const withPeer: Plugin = {
+  name: 'with-peer',
+  setup(bundler) {
+    bundler.onResolve({ filter: /filestore-peer\.ts$/ }, () => ({
+      path: join(workers, 'shell-peer.js'),
+    }))
+    bundler.onResolve({ filter: /^@cloudflare\/shell$/ }, ({ path, pluginData }) =>
+      pluginData === 'resolved'
+        ? undefined
+        : bundler.resolve(path, {
+            kind: 'import-statement',
+            resolveDir: peerFolder,
+            pluginData: 'resolved',
+          }),
+    )
+  },
+}
+
+/** Starts the object of the file store's tasks, with a database on disk. */
+export async function startFileStoreWorker(peers: boolean): Promise<RunningWorker> {
+  const { outputFiles } = await build({
+    entryPoints: [join(workers, 'worker.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2024',
+    mainFields: ['module', 'main'],
+    conditions: ['@helix-agents/source', 'workerd', 'worker', 'browser'],
+    external: ['cloudflare:*', 'node:*'],
+    plugins: peers ? [withPeer] : [],
+    logLevel: 'error',
+  })
+  const options = convertV4MiniflareOptions({
+    modules: true,
+    script: outputFiles[0]!.text,
+    compatibilityDate: '2026-10-01',
+    compatibilityFlags: ['nodejs_compat'],
+    durableObjects: { BENCH: { className: 'BenchObject', useSQLite: true } },
+  })
+  const miniflare = new Miniflare(options)
+  await miniflare.ready
+  return {
+    get: async (query) => {
+      const answer = await miniflare.dispatchFetch(`http://bench/?${new URLSearchParams(query)}`)
+      await answer.text()
+      return answer
+    },
+    stop: () => miniflare.dispose(),
+  }
+}

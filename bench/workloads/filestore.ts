@@ -1,0 +1,127 @@
+// The file store in workerd against raw SQL in the same object, and against @cloudflare/shell there.
+import { type Contender, measure, type Measurement } from '../harness/measure.ts'
+import { type Gate, report, type Verdict } from '../harness/report.ts'
+import { type RunningWorker, startFileStoreWorker } from '../harness/start-worker.ts'
+
+interface Row {
+  readonly task: string
+  readonly title: string
+  readonly gate: Gate
+  /** Operations of one request: together they take far longer than the request itself. */
+  readonly batch: number
+  /** Against itself on other files, where raw SQL has nothing to compare. */
+  readonly limitTask?: string
+}
+
+const rows: readonly Row[] = [
+  {
+    task: 'write text',
+    title: 'write 4 KiB of text',
+    gate: { most: 1.3, peerLeast: 1.7 },
+    batch: 1000,
+  },
+  {
+    task: 'write bytes',
+    title: 'write 4 KiB of bytes',
+    gate: { most: 1.3, peerLeast: 6 },
+    batch: 1000,
+  },
+  { task: 'read', title: 'read 4 KiB', gate: { most: 1.1, peerLeast: 2 }, batch: 2000 },
+  { task: 'stat', title: 'stat', gate: { most: 1.1, peerLeast: 3.5 }, batch: 2000 },
+  { task: 'stat large', title: 'stat of 200 kB', gate: { most: 1.1, peerLeast: 3.5 }, batch: 2000 },
+  {
+    task: 'write 1 MiB',
+    title: 'write 1 MiB of bytes',
+    gate: { most: 1.1, peerLeast: 40 },
+    batch: 30,
+  },
+  { task: 'read 1 MiB', title: 'read 1 MiB of bytes', gate: { most: 1.3 }, batch: 30 },
+  {
+    task: 'edit 1 MiB',
+    title: 'edit one place in 1 MiB (limit: a raw write of it)',
+    gate: { most: 1.3, peerLeast: 2 },
+    batch: 30,
+  },
+  {
+    task: 'ls',
+    title: 'ls of 40 files among 10,000',
+    gate: { most: 1.3, peerLeast: 2.2 },
+    batch: 500,
+  },
+  {
+    task: 'ls fat',
+    title: 'ls of 200 files of 200 kB (limit: of 1 byte)',
+    gate: { most: 1.2, peerLeast: 40 },
+    batch: 100,
+    limitTask: 'ls thin',
+  },
+  {
+    task: 'glob tree',
+    title: 'glob of 10,000 files',
+    gate: { most: 1.3, peerLeast: 15 },
+    batch: 20,
+  },
+  {
+    task: 'glob fat',
+    title: 'glob of 200 files of 200 kB (limit: of 1 byte)',
+    gate: { most: 1.2, peerLeast: 15 },
+    batch: 200,
+    limitTask: 'glob thin',
+  },
+  {
+    task: 'grep miss',
+    title: 'grep of 10,000 files, no match',
+    gate: { most: 1.3, peerLeast: 10 },
+    batch: 2,
+  },
+]
+
+const OURS = 'workspace-cloudflare-filestore'
+
+export async function run(peers: boolean): Promise<Verdict[]> {
+  const worker = await startFileStoreWorker(peers)
+  try {
+    const verdicts: Verdict[] = []
+    for (const row of rows) verdicts.push(await measureRow(worker, row, peers))
+    return verdicts
+  } finally {
+    await worker.stop()
+  }
+}
+
+async function measureRow(worker: RunningWorker, row: Row, peers: boolean): Promise<Verdict> {
+  const limit = row.limitTask === undefined ? 'raw SQL' : `ours, ${row.limitTask}`
+  const contenders = [
+    contender(worker, row, { name: OURS, subject: 'ours', task: row.task }),
+    contender(worker, row, {
+      name: limit,
+      subject: row.limitTask === undefined ? 'raw' : 'ours',
+      task: row.limitTask ?? row.task,
+    }),
+    ...(peers
+      ? [contender(worker, row, { name: '@cloudflare/shell', subject: 'peer', task: row.task })]
+      : []),
+  ]
+  const measured = await measure(contenders, { rounds: 5, sampleMs: 60 })
+  const measurements = measured.map(({ name, microseconds }): Measurement => ({
+    name,
+    microseconds: microseconds / row.batch,
+  }))
+  const title = `filestore: ${row.title}`
+  return report({ title, ours: OURS, limit, measurements, gate: row.gate })
+}
+
+function contender(
+  worker: RunningWorker,
+  { batch }: Row,
+  who: { readonly name: string; readonly subject: string; readonly task: string },
+): Contender {
+  const { name, subject, task } = who
+  return {
+    name,
+    run: async (times) => {
+      const { ok } = await worker.get({ subject, task, times: `${times * batch}` })
+      if (!ok) throw new Error(`${name} cannot ${task}`)
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { env } from 'cloudflare:workers'
+import { type FileSystem, HelixError } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
+import { createProvider, openOptions, session } from '../provider-harness.ts'
+import { bucketFaults, databaseFaults } from './audit.ts'
+import { FaultyIsolate } from './faulty-isolate.ts'
+import { type Scenario, type Stage, THRESHOLD } from './scenarios.ts'
+
+let worlds = 0
+
+/** A database and a place in the bucket; isolates come and go. */
+export class World {
+  readonly clock = new ManualClock()
+  readonly prefix = `world-${(worlds += 1)}`
+  readonly #storage: DurableObjectStorage
+  readonly #withoutBucket: boolean
+  /** As the platform keeps it: the earliest time that was asked for. */
+  alarmAt: number | undefined
+
+  constructor(storage: DurableObjectStorage, scenario: Pick<Scenario, 'withoutBucket'>) {
+    this.#storage = storage
+    this.#withoutBucket = scenario.withoutBucket ?? false
+  }
+
+  /** A new isolate that opens the files. */
+  async enter(): Promise<Stage> {
+    const isolate = new FaultyIsolate(this.#storage, env.BUCKET)
+    const provider = createProvider(isolate.storage, {
+      ...(!this.#withoutBucket && { r2: isolate.bucket }),
+      r2Prefix: this.prefix,
+      inlineThresholdBytes: THRESHOLD,
+      clock: this.clock,
+      scheduleCollection: (atMs) => {
+        if (!isolate.isDead) this.alarmAt = Math.min(this.alarmAt ?? Infinity, atMs)
+      },
+    })
+    const { ws } = await provider.open(
+      { kind: 'cloudflare-filestore' },
+      session,
+      openOptions({ clock: this.clock }),
+    )
+    return { isolate, provider, ws, fs: ws.fs as FileSystem }
+  }
+
+  /** Collects until nothing is owed; the alarm is off afterwards. */
+  async collectAll(provider: CloudflareFileStoreWorkspaceProvider): Promise<void> {
+    for (let at = provider.nextCollectionAt(); at !== undefined; at = provider.nextCollectionAt()) {
+      await this.clock.advance(Math.max(0, at - this.clock.now()))
+      const { failed } = await provider.collect()
+      if (failed > 0) throw new Error(`${failed} objects could not be deleted`)
+    }
+    this.alarmAt = undefined
+  }
+
+  /** All that is wrong now; nothing may be held. */
+  async faults(): Promise<string[]> {
+    const inBucket = await bucketFaults(this.#storage, env.BUCKET, this.prefix)
+    return [...databaseFaults(this.#storage), ...inBucket]
+  }
+}
+
+/** Undefined when it went well; else the code. Only errors of the library may come out. */
+export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (HelixError.isInstance(error)) return error.code
+    return `not of the library: ${String(error)}`
+  }
+}
