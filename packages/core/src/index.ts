@@ -261,6 +261,7 @@ export type {
   UnreadableSession,
 } from './state/session-state-store.ts'
 export { toChunkJson } from './stream/chunk-json.ts'
+export { type PageRange, parseCount, parsePageQuery, toCursor } from './state/page-query.ts'
 export type { ChunkType, SequencedChunk, StatePatch, StreamChunk } from './stream/chunks.ts'
 export { encodeServerSentEvent, parseLastEventId } from './stream/server-sent-event.ts'
 export type { ReadChunks } from './stream/server-sent-event-source.ts'

@@ -10,4 +10,5 @@ export type {
   WorkspaceRegistryTuning,
 } from './executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
+export { endStream, type StreamEnd } from './run/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'

@@ -22,8 +22,10 @@ import {
   type StepStart,
   type ToolCallCompletion,
   type WorkspaceRef,
+  parseCount,
+  parsePageQuery,
+  toCursor,
 } from '@helix-agents/core'
-import { parseCount, parsePageQuery, toCursor } from './page.ts'
 import { SessionRecord } from './session-record.ts'
 
 /**
@@ -66,7 +68,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `invalid-query`
    */
   async listSessions(query: SessionQuery = {}): Promise<SessionPage> {
-    const { limit, below = Infinity } = parsePageQuery(query)
+    const { limit, below } = parsePageQuery(query)
     const newestFirst = [...this.#sessions.values()]
       .toReversed()
       .filter(
@@ -208,7 +210,7 @@ export class InMemoryStateStore implements SessionStateStore {
    */
   async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
     const { checkpoints } = this.#find(sessionId)
-    const { limit, below = checkpoints.length } = parsePageQuery(query, sessionId)
+    const { limit, below } = parsePageQuery(query, sessionId)
     const end = Math.min(below, checkpoints.length)
     const start = Math.max(0, end - limit)
     const items = checkpoints.slice(start, end).toReversed()

@@ -5,7 +5,7 @@ import type {
   StoredError,
   StreamManager,
 } from '@helix-agents/core'
-import { tellEnd } from './tell-end.ts'
+import { endStream } from '@helix-agents/runtime-js'
 
 const LEASE_MS = 60_000
 
@@ -26,5 +26,5 @@ export async function failRun(
   await stateStore.beginRun({ sessionId, runId, now, leaseMs: LEASE_MS })
   await streamManager.resumeRun(sessionId, runId, agentType)
   const ended = await stateStore.endRun({ sessionId, runId, now, status: 'failed', error })
-  await tellEnd(streamManager, ended, now)
+  await endStream({ streamManager, clock }, ended)
 }

@@ -7,11 +7,11 @@ import {
   type SessionStateStore,
   type StreamManager,
 } from '@helix-agents/core'
+import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
 import { failRun } from './fail-run.ts'
 import type { RunNote, RunNotes } from './run-notes.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
-import { tellEnd } from './tell-end.ts'
 
 const FIRST_DELAY_MS = 1_000
 const MAX_DELAY_MS = 300_000
@@ -75,12 +75,12 @@ function counted(before: RunNote, now: RunNote | undefined): RunNote {
 
 /** The run is over; its stream may not know that yet. */
 async function forget(
-  { notes, streamManager, clock }: RecoveryParts,
+  parts: RecoveryParts,
   sessionId: string,
   session: SessionState | null,
 ): Promise<void> {
-  if (session !== null) await tellEnd(streamManager, session, clock.now())
-  notes.remove(sessionId)
+  if (session !== null) await endStream(parts, session)
+  parts.notes.remove(sessionId)
 }
 
 async function countAttempt(

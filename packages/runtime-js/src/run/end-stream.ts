@@ -1,5 +1,4 @@
-import type { SessionState, StreamChunk } from '@helix-agents/core'
-import type { RunServices } from './run-services.ts'
+import type { Clock, SessionState, StreamChunk, StreamManager } from '@helix-agents/core'
 
 /** How the last run of a session has ended. */
 export type StreamEnd = Pick<
@@ -10,10 +9,10 @@ export type StreamEnd = Pick<
 /**
  * Ends the stream of the last run of a session with the chunk that tells how the run has ended.
  * Whoever comes first tells it: what is stored says enough, so the process of the run need not
- * live any more.
+ * live any more. For runtimes.
  */
 export async function endStream(
-  { streamManager, clock }: Pick<RunServices, 'streamManager' | 'clock'>,
+  { streamManager, clock }: { readonly streamManager: StreamManager; readonly clock: Clock },
   end: StreamEnd,
 ): Promise<void> {
   if (end.runId === undefined) return

@@ -4,11 +4,12 @@ import {
   type PageQuery,
   type SessionState,
   StateStoreError,
+  parsePageQuery,
+  toCursor,
 } from '@helix-agents/core'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { nameColumn, numberColumn } from './column.ts'
-import { parsePageQuery, toCursor } from './page.ts'
 import { endLastRun } from './runs.ts'
 import { loadKnownHead, refsColumn, stateColumn, statusColumn } from './session-head.ts'
 import { findSession, isHeldAt, type SessionRow } from './session-row.ts'

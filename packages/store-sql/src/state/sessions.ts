@@ -7,6 +7,9 @@ import {
   type SessionState,
   StateStoreError,
   type UnreadableSession,
+  parseCount,
+  parsePageQuery,
+  toCursor,
 } from '@helix-agents/core'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
@@ -14,7 +17,6 @@ import { toSqlText } from '../sql-text.ts'
 import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './column.ts'
 import { fromStorableMessage } from './message-json.ts'
 import { keepText } from './long-texts.ts'
-import { parseCount, parsePageQuery, toCursor } from './page.ts'
 import { loadKnownHead } from './session-head.ts'
 import { findSession } from './session-row.ts'
 import { addMessages, applyChange, saveRefs, toJsonText, toMessageTexts } from './state-values.ts'

@@ -1,9 +1,10 @@
-import { type PageQuery, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '../errors/state-store-error.ts'
+import type { PageQuery } from './session-state-store.ts'
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
 
-/** A page of a list that is read from its newest entry down. */
+/** A page of a list that is read from its newest entry down; for stores. */
 export interface PageRange {
   readonly limit: number
   /** The page has entries with smaller keys only. */
@@ -24,6 +25,7 @@ export function parsePageQuery(query: PageQuery, sessionId = ''): PageRange {
   return { limit, below: Number.parseInt(query.cursor, 36) }
 }
 
+/** The cursor of the page that follows the entry with this key. */
 export function toCursor(key: number): string {
   return key.toString(36)
 }
