@@ -1,10 +1,12 @@
 import { defineAgent, MockLLMAdapter } from '@helix-agents/core'
+import { VercelAIAdapter } from '@helix-agents/llm-vercel'
+import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 
 // A scripted model, so that the program needs no key.
-const llmAdapter = new MockLLMAdapter([
+const scripted = new MockLLMAdapter([
   {
     type: 'tool_calls',
     toolCalls: [
@@ -18,10 +20,19 @@ const llmAdapter = new MockLLMAdapter([
   { type: 'text', content: 'The poem is in /poem.txt.', shouldStop: true },
 ])
 
+// MODEL=openai/gpt-5 and OPENAI_API_KEY take a real one; so do other providers, and local servers.
+const model = await modelFromEnvironment(process.env).catch((error: Error) => {
+  console.error(error.message)
+  process.exit(2)
+})
+console.log(
+  model ? `model: ${model.modelId}` : 'model: scripted (MODEL=provider/name takes another)',
+)
+
 const agent = defineAgent({
   name: 'file-writer',
   systemPrompt: 'Write the requested file.',
-  llmConfig: { model: 'scripted' },
+  llmConfig: { model: model ?? 'scripted' },
   workspaces: {
     notes: { provider: { kind: 'in-memory' }, capabilities: { fs: true } },
   },
@@ -30,7 +41,7 @@ const agent = defineAgent({
 const executor = new JSAgentExecutor(
   new InMemoryStateStore(),
   new InMemoryStreamManager(),
-  llmAdapter,
+  model ? new VercelAIAdapter() : scripted,
   { workspaceProviders: new Map([['in-memory', new InMemoryWorkspaceProvider()]]) },
 )
 
@@ -41,3 +52,7 @@ const handle = await executor.execute(
 )
 const result = await handle.result()
 console.log(`agent finished: ${result.status}`)
+if (result.status !== 'completed') {
+  console.error(result.error?.message)
+  process.exitCode = 1
+}

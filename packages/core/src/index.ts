@@ -38,6 +38,21 @@ export {
   type StopReason,
 } from './orchestration/should-stop.ts'
 
+// Limits and context
+export {
+  type Budget,
+  type BudgetLimit,
+  costOfCall,
+  type CostOf,
+  reachedLimit,
+} from './budget/budget.ts'
+export { costByPrices, type ModelPrice } from './budget/prices.ts'
+export { addSpending, NO_SPENDING, type Spending, spendingOf } from './budget/spending.ts'
+export { estimateTokens } from './context/estimate-tokens.ts'
+export { fitContext, type FitContextOptions } from './context/fit-context.ts'
+export type { PrepareStep, StepChanges, StepDraft } from './context/prepare-step.ts'
+export { withWholeCalls } from './context/whole-calls.ts'
+
 // Errors
 export { AgentAlreadyRunningError } from './errors/agent-already-running-error.ts'
 export { AgentDefinitionError } from './errors/agent-definition-error.ts'
@@ -46,7 +61,9 @@ export {
   type FileSystemErrorCode,
   type FileSystemErrorOptions,
 } from './errors/file-system-error.ts'
+export { FleetError, type FleetErrorCode, type FleetErrorOptions } from './errors/fleet-error.ts'
 export { HelixError, type HelixErrorOptions } from './errors/helix-error.ts'
+export { ModelError, type ModelErrorCode, type ModelErrorOptions } from './errors/model-error.ts'
 export { PolicyError, type PolicyErrorCode } from './errors/policy-error.ts'
 export { SessionError, type SessionErrorCode } from './errors/session-error.ts'
 export { StateStoreError, type StateStoreErrorCode } from './errors/state-store-error.ts'
@@ -73,10 +90,12 @@ export {
 export type {
   LLMAdapter,
   LLMConfig,
+  ModelRetry,
   StepCallbacks,
   StepInput,
   StepResult,
   TokenUsage,
+  ToolInputDelta,
   ToolSpec,
 } from './llm/llm-adapter.ts'
 export type {
@@ -212,6 +231,14 @@ export { WorkspaceRegistry } from './registry/workspace-registry.ts'
 export { assertProvidersSupport } from './workspace/assert-providers-support.ts'
 export { assertRuntimeSupportsWorkspaces } from './workspace/assert-runtime-supports-workspaces.ts'
 export { assertCapabilities, type CapabilityCheck } from './workspace/capability-invariant.ts'
+export type {
+  WorkspaceActivityEvent,
+  WorkspaceCloseEvent,
+  WorkspaceLifecycleEvent,
+  WorkspaceLifecycleListener,
+  WorkspaceOpenEvent,
+  WorkspaceOwedEvent,
+} from './workspace/lifecycle-listener.ts'
 export { noopMetrics, type WorkspaceLabels, type WorkspaceMetrics } from './workspace/metrics.ts'
 export {
   parseProviderRef,
@@ -291,7 +318,9 @@ export {
 
 // Time
 export { untilAborted } from './time/abort.ts'
+export { backoffMs } from './time/backoff.ts'
 export { type Clock, systemClock } from './time/clock.ts'
+export { type Deadline, withDeadline } from './time/deadline.ts'
 export { createTimeSlice, type TimeSlice } from './time/slice.ts'
 
 // Tools

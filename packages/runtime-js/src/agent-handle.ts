@@ -96,9 +96,9 @@ function toResult(sessionId: string, session: SessionState | null): AgentResult 
   if (session === null || session.runId === undefined || session.status === 'idle') {
     throw new SessionError('not-resumable', sessionId, 'it has not run yet')
   }
-  const { runId, stepCount, status } = session
+  const { runId, stepCount, status, spending } = session
   if (status === 'running') throw new AgentAlreadyRunningError(sessionId)
-  const base = { sessionId, runId, stepCount, usage: {} }
+  const base = { sessionId, runId, stepCount, usage: {}, spending }
   if (status === 'completed') return { ...base, status, output: session.output }
   if (status !== 'failed') return { ...base, status }
   const unknown = { code: 'internal', message: 'the run failed' }

@@ -23,22 +23,46 @@ export async function branchSession(
 ): Promise<string> {
   const { stateStore, clock } = services
   const source = await loadOwnSession(services, agent, options.fromSessionId)
-  const point = await loadPoint(services, source, options.checkpointId)
   const sessionId = options.sessionId ?? crypto.randomUUID()
-  const { userId, tags, metadata } = source
-  const session = {
-    sessionId,
-    agentType: agent.name,
-    customState: point.customState,
-    messages: point.messages,
-    ...(userId === undefined ? {} : { userId }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
-  }
+  const session = { ...(await seedOf(services, source, options.checkpointId)), sessionId }
   if (options.seedWorkspaces === 'snapshot')
     await createSeeded(services, agent, { source, session })
   else await stateStore.createSession({ ...session, now: clock.now() })
   return sessionId
+}
+
+/** What a branch begins with, but for its id: of a store, or of the object that it will be in. */
+export type BranchSeed = Omit<NewSession, 'sessionId' | 'now'>
+
+/**
+ * What a branch of a session begins with, as that was at a checkpoint or is now. For runtimes whose
+ * sessions do not share a store: there, `createSession` with it makes the branch.
+ * @throws {SessionError} `not-resumable`, `other-agent`
+ */
+export async function loadBranchSeed(
+  parts: Pick<RunServices, 'stateStore'>,
+  agent: Agent,
+  at: Pick<BranchOptions, 'fromSessionId' | 'checkpointId'>,
+): Promise<BranchSeed> {
+  const source = await loadOwnSession(parts, agent, at.fromSessionId)
+  return seedOf(parts, source, at.checkpointId)
+}
+
+async function seedOf(
+  parts: Pick<RunServices, 'stateStore'>,
+  source: SessionState,
+  checkpointId: string | undefined,
+): Promise<BranchSeed> {
+  const { agentType, userId, tags, metadata } = source
+  const { customState, messages } = await loadPoint(parts, source, checkpointId)
+  return {
+    agentType,
+    customState,
+    messages,
+    ...(userId === undefined ? {} : { userId }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
 }
 
 interface SeededBranch {
@@ -72,7 +96,7 @@ interface BranchPoint {
 }
 
 async function loadPoint(
-  { stateStore }: RunServices,
+  { stateStore }: Pick<RunServices, 'stateStore'>,
   source: SessionState,
   checkpointId: string | undefined,
 ): Promise<BranchPoint> {

@@ -6,6 +6,7 @@ import type {
   RegistryOptions,
   Tracer,
   UserMessage,
+  WorkspaceLifecycleListener,
   WorkspaceMetrics,
   WorkspaceProvider,
 } from '@helix-agents/core'
@@ -30,6 +31,11 @@ export interface JSAgentExecutorOptions {
   readonly logger?: Logger
   /** Counts opens, evictions, tool calls and refusals. Default: measures nothing. */
   readonly metrics?: WorkspaceMetrics
+  /**
+   * Hears of opens, operations and closes of workspaces, such as the fleet that keeps watch over
+   * what backs them. It can neither slow nor fail a run. Default: nobody.
+   */
+  readonly lifecycle?: WorkspaceLifecycleListener
   /**
    * Spans of runs, steps, model calls, tool calls and workspaces. An OpenTelemetry tracer fits as
    * it is. Default: none.

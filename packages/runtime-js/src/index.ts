@@ -1,4 +1,5 @@
 export type { AgentHandle } from './agent-handle.ts'
+export { type BranchSeed, loadBranchSeed } from './branch-session.ts'
 export type {
   BranchOptions,
   ExecuteInput,
@@ -10,5 +11,6 @@ export type {
   WorkspaceRegistryTuning,
 } from './executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
+export type { Recovery } from './recover-session.ts'
 export { endStream, type StreamEnd } from './run/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'

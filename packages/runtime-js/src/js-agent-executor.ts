@@ -28,6 +28,7 @@ import { guardLogger, guardMetrics } from './run/guard-observers.ts'
 import { launchRun } from './run/launch.ts'
 import type { LaunchRequest } from './run/launch-request.ts'
 import { whyNotResumable } from './run/prepare-session.ts'
+import { type Recovery, recoverSession } from './recover-session.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from './run/run-control.ts'
 import type { RunServices } from './run/run-services.ts'
@@ -76,6 +77,7 @@ export class JSAgentExecutor {
       openEagerly: options.workspaceOpenStrategy === 'eager',
       logger,
       metrics: guardMetrics(options.metrics, logger),
+      lifecycle: options.lifecycle,
       tracer: options.tracer,
       clock: options.clock ?? systemClock,
       leaseMs: parseLeaseMs(options.leaseMs),
@@ -135,6 +137,23 @@ export class JSAgentExecutor {
       messages: message === undefined ? [] : toUserMessages({ message }, sessionId),
       keepWorkspaces: options.keepWorkspaces ?? false,
     })
+  }
+
+  /**
+   * Goes on with a session that was left in the middle of a run: its process died and its lease is
+   * out, or it was shut down. Any other one is left alone, and the outcome says why; so it is safe
+   * to call for every session, when a process starts and again while some are held. As for
+   * `resume`, `keepWorkspaces` is not remembered.
+   * @throws {SessionError} `other-agent`, `not-resumable` for an unknown session, or one whose
+   * process died before it had stored the message
+   */
+  async recover<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    options: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> = {},
+  ): Promise<Recovery<TOutput>> {
+    const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId, options)
+    return recoverSession(this.#services, agent, { sessionId, resume })
   }
 
   /** The handle of a session; `null` when there is no such session. */

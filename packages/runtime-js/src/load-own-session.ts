@@ -6,7 +6,7 @@ import type { RunServices } from './run/run-services.ts'
  * @throws {SessionError} `not-resumable` for an unknown one, `other-agent`.
  */
 export async function loadOwnSession(
-  { stateStore }: RunServices,
+  { stateStore }: Pick<RunServices, 'stateStore'>,
   agent: Agent,
   sessionId: string,
 ): Promise<SessionState> {

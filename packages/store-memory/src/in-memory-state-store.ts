@@ -151,6 +151,7 @@ export class InMemoryStateStore implements SessionStateStore {
   async beginStep(step: StepStart): Promise<void> {
     const record = this.#writable(step)
     record.append(step.messages)
+    record.change(step)
     record.journal = [...step.journal]
     record.outcome = undefined
     record.touch(step.now)

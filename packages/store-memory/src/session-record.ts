@@ -9,6 +9,7 @@ import {
   type RunWrite,
   type SessionState,
   type SessionStatus,
+  type Spending,
   type StateChange,
   StateStoreError,
   type StoredError,
@@ -52,6 +53,7 @@ export class SessionRecord {
   error: StoredError | undefined
   outcome: StoredOutcome | undefined
   owed: readonly string[] | undefined
+  spending: Spending | undefined
   #version = 1
   #updatedAt: number
 
@@ -70,9 +72,10 @@ export class SessionRecord {
     for (const message of messages) this.messages.push(message)
   }
 
-  change({ customState, fileLedgers }: StateChange): void {
+  change({ customState, fileLedgers, spending }: StateChange): void {
     if (customState !== undefined) this.customState = customState.value
     if (fileLedgers !== undefined) this.fileLedgers = { ...this.fileLedgers, ...fileLedgers }
+    if (spending !== undefined) this.spending = spending
   }
 
   /** Notes a change: each raises the version by one. */
@@ -183,6 +186,7 @@ export class SessionRecord {
       ...(runId !== undefined && { runId }),
       ...(this.claim !== undefined && { leaseUntil: this.claim.leaseUntil }),
       ...(this.owed !== undefined && { owed: this.owed }),
+      ...(this.spending !== undefined && { spending: this.spending }),
       ...(this.output !== undefined && { output: this.output }),
       ...(this.error !== undefined && { error: this.error }),
       ...(this.outcome !== undefined && { outcome: this.outcome }),

@@ -2,6 +2,7 @@ export type { SqlDatabase, SqlRow, SqlStatements, SqlValue } from './sql-databas
 export { SqlError, type SqlErrorKind } from './sql-error.ts'
 export { migrate, type MigrateOptions, SCHEMA_VERSION } from './schema.ts'
 export { fromSqlText, toSqlText } from './sql-text.ts'
+export { fromStorableMessage, toStorableMessage } from './state/message-json.ts'
 export { releaseClaims } from './state/release-claims.ts'
 export { SqlStateStore } from './state/sql-state-store.ts'
 export { SqlStreamManager } from './stream/sql-stream-manager.ts'

@@ -78,9 +78,10 @@ test('a migration that fails leaves nothing', async () => {
   after.close()
 })
 
-test('an old database that was brought up to date has the tables of a new one', async () => {
+test.each([1, 2])('a database of version %i has the tables of a new one', async (version) => {
   const directory = temporaryDirectory()
-  copyFileSync(join(import.meta.dirname, 'fixtures', 'schema-1.db'), join(directory, 'old.db'))
+  const frozen = join(import.meta.dirname, 'fixtures', `schema-${version}.db`)
+  copyFileSync(frozen, join(directory, 'old.db'))
   const tablesOf = async (name: string): Promise<unknown> => {
     const path = join(directory, name)
     await (await openSqliteStores(path)).close()

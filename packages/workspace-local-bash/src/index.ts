@@ -1,4 +1,10 @@
 export { type LocalBashConfig, localBashConfigSchema, type LocalBashIsolation } from './config.ts'
+export {
+  LocalBashInventory,
+  type LocalBashInventoryOptions,
+  type LocalBashLook,
+  type LocalBashResources,
+} from './inventory.ts'
 export { LocalBashWorkspace } from './local-bash-workspace.ts'
 export {
   LocalBashWorkspaceProvider,

@@ -15,7 +15,8 @@ import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinish
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 
 const HOUR_MS = 3_600_000
-const REAPED = '.reaped'
+/** Added to the name of a directory that is being removed. */
+export const REAPED = '.reaped'
 const NAME = /^(helix-ws-[A-Za-z0-9]{6,64})(\.reaped)?$/
 
 export interface ReapOptions {
@@ -125,7 +126,7 @@ function workspaceOf(name: string): string {
 }
 
 /** An interrupted removal leaves the marker, so that the next one can finish. */
-async function removeMarkerLast(path: string): Promise<void> {
+export async function removeMarkerLast(path: string): Promise<void> {
   for (const part of readdirSync(path)) {
     if (part !== MARKER_NAME) await removeDirectory(join(path, part))
   }
@@ -158,7 +159,7 @@ function graceOf(marker: OwnerMarker, options: ReapOptions): number {
 }
 
 /** Every write and every command leaves its time on one of these. */
-function lastUseMs(path: string, marker: OwnerMarker): number {
+export function lastUseMs(path: string, marker: OwnerMarker): number {
   const times = ['root', 'scratch', 'scratch/pipes', 'tmp'].map(
     (part) => lstatSync(join(path, part), { throwIfNoEntry: false })?.mtimeMs ?? 0,
   )

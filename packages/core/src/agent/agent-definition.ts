@@ -1,3 +1,5 @@
+import type { Budget } from '../budget/budget.ts'
+import type { PrepareStep } from '../context/prepare-step.ts'
 import type { LLMConfig } from '../llm/llm-adapter.ts'
 import type { Capabilities, CapabilitiesInput } from '../modules/registry.ts'
 import type { Schema } from '../tools/schema.ts'
@@ -57,6 +59,13 @@ export interface AgentConfig<TState = unknown, TOutput = unknown> {
   readonly maxSteps?: number
   /** Time of one run. Default: no limit. */
   readonly maxDurationMs?: number
+  /** Limits of tokens, cost and time. Default: none. */
+  readonly budget?: Budget
+  /**
+   * Changes what the model gets in a step: see `fitContext`. Default: the whole conversation, until
+   * the model says that it is too long; then the oldest steps are left out.
+   */
+  readonly prepareStep?: PrepareStep
   /** By name: `[a-z][a-z0-9-_]*`. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }

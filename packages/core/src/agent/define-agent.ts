@@ -1,3 +1,4 @@
+import { checkBudget } from '../budget/budget.ts'
 import { AgentDefinitionError } from '../errors/agent-definition-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import { FINISH_TOOL_NAME } from '../orchestration/effective-tools.ts'
@@ -22,6 +23,8 @@ const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'llmConfig',
   'maxSteps',
   'maxDurationMs',
+  'budget',
+  'prepareStep',
   'workspaces',
 ])
 
@@ -74,6 +77,11 @@ function checkFields(config: AgentConfig): string[] {
     ...problem(
       config.maxDurationMs !== undefined && !(config.maxDurationMs > 0),
       'maxDurationMs must be a positive number of milliseconds',
+    ),
+    ...checkBudget(config.budget, config.llmConfig),
+    ...problem(
+      !['undefined', 'function'].includes(typeof config.prepareStep),
+      'prepareStep must be a function',
     ),
   ]
 }

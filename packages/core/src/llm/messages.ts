@@ -19,6 +19,11 @@ export interface ToolCall {
   readonly name: string
   /** As the model gave them; not validated yet. */
   readonly arguments: unknown
+  /**
+   * Why the arguments cannot be read: they are no JSON, or the answer ended in the middle of them.
+   * `arguments` is their text then. The call is not run; the model is told.
+   */
+  readonly problem?: 'malformed' | 'truncated'
 }
 
 export interface AssistantMessage {
@@ -26,6 +31,13 @@ export interface AssistantMessage {
   readonly content: string
   readonly thinking?: string
   readonly toolCalls?: readonly ToolCall[]
+  /** The model reached its limit of tokens (`maxOutputTokens`) in the middle of this text. */
+  readonly isCutOff?: true
+  /**
+   * What the adapter that made the message wants back with it, such as signatures of the reasoning.
+   * Stores keep it; nobody else reads it.
+   */
+  readonly providerMetadata?: JsonValue
 }
 
 export interface ToolResultMessage {

@@ -34,6 +34,8 @@ export const logMessages = {
   noIsolation: 'workspace has no isolation',
   /** A program of an allowlist can start any other one. */
   allowedCommandStartsOthers: 'allowed command can start other commands',
+  /** Whoever hears of the workspaces threw: see `err`. The run goes on. */
+  lifecycleListenerFailed: 'workspace lifecycle listener failed',
   /** A tool call failed. The model read a short form of it, `err` is the whole. */
   toolFailed: 'tool failed',
   /** Starts a line that stands for several; its field `suppressedCount` says for how many. */

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ToolCall, ToolResultMessage } from '../llm/messages.ts'
+import type { JsonValue } from '../tools/json-schema.ts'
 import { limitText } from '../tools/result-budget.ts'
 import type { ModelOutput } from '../tools/tool.ts'
 
@@ -7,12 +8,17 @@ export function createAssistantMessage(step: {
   readonly content?: string | undefined
   readonly thinking?: string | undefined
   readonly toolCalls?: readonly ToolCall[]
+  readonly isCutOff?: boolean
+  readonly providerMetadata?: JsonValue | undefined
 }): AssistantMessage {
+  const { providerMetadata } = step
   return {
     role: 'assistant',
     content: step.content ?? '',
     ...(step.thinking === undefined ? {} : { thinking: step.thinking }),
     ...(step.toolCalls === undefined ? {} : { toolCalls: step.toolCalls }),
+    ...(step.isCutOff === true ? { isCutOff: true } : {}),
+    ...(providerMetadata === undefined ? {} : { providerMetadata }),
   }
 }
 

@@ -27,33 +27,38 @@ export function planStepProcessing(result: StepResult): StepPlan {
     return { type: 'error', error: result.error, isFinal: result.shouldStop }
   }
   if (result.type === 'text') {
-    return { type: 'answer', message: createAssistantMessage(result), isFinal: result.shouldStop }
+    const isCutOff = result.stopReason === 'length'
+    const message = createAssistantMessage({ ...result, isCutOff })
+    return { type: 'answer', message, isFinal: result.shouldStop }
   }
   const message = createAssistantMessage({ content: JSON.stringify(result.output) })
   return { type: 'output', message, output: result.output }
 }
 
 function planCalls(result: Extract<StepResult, { type: 'tool_calls' }>): StepPlan {
-  const { content, thinking } = result
+  const { content, thinking, providerMetadata } = result
   if (result.toolCalls.length === 0) {
-    const message = createAssistantMessage({ content, thinking })
+    const message = createAssistantMessage({ content, thinking, providerMetadata })
     return { type: 'answer', message, isFinal: true }
   }
   const toolCalls = withUniqueIds(result.toolCalls)
   return {
     type: 'calls',
-    message: createAssistantMessage({ content, thinking, toolCalls }),
+    message: createAssistantMessage({ content, thinking, toolCalls, providerMetadata }),
     toolCalls,
   }
 }
 
-/** Results are matched by id: an id that is missing or used twice in a step gets a new one. */
+/**
+ * Results are matched by id: an id that is missing or used twice in a step gets a new one, of
+ * characters that every provider takes.
+ */
 function withUniqueIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   const seen = new Set<string>()
   let changed = false
   const unique = calls.map((call, index) => {
     const usable = call.id !== '' && !seen.has(call.id)
-    const id = usable ? call.id : `${call.id === '' ? 'call' : call.id}#${index}`
+    const id = usable ? call.id : `${call.id === '' ? 'call' : call.id}_${index}`
     seen.add(id)
     changed ||= !usable
     return usable ? call : { ...call, id }

@@ -1,5 +1,7 @@
+import type { BudgetLimit } from '../budget/budget.ts'
+
 /** Why a run ends before the model says so. */
-export type StopReason = 'aborted' | 'interrupted' | 'max-duration' | 'max-steps'
+export type StopReason = 'aborted' | 'interrupted' | 'max-duration' | 'max-steps' | BudgetLimit
 
 export interface StopConditions {
   readonly aborted: boolean
@@ -9,12 +11,15 @@ export interface StopConditions {
   readonly maxSteps: number
   readonly elapsedMs: number
   readonly maxDurationMs?: number
+  /** The limit of a budget that is reached, that of a parent included. */
+  readonly reachedLimit?: BudgetLimit | undefined
 }
 
 /** Asked between two steps; `undefined` lets the run go on. */
 export function shouldStopExecution(run: StopConditions): StopReason | undefined {
   if (run.aborted) return 'aborted'
   if (run.maxDurationMs !== undefined && run.elapsedMs >= run.maxDurationMs) return 'max-duration'
+  if (run.reachedLimit !== undefined) return run.reachedLimit
   if (run.interrupted) return 'interrupted'
   if (run.steps >= run.maxSteps) return 'max-steps'
   return undefined

@@ -57,6 +57,23 @@ export function installBackend(
   return { live: backend.ws, ledger: entry.ledger }
 }
 
+/** Stores the ref of a live workspace when that has changed since it was opened. */
+export async function storeChangedRef(
+  entry: RegistryEntry,
+  opened: OpenWorkspace,
+  context: RegistryContext,
+): Promise<void> {
+  const { changedRef } = opened.live
+  if (changedRef === undefined || changedRef === entry.changedRef) return
+  // An evicted or replaced workspace has nothing to say about the present one.
+  if (entry.current !== opened) return
+  const ref = parseWorkspaceRef(changedRef)
+  assertOwnRef(entry, ref)
+  if (!isSameRef(ref, entry.ref)) await context.persistRef(entry.name, ref)
+  entry.changedRef = changedRef
+  entry.ref = ref
+}
+
 function isSameRef(a: WorkspaceRef, b: WorkspaceRef | undefined): boolean {
   return b !== undefined && JSON.stringify(a) === JSON.stringify(b)
 }

@@ -8,6 +8,7 @@ import type { RegistryContext } from './registry-context.ts'
 import type { CloseMode, CloseReport, OwedDestroy } from './registry-deps.ts'
 import { moveEntry, type RegistryEntry } from './registry-entry.ts'
 import { closeOverrun, endWorkspace } from './release-backend.ts'
+import { tellClosed, tellOwed } from './tell-lifecycle.ts'
 import { type NoteFailure, tracedClose } from './workspace-span.ts'
 
 /** Where the close of one workspace stands; the work goes on after its time is up. */
@@ -86,6 +87,7 @@ async function closeEntry(
     await endWorkspace(workspace, mode)
     delete entry.held
     context.metrics.incClose(entry.labels, mode)
+    tellClosed(entry, workspace, mode, context)
   }
   progress.isDone = true
   // After its time the session may be somebody else's: the ref stays, and resolves as lost.
@@ -126,6 +128,7 @@ async function reportFailure(
   context.logger.error(fields, isOverdue ? logMessages.closeTimedOut : logMessages.closeFailed)
   if (isOverdue) context.metrics.incCloseTimeout(entry.labels)
   if (mode === 'detach' || progress.isDone) return
+  tellOwed(entry, isOverdue ? 'timeout' : 'failed', context)
   const owed: OwedDestroy = {
     workspace: entry.name,
     providerId: entry.labels.providerId,

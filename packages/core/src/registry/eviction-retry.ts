@@ -1,6 +1,7 @@
 import { HelixError } from '../errors/helix-error.ts'
 import { WorkspaceEvictedError } from '../errors/workspace-evicted-error.ts'
 import { logMessages } from '../logging/log-messages.ts'
+import { storeChangedRef } from './adopt-backend.ts'
 import { acquireEntry } from './open-entry.ts'
 import type { RegistryContext } from './registry-context.ts'
 import {
@@ -11,6 +12,7 @@ import {
   noteSuccess,
   type RegistryEntry,
 } from './registry-entry.ts'
+import { tellActivity } from './tell-lifecycle.ts'
 import type { OpenWorkspace, UseOptions } from './workspace-access.ts'
 
 type Operation<T> = (workspace: OpenWorkspace) => Promise<T>
@@ -42,9 +44,12 @@ export async function useEntry<T>(
     const result = await operation(opened)
     entry.lastOpAt = context.clock.now()
     noteSuccess(entry, entry.lastOpAt)
+    tellActivity(entry, opened.live, { result }, context)
+    await storeChangedRef(entry, opened, context)
     return result
   } catch (error) {
     entry.lastOpAt = context.clock.now()
+    tellActivity(entry, opened.live, {}, context)
     if (!WorkspaceEvictedError.isInstance(error) || handled.has(error)) throw error
     evictEntry(entry, opened, error, context)
     if (!mayRepeat(error, options)) throw outcomeUnknown(entry, error)
@@ -88,10 +93,13 @@ async function repeatOperation<T>(
     const result = await operation(opened)
     entry.lastOpAt = context.clock.now()
     noteSuccess(entry, entry.lastOpAt)
+    tellActivity(entry, opened.live, { result }, context)
+    await storeChangedRef(entry, opened, context)
     context.metrics.incEvictionRetry(entry.labels)
     return result
   } catch (error) {
     entry.lastOpAt = context.clock.now()
+    tellActivity(entry, opened.live, {}, context)
     // Any other error is the operation's own answer, from a backend that is there again.
     if (!WorkspaceEvictedError.isInstance(error) || handled.has(error)) throw error
     logExhausted(entry, error, context)

@@ -65,7 +65,8 @@ export function resolveRef(
 ): Promise<OpenedBackend> {
   const provider = providerOf(entry, context)
   return runAttempt(entry, context, request.signal, async (signal) => {
-    const options = { ...openOptions(entry, context), session: context.session, signal }
+    const config = entry.declaration.provider
+    const options = { ...openOptions(entry, context), session: context.session, config, signal }
     return { ...(await provider.resolve(request.ref, options)), isFresh: false }
   })
 }

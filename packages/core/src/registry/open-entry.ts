@@ -15,6 +15,7 @@ import {
   noteSuccess,
   type RegistryEntry,
 } from './registry-entry.ts'
+import { tellOpened } from './tell-lifecycle.ts'
 import type { OpenWorkspace } from './workspace-access.ts'
 import { tracedOpen } from './workspace-span.ts'
 
@@ -66,6 +67,7 @@ async function runOpen(
     const backend = await openBackend(entry, context)
     const ref = await adoptBackend(entry, backend, context)
     const opened = installBackend(entry, backend, ref)
+    tellOpened(entry, context)
     recordSuccess(entry, context, startedAt)
     // Close takes over what is held.
     assertNotClosed(entry)

@@ -2,6 +2,7 @@ import { RateLimitedLogger } from '../logging/rate-limited-logger.ts'
 import { type Logger, noopLogger } from '../logging/logger.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
+import type { WorkspaceLifecycleListener } from '../workspace/lifecycle-listener.ts'
 import { noopMetrics, type WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { SessionRef } from '../workspace/provider.ts'
 import { createOpenLimit, type OpenLimit } from './open-limit.ts'
@@ -15,6 +16,7 @@ export interface RegistryContext {
   readonly logger: Logger
   readonly auditLogger: RateLimitedLogger
   readonly metrics: WorkspaceMetrics
+  readonly lifecycle: WorkspaceLifecycleListener | undefined
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: () => number
@@ -40,6 +42,7 @@ export function createContext(deps: RegistryDeps): RegistryContext {
     logger,
     auditLogger: new RateLimitedLogger({ logger, clock, securityWindowMs }),
     metrics: deps.metrics ?? noopMetrics,
+    lifecycle: deps.lifecycle,
     tracer: deps.tracer,
     clock,
     random: deps.random ?? Math.random,

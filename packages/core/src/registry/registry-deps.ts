@@ -2,6 +2,7 @@ import type { Logger } from '../logging/logger.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Clock } from '../time/clock.ts'
+import type { WorkspaceLifecycleListener } from '../workspace/lifecycle-listener.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { SessionRef, WorkspaceProvider } from '../workspace/provider.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
@@ -62,6 +63,8 @@ export interface RegistryDeps extends RegistryOptions {
   readonly logger?: Logger
   /** Default: none. */
   readonly metrics?: WorkspaceMetrics
+  /** Hears of opens, operations and closes. Default: nobody. */
+  readonly lifecycle?: WorkspaceLifecycleListener
   /** Spans of open, resolve and close. An OpenTelemetry tracer fits as it is. Default: none. */
   readonly tracer?: Tracer
   /** Default: the time of the machine. */

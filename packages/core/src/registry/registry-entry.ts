@@ -32,6 +32,8 @@ export interface RegistryEntry {
   switching?: Promise<void>
   /** The ref that is persisted. */
   ref?: WorkspaceRef
+  /** The last `changedRef` that is persisted, the very object. */
+  changedRef?: WorkspaceRef
   /** The stored ref cannot be read; nothing may overwrite it. */
   refProblem?: WorkspaceFailedError
   failure?: { readonly error: HelixError; readonly at: number }

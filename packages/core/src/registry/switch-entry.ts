@@ -16,6 +16,7 @@ import {
   type RegistryEntry,
 } from './registry-entry.ts'
 import { closeOverrun, endWorkspace } from './release-backend.ts'
+import { tellClosed, tellOpened } from './tell-lifecycle.ts'
 import { tracedSwitch } from './workspace-span.ts'
 
 /**
@@ -64,6 +65,7 @@ async function swap(
 ): Promise<void> {
   const old = entry.held
   const opened = installBackend(entry, backend, ref)
+  tellOpened(entry, context)
   delete entry.refProblem
   delete entry.failure
   if (!isClosed(entry)) {
@@ -91,6 +93,7 @@ async function detachOld(
       timeoutMs: context.closeTimeoutMs,
       onTimeout: () => closeOverrun(entry, context),
     })
+    tellClosed(entry, old, 'detach', context)
   } catch (err) {
     context.logger.error(
       { ...entry.labels, sessionId: context.session.sessionId, mode: 'detach', err },

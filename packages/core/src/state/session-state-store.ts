@@ -1,3 +1,4 @@
+import type { Spending } from '../budget/spending.ts'
 import type { StateStoreErrorCode } from '../errors/state-store-error.ts'
 import type { Message } from '../llm/messages.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
@@ -52,12 +53,12 @@ export interface RunWrite {
 }
 
 /** What the user said, and the custom state when it came with that. */
-export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState'> {
+export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState' | 'spending'> {
   readonly messages: readonly Message[]
 }
 
 /** The model has answered: stored before any tool of the step runs. */
-export interface StepStart extends RunWrite {
+export interface StepStart extends RunWrite, Pick<StateChange, 'spending'> {
   readonly messages: readonly Message[]
   /** Calls of the step that change something. */
   readonly journal: readonly JournalEntry[]
@@ -69,6 +70,8 @@ export interface StateChange {
   readonly customState?: { readonly value: JsonValue | undefined }
   /** Only those that changed. */
   readonly fileLedgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  /** What the run has used so far; replaces what was stored. A checkpoint does not bring it back. */
+  readonly spending?: Spending
 }
 
 /** A journaled call has a result: stored at once, with what the tools have changed so far. */

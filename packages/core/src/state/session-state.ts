@@ -1,3 +1,4 @@
+import type { Spending } from '../budget/spending.ts'
 import type { ToolResultMessage } from '../llm/messages.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
@@ -50,6 +51,8 @@ export interface SessionState extends SessionLabels {
   readonly leaseUntil?: number
   /** Workspaces that the last run could not close: what backs them may still be there. */
   readonly owed?: readonly string[]
+  /** What the current or last run has used; absent before the first answer of the model. */
+  readonly spending?: Spending
   /** The session whose sub-agent this one is. */
   readonly parentSessionId?: string
   readonly output?: JsonValue

@@ -26,6 +26,26 @@ interface ChunkFields {
   text_delta: { readonly delta: string }
   /** What the model thinks: a piece of it, or the whole when it is complete. */
   thinking: { readonly content: string; readonly isComplete: boolean }
+  /** A piece of the arguments of a tool call that the model is writing, as JSON text. */
+  tool_input_delta: {
+    readonly toolCallId: string
+    readonly toolName: string
+    readonly delta: string
+  }
+  /**
+   * A model call failed and is made again. With `discardsOutput` the failed one had said something:
+   * drop its `text_delta`, `thinking` and `tool_input_delta` chunks, which are those since the last
+   * stored message, and read on.
+   */
+  model_retry: {
+    readonly code: string
+    readonly message: string
+    /** The attempt that failed; counts from 1. */
+    readonly attempt: number
+    /** Time until the next attempt. */
+    readonly delayMs: number
+    readonly discardsOutput: boolean
+  }
   /** A tool is called. */
   tool_start: {
     readonly toolCallId: string

@@ -29,6 +29,8 @@ export interface ResolveOptions {
   /** Name under which the agent declares the workspace. */
   readonly workspace: string
   readonly session: SessionRef
+  /** What the agent declares now under `provider`, for what is too secret or too new for a ref. */
+  readonly config?: { readonly kind: string }
   readonly capabilities: Capabilities
   /** Aborts when nobody needs the result any more. A slow provider must honour it. */
   readonly signal: AbortSignal
@@ -36,7 +38,7 @@ export interface ResolveOptions {
   readonly clock: Clock
 }
 
-export type OpenOptions = Omit<ResolveOptions, 'session'>
+export type OpenOptions = Omit<ResolveOptions, 'session' | 'config'>
 
 /** Backs workspaces of one kind. */
 export interface WorkspaceProvider<TConfig extends { readonly kind: string } = { kind: string }> {

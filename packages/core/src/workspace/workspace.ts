@@ -2,6 +2,7 @@ import type { CodeInterpreter } from '../modules/code/contract.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
 import type { Shell } from '../modules/shell/contract.ts'
 import type { Snapshotter } from '../modules/snapshot/contract.ts'
+import type { WorkspaceRef } from './ref.ts'
 
 /** How far a workspace is kept from its host. `none`: its commands can do what the host can. */
 export type Isolation = 'none' | 'process' | 'isolate' | 'container'
@@ -16,6 +17,11 @@ export interface Workspace {
   readonly shell?: Shell
   readonly code?: CodeInterpreter
   readonly snapshot?: Snapshotter
+  /**
+   * A ref that replaces the stored one, set where what is stored changed since the open, such as
+   * the last snapshot. It is stored before the result of an operation counts.
+   */
+  readonly changedRef?: WorkspaceRef | undefined
   /** Releases handles and keeps the storage: pause, interrupt, shutdown. */
   detach?(): Promise<void>
   /** End of session: the provider's end-of-life policy. Closing twice does nothing. */

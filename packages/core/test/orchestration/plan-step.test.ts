@@ -33,8 +33,8 @@ describe('planStepProcessing', () => {
     if (plan.type !== 'calls') throw new Error('expected calls')
     expect(plan.toolCalls.map(({ id, name }) => [id, name])).toEqual([
       ['x', 'a'],
-      ['x#1', 'b'],
-      ['call#2', 'c'],
+      ['x_1', 'b'],
+      ['call_2', 'c'],
     ])
     expect(plan.message.toolCalls).toBe(plan.toolCalls)
   })

@@ -1,4 +1,9 @@
-import { type Capabilities, StateStoreError } from '@helix-agents/core'
+import {
+  type Capabilities,
+  type FileSystem,
+  StateStoreError,
+  type WorkspaceRef,
+} from '@helix-agents/core'
 import { describe, expect, test } from 'vitest'
 import { codeOf, ref, setup } from './harness.ts'
 
@@ -35,6 +40,29 @@ describe('a backend that cannot be adopted', () => {
     provider.onOpen = () => ({ ref: ref('b1', { providerId: 'other' }) })
     expect(await codeOf(registry.acquire('box'))).toBe('ref-invalid')
     expect(events).toEqual(['open', 'close b1'])
+  })
+
+  test('a ref that changed while it lived is stored before the result counts, once', async () => {
+    const { registry, provider, persisted, events } = setup()
+    const later = ref('b1', { ref: { id: 'b1', snapshot: 's9' } })
+    let changedRef: WorkspaceRef | undefined
+    provider.onOpen = () => ({
+      ws: {
+        id: 'b1',
+        isolation: 'process',
+        fs: {} as FileSystem,
+        get changedRef() {
+          return changedRef
+        },
+        close: async () => {},
+      },
+    })
+    const use = (): Promise<void> =>
+      registry.use('box', async () => void (changedRef = later), { idempotent: true })
+    await use()
+    expect(persisted.get('box')).toEqual(later)
+    await use()
+    expect(events.filter((event) => event.startsWith('persist'))).toHaveLength(2)
   })
 
   test('a release that fails or hangs does not hide the reason', async () => {

@@ -1,10 +1,12 @@
 import {
+  type ModelRetry,
   type StepCallbacks,
   type StepInput,
   type StepResult,
   traced,
   untilAborted,
 } from '@helix-agents/core'
+import { type CallInput, InputMaker } from './prepare-input.ts'
 import type { Run } from './run.ts'
 import { modelSpan, noteModel } from './spans.ts'
 
@@ -13,46 +15,69 @@ import { modelSpan, noteModel } from './spans.ts'
  * even when the adapter does not listen to its signal.
  */
 export function createModelCaller(run: Run): () => Promise<StepResult> {
-  const { services, agent, control, toolSet } = run
-  const spoken = { text: false, thinking: false }
+  const spoken = { text: false, thinking: false, toolInput: false }
   const callbacks = createCallbacks(run, spoken)
-  const promptOf = createPrompt(run)
+  const inputs = new InputMaker(run)
   return async () => {
-    spoken.text = false
-    spoken.thinking = false
-    const systemPrompt = promptOf()
-    const input: StepInput = {
-      ...(systemPrompt === undefined ? {} : { systemPrompt }),
-      messages: run.messages,
-      tools: toolSet.tools.specs,
-      config: agent.llmConfig,
-      abortSignal: control.signal,
-      callbacks,
-      agentId: run.runId,
-      agentType: agent.name,
+    for (let attempt = 1; ; attempt += 1) {
+      forget(spoken)
+      const made = inputs.make()
+      // Most agents have no hook: a step of theirs does not wait for one.
+      const isLater = made instanceof Promise
+      const input = isLater ? await untilAborted(made, run.control.signal) : made
+      const result = await askModel(run, input, callbacks)
+      const error = inputs.shorten(result, input.messages)
+      if (error === undefined) {
+        inputs.accepted()
+        if (result.type === 'text' || result.type === 'tool_calls') speakRest(run, result, spoken)
+        return result
+      }
+      const discardsOutput = spoken.text || spoken.thinking || spoken.toolInput
+      tellRetry(run, { error, attempt, delayMs: 0, discardsOutput })
     }
-    const result = await traced(
-      services.tracer,
-      () => modelSpan(run),
-      async (span) => {
-        const step = services.llmAdapter.generateStep(input)
-        const answer = await untilAborted(step, control.signal)
-        noteModel(span, answer)
-        return answer
-      },
-    )
-    run.count(result.usage)
-    if (result.type === 'text' || result.type === 'tool_calls') speakRest(run, result, spoken)
-    return result
   }
+}
+
+async function askModel(
+  run: Run,
+  prepared: CallInput,
+  callbacks: StepCallbacks,
+): Promise<StepResult> {
+  const { services, agent, control } = run
+  const input: StepInput = {
+    ...prepared,
+    abortSignal: control.signal,
+    callbacks,
+    agentId: run.runId,
+    agentType: agent.name,
+  }
+  const result = await traced(
+    services.tracer,
+    () => modelSpan(run, prepared.config),
+    async (span) => {
+      const answer = await untilAborted(services.llmAdapter.generateStep(input), control.signal)
+      noteModel(span, answer)
+      return answer
+    },
+  )
+  run.count(result.usage, prepared.config)
+  return result
 }
 
 interface Spoken {
   text: boolean
   thinking: boolean
+  toolInput: boolean
 }
 
-function createCallbacks({ chunks, control }: Run, spoken: Spoken): StepCallbacks {
+function forget(spoken: Spoken): void {
+  spoken.text = false
+  spoken.thinking = false
+  spoken.toolInput = false
+}
+
+function createCallbacks(run: Run, spoken: Spoken): StepCallbacks {
+  const { chunks, control } = run
   return {
     onTextDelta: (delta) => {
       if (control.cause !== undefined) return
@@ -64,7 +89,26 @@ function createCallbacks({ chunks, control }: Run, spoken: Spoken): StepCallback
       spoken.thinking = true
       chunks.emit('thinking', { content, isComplete })
     },
+    onToolInput: (piece) => {
+      if (control.cause !== undefined) return
+      spoken.toolInput = true
+      chunks.emit('tool_input_delta', piece)
+    },
+    onRetry: (retry) => {
+      if (control.cause !== undefined) return
+      forget(spoken)
+      tellRetry(run, retry)
+    },
   }
+}
+
+/** Says that a model call is made again, on the stream and in the log. */
+export function tellRetry({ chunks, services, sessionId, runId }: Run, retry: ModelRetry): void {
+  const { error, attempt, delayMs, discardsOutput } = retry
+  const { code, message } = error
+  chunks.emit('model_retry', { code, message, attempt, delayMs, discardsOutput })
+  const fields = { err: error, sessionId, runId, attempt, delayMs }
+  services.logger.warn(fields, 'model call is tried again')
 }
 
 /** An adapter that does not stream still gets its text onto the stream. */
@@ -79,20 +123,5 @@ function speakRest(
   }
   if (content !== undefined && content !== '' && !spoken.text) {
     chunks.emit('text_delta', { delta: content })
-  }
-}
-
-/** The system prompt; one that is made from the state is made again only when the state changed. */
-function createPrompt({ agent, state }: Run): () => string | undefined {
-  const { systemPrompt } = agent
-  if (typeof systemPrompt !== 'function') return () => systemPrompt
-  let madeFrom: unknown
-  let prompt: string | undefined
-  return () => {
-    if (prompt === undefined || madeFrom !== state.current) {
-      madeFrom = state.current
-      prompt = systemPrompt(madeFrom ?? {})
-    }
-    return prompt
   }
 }

@@ -54,7 +54,7 @@ async function carryToEnd(opened: OpenedRun): Promise<AgentResult> {
 
 async function carryAndStore(opened: OpenedRun): Promise<RunOutcome> {
   const { run } = opened
-  const endLimit = run.control.limit(run.services.clock, run.agent.maxDurationMs)
+  const endLimit = run.control.limit(run.services.clock, run.meter.timeLeftMs)
   const reached = await carry(opened)
   opened.onHeard(false)
   endLimit()
@@ -156,7 +156,8 @@ async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
 
 function toResult(run: Run, outcome: RunOutcome): AgentResult {
   const { sessionId, runId, stepCount, usage } = run
-  return { sessionId, runId, stepCount, usage, ...outcome }
+  const { spending } = run.meter
+  return { sessionId, runId, stepCount, usage, spending, ...outcome }
 }
 
 function toRunError(cause: unknown): RunError {
@@ -171,6 +172,7 @@ export async function addMessages(run: Run, messages: readonly Message[]): Promi
   await run.services.stateStore.appendMessages({
     ...run.write(),
     messages,
+    ...run.takeSpending(),
     ...(customState === undefined ? {} : { customState }),
   })
   run.messages.push(...messages)

@@ -21,6 +21,7 @@ import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
 import { toolSpan } from './spans.ts'
 import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
+import { unreadableArguments } from './unreadable-arguments.ts'
 
 /** Tools that an unknown name may stand for. */
 const MAX_SUGGESTIONS = 5
@@ -54,6 +55,7 @@ async function dispatch(
   run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
   try {
     if (tool === undefined) throw unknownTool(toolName, run.toolSet.tools.byName.keys())
+    if (placed.call.problem !== undefined) throw unreadableArguments(placed.call)
     run.control.signal.throwIfAborted()
     const output = await invoke(run, tool, placed)
     const content = render(run, placed.call, tool, output)

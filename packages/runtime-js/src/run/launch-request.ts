@@ -1,6 +1,7 @@
 import type { Agent, SessionLabels, UserMessage, WorkspaceAccess } from '@helix-agents/core'
 import type { ChunkForward } from './chunk-writer.ts'
 import type { Claim } from './claim.ts'
+import type { Meter } from './meter.ts'
 import type { RunControl } from './run-control.ts'
 import type { ToolSet } from './tool-sets.ts'
 
@@ -9,6 +10,7 @@ export interface ParentRun {
   readonly sessionId: string
   readonly claim: Claim
   readonly forward: ChunkForward
+  readonly meter: Meter
   /** Only for a sub-agent that shares them. */
   readonly workspaces?: WorkspaceAccess
 }

@@ -4,6 +4,7 @@ import { ChunkWriter } from './chunk-writer.ts'
 import { addMessages, carryRun, type OpenedRun } from './carry-run.ts'
 import { Claim, isLost, leaseFor } from './claim.ts'
 import type { LaunchRequest } from './launch-request.ts'
+import { Meter } from './meter.ts'
 import { findOpenCalls } from './find-open-calls.ts'
 import { settleStep } from './open-step.ts'
 import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
@@ -89,6 +90,7 @@ async function createRun(
   { session, isNew, runId, now: claimedAt }: Begun,
 ): Promise<Run> {
   const { agent, sessionId, control, toolSet, parent } = request
+  const meter = createMeter(services, request, session)
   const messages = await loadMessages(services, session)
   const custom = await customStateOf({ session, isNew }, request)
   const chunks = await openStream(services, request, runId)
@@ -125,10 +127,24 @@ async function createRun(
     toolSet,
     chunks,
     state,
+    meter,
     workspaces,
     messages,
     stepCount,
   })
+}
+
+/** A new turn starts from nothing; one that is resumed goes on counting, and so does its parent. */
+function createMeter(
+  { clock }: RunServices,
+  { agent, mode, parent }: LaunchRequest,
+  { spending }: SessionState,
+): Meter {
+  const isNew = mode === 'execute'
+  const before = isNew ? undefined : spending
+  parent?.meter.countEarlier(before)
+  const isStale = isNew && spending !== undefined
+  return new Meter({ agent, clock, before, isStale, parent: parent?.meter })
 }
 
 async function openStream(

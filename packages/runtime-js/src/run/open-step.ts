@@ -6,6 +6,7 @@ import { failCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
 import { findNotStarted } from './schedule-calls.ts'
+import { subSessionIdOf } from './sub-session.ts'
 import { runCalls, type StoredResults } from './tool-step.ts'
 
 /**
@@ -22,7 +23,9 @@ export async function goOnWithStep(
   const stored: StoredResults = new Map()
   for (const placed of calls) {
     const result = journal.get(placed.call.id)?.result
-    if (result !== undefined) stored.set(placed, result)
+    if (result === undefined) continue
+    stored.set(placed, result)
+    await countSubAgent(run, placed)
   }
   const isGivenUp = (placed: PlacedCall): boolean =>
     !stored.has(placed) && journal.has(placed.call.id) && !mayRunAgain(run, placed.call)
@@ -36,6 +39,14 @@ export async function goOnWithStep(
     stored.set(placed, end)
   }
   return runCalls(run, calls, stored)
+}
+
+/** What a sub-agent has used is stored with its parent at the end of the step only. */
+async function countSubAgent(run: Run, { call, index }: PlacedCall): Promise<void> {
+  const tool = run.toolSet.tools.byName.get(call.name)
+  if (tool === undefined || subAgentOf(tool) === undefined) return
+  const session = await run.services.stateStore.loadSession(subSessionIdOf(run, index))
+  run.meter.countEarlier(session?.spending)
 }
 
 /** Ends the step that an earlier run left without running anything: the user has moved on. */

@@ -1,7 +1,9 @@
 import {
   type AssistantMessage,
+  type BudgetLimit,
   HelixError,
   type Message,
+  ModelError,
   planStepProcessing,
   shouldStopExecution,
   type StepPlan,
@@ -11,7 +13,7 @@ import {
   type UserMessage,
 } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
-import { createModelCaller } from './call-model.ts'
+import { createModelCaller, tellRetry } from './call-model.ts'
 import { acceptOutput } from './accept-output.ts'
 import type { Run } from './run.ts'
 import { noteOutcome, stepSpan } from './spans.ts'
@@ -76,7 +78,7 @@ async function carryOut(
     case 'calls':
       return runToolStep(run, plan)
     case 'error':
-      return plan.isFinal ? modelFailed(run, plan.error) : retryStep(run, plan.error)
+      return plan.isFinal ? failStep(run, plan.error) : retryStep(run, plan.error)
     case 'output':
       return finish(run, plan.message, plan.output)
     default:
@@ -90,9 +92,17 @@ async function answer(
   reminders: { given: number },
 ): Promise<RunOutcome | undefined> {
   if (isFinal && run.agent.outputSchema !== undefined) return remind(run, message, reminders)
-  const outcome = isFinal ? ({ status: 'completed', output: message.content } as const) : undefined
+  const outcome = isFinal ? answered(run, message) : undefined
   await run.commit([message], outcome)
   return outcome
+}
+
+/** A text that is cut off is an answer: who asked may go on with it. */
+function answered({ services, sessionId, runId }: Run, message: AssistantMessage): RunOutcome {
+  const completed = { status: 'completed', output: message.content } as const
+  if (message.isCutOff !== true) return completed
+  services.logger.warn({ sessionId, runId }, 'the answer is cut off at the limit of tokens')
+  return { ...completed, isCutOff: true }
 }
 
 async function finish(run: Run, message: AssistantMessage, given: unknown): Promise<RunOutcome> {
@@ -117,30 +127,68 @@ async function remind(
   return undefined
 }
 
+/** A run that would wait longer than this for its model ends, and can be resumed. */
+const MAX_WAIT_MS = 600_000
+
 /** The adapter asks for another try; it counts as a step, so that it ends some time. */
-async function retryStep(run: Run, error: unknown): Promise<undefined> {
-  run.services.logger.warn({ err: error, sessionId: run.sessionId }, 'model call is tried again')
+async function retryStep(run: Run, cause: unknown): Promise<RunOutcome | undefined> {
+  const { control, services } = run
+  const error = ModelError.isInstance(cause) ? cause : new ModelError('model-failed', { cause })
+  const { retryAfterMs: delayMs = 0 } = error
+  if (delayMs > MAX_WAIT_MS) return failStep(run, error)
+  tellRetry(run, { error, attempt: 1, delayMs, discardsOutput: true })
   await run.commit([])
+  // A stop ends the wait; the loop looks at it next.
+  if (delayMs > 0) await Promise.allSettled([services.clock.sleep(delayMs, control.signal)])
+  return undefined
+}
+
+/** The step stores no messages, but what it used counts for the run that resumes it. */
+async function failStep(run: Run, cause: unknown): Promise<RunOutcome> {
+  const { spending } = run.takeSpending()
+  if (spending !== undefined) {
+    await run.services.stateStore.appendMessages({ ...run.write(), messages: [], spending })
+  }
+  return modelFailed(run, cause)
 }
 
 function modelFailed(run: Run, cause: unknown): RunOutcome {
   run.services.logger.error({ err: cause, sessionId: run.sessionId }, 'model call failed')
   const message = HelixError.isInstance(cause) ? cause.message : 'the model call failed'
-  return { status: 'failed', error: { code: 'model-failed', message, cause } }
+  const code = ModelError.isInstance(cause) ? cause.code : 'model-failed'
+  return { status: 'failed', error: { code, message, cause } }
 }
 
 /** What a run that does not go on ends as. */
 export function stopped(run: Run, reason: StopReason): RunOutcome {
   if (reason === 'interrupted') return { status: 'interrupted' }
-  const { maxSteps, maxDurationMs } = run.agent
+  const { maxSteps } = run.agent
+  if (isSpent(reason)) return overBudget(run, reason)
   if (reason === 'max-steps') {
     return failed('max-steps', `the agent did not end within ${maxSteps} steps`)
   }
   const { cause } = run.control
   if (reason === 'max-duration' || cause === 'max-duration') {
+    const { maxDurationMs = run.agent.budget?.maxDurationMs } = run.agent
     return failed('max-duration', `the agent did not end within ${maxDurationMs} ms`)
   }
   return { status: cause === 'shutdown' ? 'interrupted' : 'aborted' }
+}
+
+type SpentReason = Exclude<BudgetLimit, 'max-duration'>
+
+function isSpent(reason: StopReason): reason is SpentReason {
+  return reason === 'max-tokens' || reason === 'max-cost' || reason === 'cost-unknown'
+}
+
+/** Its own budget, or that of the agent whose sub-agent it is. */
+function overBudget({ meter }: Run, reason: SpentReason): RunOutcome {
+  if (reason === 'cost-unknown') {
+    return failed(reason, 'the budget limits the cost, and costOf has none for a model call')
+  }
+  const { totalTokens, cost, modelCalls } = meter.spending
+  const used = reason === 'max-cost' ? `a cost of ${cost}` : `${totalTokens} tokens`
+  return failed(reason, `the budget is used up: ${used} in ${modelCalls} model calls`)
 }
 
 function failed(code: string, message: string): RunOutcome {

@@ -5,6 +5,7 @@ import type {
   SessionStateStore,
   StreamManager,
   Tracer,
+  WorkspaceLifecycleListener,
   WorkspaceMetrics,
 } from '@helix-agents/core'
 import type { ActiveRun, ActiveRuns } from '../active-runs.ts'
@@ -22,6 +23,7 @@ export interface RunServices {
   readonly openEagerly: boolean
   readonly logger: Logger
   readonly metrics: WorkspaceMetrics
+  readonly lifecycle: WorkspaceLifecycleListener | undefined
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly leaseMs: number

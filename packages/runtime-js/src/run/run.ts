@@ -1,16 +1,19 @@
-import type {
-  Agent,
-  Message,
-  RunWrite,
-  StateChange,
-  StopConditions,
-  TokenUsage,
-  ToolCall,
+import {
+  type Agent,
+  type LLMConfig,
+  type Message,
+  type RunWrite,
+  spendingOf,
+  type StateChange,
+  type StopConditions,
+  type TokenUsage,
+  type ToolCall,
 } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 import type { Claim } from './claim.ts'
 import type { CallResult } from './dispatch-call.ts'
+import type { Meter } from './meter.ts'
 import type { RunControl } from './run-control.ts'
 import type { RunServices } from './run-services.ts'
 import type { SessionWorkspaces } from './session-workspaces.ts'
@@ -28,6 +31,7 @@ export interface RunParts {
   readonly toolSet: ToolSet
   readonly chunks: ChunkWriter
   readonly state: StateTracker
+  readonly meter: Meter
   readonly workspaces: SessionWorkspaces
   /** The conversation: grows, and is never copied. */
   readonly messages: Message[]
@@ -46,6 +50,7 @@ export class Run {
   readonly toolSet: ToolSet
   readonly chunks: ChunkWriter
   readonly state: StateTracker
+  readonly meter: Meter
   readonly workspaces: SessionWorkspaces
   readonly messages: Message[]
   /** Sub-agents whose workspace names were warned of. */
@@ -66,6 +71,7 @@ export class Run {
     this.toolSet = parts.toolSet
     this.chunks = parts.chunks
     this.state = parts.state
+    this.meter = parts.meter
     this.workspaces = parts.workspaces
     this.messages = parts.messages
     this.#startedAt = parts.services.clock.now()
@@ -94,18 +100,20 @@ export class Run {
       steps: this.#steps,
       maxSteps,
       elapsedMs: this.services.clock.now() - this.#startedAt,
+      reachedLimit: this.meter.reachedLimit,
       ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
     }
   }
 
-  count(usage: TokenUsage | undefined): void {
+  /** Counts a model call that was made with the given settings. */
+  count(usage: TokenUsage | undefined, config: LLMConfig): void {
     if (usage === undefined) return
-    const { inputTokens = 0, outputTokens = 0 } = usage
-    const total = usage.totalTokens ?? inputTokens + outputTokens
+    this.meter.count(usage, config)
+    const { inputTokens, outputTokens, totalTokens } = spendingOf(usage, 0)
     this.#usage = {
       inputTokens: this.#usage.inputTokens + inputTokens,
       outputTokens: this.#usage.outputTokens + outputTokens,
-      totalTokens: this.#usage.totalTokens + total,
+      totalTokens: this.#usage.totalTokens + totalTokens,
     }
   }
 
@@ -131,10 +139,17 @@ export class Run {
       messages,
       checkpointId: checkpointId(this.sessionId, this.stepCount + 1, write.now),
       ...this.#takeChange(this.state.takeChange()),
+      ...this.takeSpending(),
       ...(outcome === undefined ? {} : { outcome: toStoredOutcome(outcome) }),
     })
     this.messages.push(...messages)
     this.#steps += 1
+  }
+
+  /** What the run has used, when that is not stored yet. */
+  takeSpending(): Pick<StateChange, 'spending'> {
+    const spending = this.meter.takeChange()
+    return spending === undefined ? {} : { spending }
   }
 
   async #note(call: ToolCall, { message, finish }: CallResult): Promise<void> {

@@ -74,6 +74,7 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     persistRef: saveRef,
     logger: services.logger,
     metrics: services.metrics,
+    ...(services.lifecycle === undefined ? {} : { lifecycle: services.lifecycle }),
     ...(services.tracer === undefined ? {} : { tracer: services.tracer }),
     clock: services.clock,
   })

@@ -53,8 +53,9 @@ export function noteOutcome(
   failSpanWith(span, { name: 'RunError', code: outcome.error.code })
 }
 
-export function modelSpan({ agent, sessionId, control }: Run): SpanStart {
-  const { model } = identifyModel(agent.llmConfig.model)
+/** @param config The settings of the call: a hook may have changed those of the agent. */
+export function modelSpan({ agent, sessionId, control }: Run, config: LLMConfig): SpanStart {
+  const { model } = identifyModel(config.model)
   return {
     name: model === undefined ? 'chat' : `chat ${model}`,
     kind: 'client',
@@ -62,7 +63,7 @@ export function modelSpan({ agent, sessionId, control }: Run): SpanStart {
       'gen_ai.operation.name': 'chat',
       'gen_ai.agent.name': agent.name,
       'gen_ai.conversation.id': sessionId,
-      ...modelAttributes(agent.llmConfig),
+      ...modelAttributes(config),
     },
     signal: control.signal,
     fallbackCode: 'model-failed',

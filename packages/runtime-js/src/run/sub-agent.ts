@@ -47,8 +47,7 @@ export async function runSubAgent(parent: Run, call: SubAgentRun): Promise<unkno
 
 async function runChild(parent: Run, call: SubAgentRun, sessionId: string): Promise<unknown> {
   const existing = await existingSession(parent, call, sessionId)
-  if (existing?.status === 'completed') return existing.output
-  if (existing?.status === 'failed') throw toFailure(call, existing.error)
+  if (existing !== null && isOver(existing)) return endOf(parent, call, existing)
   const isNew = existing === null || existing.messageCount === 0
   const control = new RunControl()
   const release = [parent.control.adopt(control), control.follow(call.signal)]
@@ -59,6 +58,17 @@ async function runChild(parent: Run, call: SubAgentRun, sessionId: string): Prom
   } finally {
     for (const end of release) end()
   }
+}
+
+function isOver({ status }: SessionState): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+/** How a sub-agent ended before its parent could store that. */
+function endOf(parent: Run, call: SubAgentRun, session: SessionState): unknown {
+  parent.meter.countEarlier(session.spending)
+  if (session.status === 'completed') return session.output
+  throw toFailure(call, session.error)
 }
 
 async function existingSession(
@@ -93,6 +103,7 @@ function requestOf(
     parent: {
       sessionId: parent.sessionId,
       claim: parent.claim,
+      meter: parent.meter,
       forward: {
         send: (chunk) => forward(parent, chunk),
         flush: () => parent.chunks.flush(),

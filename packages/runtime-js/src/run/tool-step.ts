@@ -17,7 +17,9 @@ export async function runToolStep(
   const write = run.write()
   const changing = step.toolCalls.filter((call) => isJournaled(run, call))
   const journal = changing.map((call) => toJournalEntry(call, write.now))
-  await run.services.stateStore.beginStep({ ...write, messages: [step.message], journal })
+  const messages = [step.message]
+  const spending = run.takeSpending()
+  await run.services.stateStore.beginStep({ ...write, ...spending, messages, journal })
   run.messages.push(step.message)
   const calls = step.toolCalls.map((call, index) => ({ call, index, isRecovered: false }))
   return runCalls(run, calls, new Map())

@@ -16,6 +16,7 @@ import {
   isNames,
   isOutcome,
   isRefs,
+  isSpending,
   isStatus,
   isStoredError,
   type StoredLabels,
@@ -85,6 +86,7 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
   const error = optionalColumn(row, 'error', (of, name) => shapedColumn(of, name, isStoredError))
   const outcome = optionalColumn(row, 'outcome', (of, name) => shapedColumn(of, name, isOutcome))
   const owed = optionalColumn(row, 'owed', (of, name) => shapedColumn(of, name, isNames))
+  const spending = optionalColumn(row, 'spending', (of, name) => shapedColumn(of, name, isSpending))
   const leaseUntil = optionalColumn(row, 'lease_until', numberColumn)
   const labels = optionalColumn(row, 'labels', (of, name) => shapedColumn(of, name, isLabels))
   return {
@@ -92,6 +94,7 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
     ...(runId !== undefined && { runId }),
     ...(leaseUntil !== undefined && { leaseUntil }),
     ...(owed !== undefined && { owed }),
+    ...(spending !== undefined && { spending }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
     ...(outcome !== undefined && { outcome }),

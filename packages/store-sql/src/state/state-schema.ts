@@ -99,3 +99,6 @@ export const stateTables: readonly string[] = [
     UNIQUE (session, run_id)
   ) STRICT, WITHOUT ROWID`,
 ]
+
+/** What the current or last run of a session has used, as JSON; part of schema version 2. */
+export const addSpending = 'ALTER TABLE helix_sessions ADD COLUMN spending TEXT'

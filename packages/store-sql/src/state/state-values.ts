@@ -19,6 +19,7 @@ const SET_LEDGER =
 const SET_REFS =
   'INSERT INTO helix_refs (session, version, refs) VALUES (?, ?, ?)' +
   ' ON CONFLICT (session, version) DO UPDATE SET refs = excluded.refs'
+const SET_SPENDING = 'UPDATE helix_sessions SET spending = ? WHERE id = ?'
 const FIND_REFS =
   'SELECT refs FROM helix_refs WHERE session = ? AND version <= ? ORDER BY version DESC LIMIT 1'
 
@@ -48,10 +49,14 @@ export interface StoredChange {
   /** Absent when the custom state did not change. */
   readonly state?: { readonly text: string | null }
   readonly ledgers: readonly (readonly [workspace: string, text: string])[]
+  /** Absent when nothing was used. */
+  readonly spending?: string
 }
 
-export function toStoredChange({ customState, fileLedgers = {} }: StateChange): StoredChange {
+export function toStoredChange(change: StateChange): StoredChange {
+  const { customState, fileLedgers = {}, spending } = change
   return {
+    ...(spending !== undefined && { spending: JSON.stringify(spending) }),
     ...(customState !== undefined && { state: { text: toJsonText(customState.value) } }),
     ledgers: Object.entries(fileLedgers).map(([workspace, ledger]) => [
       toSqlText(workspace),
@@ -79,6 +84,7 @@ export function applyChange(
   for (const [workspace, text] of change.ledgers) {
     sql.run(SET_LEDGER, session.id, workspace, keepText(sql, text))
   }
+  if (change.spending !== undefined) sql.run(SET_SPENDING, change.spending, session.id)
 }
 
 /** The refs of the newest version up to the given one. @throws {SqlError} `corrupt` */

@@ -72,6 +72,8 @@ export function prepareAppend(append: MessageAppend): PreparedWrite {
 export function prepareBeginStep(step: StepStart): PreparedWrite {
   const texts = toMessageTexts(step.messages)
   const entries = step.journal.map(toEntryTexts)
+  const { spending } = step
+  const change = toStoredChange(spending === undefined ? {} : { spending })
   return (sql) => {
     const values = [step.now, texts.length, entries.length]
     const session = updateHeld(sql, step, BEGIN, values)
@@ -82,6 +84,7 @@ export function prepareBeginStep(step: StepStart): PreparedWrite {
       const result = keepText(sql, stored.result)
       sql.run(ADD_ENTRY, session.id, position, toolCallId, entry, result)
     }
+    applyChange(sql, session, change)
   }
 }
 

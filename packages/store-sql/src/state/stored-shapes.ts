@@ -3,6 +3,7 @@ import type {
   JsonValue,
   SessionLabels,
   SessionStatus,
+  Spending,
   StoredError,
   StoredOutcome,
   WorkspaceRef,
@@ -46,6 +47,15 @@ const ledgerSchema = z.object({
   writers: z.record(z.string(), writerSchema),
 })
 
+const spendingSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  totalTokens: z.number(),
+  cost: z.number(),
+  modelCalls: z.number(),
+  durationMs: z.number(),
+})
+
 /** What never changes of a session, besides its names. */
 export interface StoredLabels extends SessionLabels {
   readonly parentSessionId?: string
@@ -75,6 +85,10 @@ export function isLabels(value: unknown): value is StoredLabels {
 
 export function isRefs(value: unknown): value is WorkspaceRefs {
   return refsSchema.safeParse(value).success
+}
+
+export function isSpending(value: unknown): value is Spending {
+  return spendingSchema.safeParse(value).success
 }
 
 /** Names of workspaces. */

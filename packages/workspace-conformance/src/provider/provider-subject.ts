@@ -90,7 +90,8 @@ export class ProviderSubject {
     provider: WorkspaceProvider = this.provider,
   ): Promise<OpenedWorkspace> {
     const session = { sessionId: options.sessionId ?? this.sessionId, agentType: 'kit' }
-    return this.#keep(await provider.resolve(ref, { ...this.#options(options), session }))
+    const { config } = this.harness
+    return this.#keep(await provider.resolve(ref, { ...this.#options(options), session, config }))
   }
 
   async evict(ref: WorkspaceRef): Promise<void> {

@@ -16,6 +16,7 @@ import {
   START,
   userMessage,
 } from './session-script.ts'
+import { used } from './spending-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
 
 export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
@@ -81,6 +82,15 @@ export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
       equal((await headOf(store)).outcome, outcome)
       await beginRun(store, { runId: 'run-2', now: START + LEASE_MS })
       equal((await headOf(store)).outcome, outcome)
+    },
+  },
+  {
+    id: 'store/durable/spending-survives',
+    needs: ['durable'],
+    run: async (subject) => {
+      const run = await createAndBegin(subject.store)
+      await run.step('one', { spending: used(10) })
+      equal((await headOf(await reopened(subject))).spending, used(10))
     },
   },
   {

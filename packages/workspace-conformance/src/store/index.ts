@@ -10,6 +10,7 @@ import { notedCallBehaviours } from './noted-call-behaviours.ts'
 import { outcomeBehaviours } from './outcome-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { sessionBehaviours } from './session-behaviours.ts'
+import { spendingBehaviours } from './spending-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
 import { streamDurableBehaviours } from './stream-durable-behaviours.ts'
@@ -27,6 +28,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...stepBehaviours,
   ...checkpointBehaviours,
   ...listBehaviours,
+  ...spendingBehaviours,
   ...notedCallBehaviours,
   ...outcomeBehaviours,
   ...hostileBehaviours,

@@ -21,10 +21,13 @@ const CONVERSATION: readonly Message[] = [
     role: 'assistant',
     content: '',
     thinking: 'hm',
-    toolCalls: [{ id: 'c1', name: 'read', arguments: { path: '/a', lines: [1, 2] } }],
+    toolCalls: [
+      { id: 'c1', name: 'read', arguments: { path: '/a', lines: [1, 2] } },
+      { id: 'c2', name: 'read', arguments: '{"pa', problem: 'truncated' },
+    ],
   },
   { role: 'tool', toolCallId: 'c1', toolName: 'read', content: 'text', isError: true },
-  { role: 'assistant', content: 'done' },
+  { role: 'assistant', content: 'done', providerMetadata: { p: [{ signature: 'é' }, null, 1.5] } },
 ]
 
 export const messageBehaviours: readonly Behaviour<StoreSubject>[] = [

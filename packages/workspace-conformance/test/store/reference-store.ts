@@ -129,17 +129,13 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     appendMessages: async (write) => {
       const stored = held(write)
       stored.messages = [...stored.messages, ...write.messages]
-      const { customState } = write
-      change(stored, write.now, {
-        outcome: undefined,
-        ...(customState && { customState: customState.value }),
-      })
+      change(stored, write.now, { outcome: undefined, ...stateAfter(stored, write) })
     },
     beginStep: async (step) => {
       const stored = held(step)
       stored.messages = [...stored.messages, ...step.messages]
       stored.journal = [...step.journal]
-      change(stored, step.now, { outcome: undefined })
+      change(stored, step.now, { outcome: undefined, ...stateAfter(stored, step) })
     },
     completeToolCall: async (write) => {
       const stored = held(write)
@@ -208,8 +204,10 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
   }
 }
 
-function stateAfter(stored: Stored, { customState, fileLedgers }: StateChange): Change {
+function stateAfter(stored: Stored, given: StateChange): Change {
+  const { customState, fileLedgers, spending } = given
   return {
+    ...(spending && { spending }),
     fileLedgers: { ...stored.head.fileLedgers, ...fileLedgers },
     ...(customState && { customState: customState.value }),
   }

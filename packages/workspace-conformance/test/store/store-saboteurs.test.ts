@@ -6,12 +6,14 @@ import { holdSaboteurs } from './hold-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
 import { sessionSaboteurs } from './session-saboteurs.ts'
+import { spendingSaboteurs } from './spending-saboteurs.ts'
 import { stepSaboteurs } from './step-saboteurs.ts'
 import { without } from './without.ts'
 
 const storeSaboteurs = {
   ...sessionSaboteurs,
   ...stepSaboteurs,
+  ...spendingSaboteurs,
   ...callSaboteurs,
   ...holdSaboteurs,
 }
@@ -59,6 +61,10 @@ const forgetful: Readonly<Record<string, Lost>> = {
   },
   'store/durable/outcome-survives': (sessions) => {
     for (const stored of sessions.values()) stored.head = without(stored.head, 'outcome') as never
+    return sessions
+  },
+  'store/durable/spending-survives': (sessions) => {
+    for (const stored of sessions.values()) stored.head = without(stored.head, 'spending') as never
     return sessions
   },
   'store/durable/state-of-a-noted-call-survives': (sessions) => {

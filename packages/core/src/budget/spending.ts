@@ -1,0 +1,53 @@
+import type { TokenUsage } from '../llm/llm-adapter.ts'
+
+/**
+ * What a run has used: an `execute` with all that resumed it, and its sub-agents. Stored with the
+ * session, so that a limit holds across processes.
+ */
+export interface Spending {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+  /** In the unit of the budget's `costOf`; 0 without one. */
+  readonly cost: number
+  /** Answers of the model, failed ones included. */
+  readonly modelCalls: number
+  /** Time in which a process worked on it; breaks between two do not count. */
+  readonly durationMs: number
+}
+
+/** The start of a run. */
+export const NO_SPENDING: Spending = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  cost: 0,
+  modelCalls: 0,
+  durationMs: 0,
+})
+
+/** What one model call uses; what is no amount counts as nothing. */
+export function spendingOf(usage: TokenUsage, cost: number): Spending {
+  const inputTokens = amountOf(usage.inputTokens)
+  const outputTokens = amountOf(usage.outputTokens)
+  const totalTokens = amountOf(usage.totalTokens ?? inputTokens + outputTokens)
+  const paid = amountOf(cost)
+  return { inputTokens, outputTokens, totalTokens, cost: paid, modelCalls: 1, durationMs: 0 }
+}
+
+/** Providers and prices come from outside: one `NaN` would switch off every limit for good. */
+function amountOf(given: number | undefined): number {
+  return given !== undefined && Number.isFinite(given) && given > 0 ? given : 0
+}
+
+/** Both together. */
+export function addSpending(one: Spending, other: Spending): Spending {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+    cost: one.cost + other.cost,
+    modelCalls: one.modelCalls + other.modelCalls,
+    durationMs: one.durationMs + other.durationMs,
+  }
+}

@@ -1,0 +1,24 @@
+import { HelixError, ModelError } from '@helix-agents/core'
+import { expect, test } from 'vitest'
+
+test('a model error says what happened, and whether it may pass', () => {
+  const error = new ModelError('rate-limited', { retryAfterMs: 500, statusCode: 429 })
+  expect(HelixError.isInstance(error) && ModelError.isInstance(error)).toBe(true)
+  expect(error).toMatchObject({
+    name: 'ModelError',
+    code: 'rate-limited',
+    retryable: true,
+    transient: true,
+    retryAfterMs: 500,
+    statusCode: 429,
+    message: 'the provider of the model takes no more calls for now (status 429)',
+  })
+})
+
+test('what is usual for a code can be told otherwise', () => {
+  expect(new ModelError('model-failed').retryable).toBe(false)
+  expect(new ModelError('model-failed', { retryable: true, detail: 'oops' })).toMatchObject({
+    retryable: true,
+    message: 'the model call failed (oops)',
+  })
+})

@@ -1,0 +1,9 @@
+export type { VercelAIAdapterOptions } from './adapter-options.ts'
+export {
+  type CompatibleFactory,
+  type Environment,
+  modelByName,
+  type ModelProviders,
+  type ProviderFactory,
+} from './model-by-name.ts'
+export { VercelAIAdapter } from './vercel-ai-adapter.ts'

@@ -1,0 +1,97 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { ModelError, type StepInput, type StepResult, type TokenUsage } from '@helix-agents/core'
+import { AnswerCollector } from './answer/answer-collector.ts'
+import { toStepResult } from './answer/to-step-result.ts'
+import { toTokenUsage } from './answer/token-usage.ts'
+import { AttemptSignal } from './attempt-signal.ts'
+import type { StepServices } from './call-with-retries.ts'
+import { StreamFailure } from './failure/stream-failure.ts'
+import { resolveModel } from './resolve-model.ts'
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  | { readonly result: StepResult }
+  | {
+      readonly failure: unknown
+      /** Whether a part of the answer was told on. */
+      readonly hasSpoken: boolean
+      /** What it cost, as far as the provider said. */
+      readonly usage: TokenUsage | undefined
+    }
+
+/** Makes one model call. What fails is an end as well; only an abort may be thrown. */
+export async function runAttempt(input: StepInput, services: StepServices): Promise<AttemptEnd> {
+  const collector = new AnswerCollector(input.callbacks)
+  const signal = new AttemptSignal(input.abortSignal, services.settings)
+  const usageOf = (): TokenUsage | undefined =>
+    collector.end === undefined ? undefined : toTokenUsage(collector.end.usage)
+  try {
+    const model = resolveModel(input.config.model)
+    await readAnswer({ model, collector, signal }, services)
+    const { parts, end } = collector
+    if (end === undefined) throw new ModelError('connection-lost')
+    return { result: toStepResult({ parts, end, usage: usageOf() }, input, model) }
+  } catch (error) {
+    const failure = signal.timedOut ?? (error instanceof StreamFailure ? error.cause : error)
+    return { failure, hasSpoken: collector.hasSpoken, usage: usageOf() }
+  } finally {
+    signal.release()
+  }
+}
+
+interface Reading {
+  readonly model: LanguageModelV4
+  readonly collector: AnswerCollector
+  readonly signal: AttemptSignal
+}
+
+async function readAnswer(reading: Reading, { warnings, optionsFor }: StepServices): Promise<void> {
+  const { model, collector, signal } = reading
+  const reader = await openStream(reading, optionsFor)
+  try {
+    for (;;) {
+      const { done, value } = await signal.race(reader.read())
+      if (done) return
+      signal.touch()
+      if (value.type === 'stream-start') warnings.tell(value.warnings, model.modelId)
+      collector.add(value)
+    }
+  } catch (error) {
+    letGo(reader, () => signal.abort(error))
+    throw error
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>
+
+async function openStream(
+  { model, signal }: Reading,
+  optionsFor: StepServices['optionsFor'],
+): Promise<Reader> {
+  let call: ReturnType<LanguageModelV4['doStream']> | undefined
+  try {
+    call = model.doStream({ ...optionsFor(model), abortSignal: signal.signal })
+    const { stream } = await signal.race(Promise.resolve(call))
+    return stream.getReader()
+  } catch (error) {
+    signal.abort(error)
+    void dropAnswer(call)
+    throw error
+  }
+}
+
+/** A provider that does not hear the abort answers later: nobody reads that, so it is let go. */
+async function dropAnswer(call: ReturnType<LanguageModelV4['doStream']> | undefined) {
+  const [end] = await Promise.allSettled([call])
+  if (end.status !== 'fulfilled' || end.value === undefined) return
+  await Promise.allSettled([end.value.stream?.cancel()])
+}
+
+/**
+ * Lets go of the connection; nobody waits for that. An abort in the middle of a stream fails each
+ * pipe of the provider, which some platforms report as errors that nobody handles. So the stream
+ * is cancelled first, and what is still going on then is aborted.
+ */
+function letGo(reader: Reader, abort: () => void): void {
+  void reader.cancel().then(abort, abort)
+}

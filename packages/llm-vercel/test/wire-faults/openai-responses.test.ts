@@ -1,0 +1,3 @@
+import { defineWireFaults } from './wire-faults.ts'
+
+defineWireFaults('openai responses')

@@ -1,0 +1,178 @@
+import { lstatSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
+import { errnoOf } from './file-system/map-error.ts'
+import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from './owner.ts'
+import { lastUseMs, REAPED, removeMarkerLast } from './reap.ts'
+import { DIRECTORY_PATTERN } from './ref.ts'
+import { endTree, findMembers } from './shell/process-tree.ts'
+import { isOwnDirectory } from './workspace-directory.ts'
+
+/** Ticks a second in `/proc`: fixed for programs, whatever the kernel uses. */
+const TICKS_PER_SECOND = 100
+const MEASURE_MS = 200
+
+export interface LocalBashInventoryOptions {
+  /** Where workspaces are made. Default: the temporary directory of the system. */
+  readonly tmpdirRoot?: string
+  /** Time, for tests. Default: the time of the machine. */
+  readonly clock?: Clock
+}
+
+/**
+ * What is known of one workspace directory. `present`: it is there. `absent`: there is none of
+ * this name. `unknown`: it is there and is not one of this user with a valid marker.
+ */
+export interface LocalBashLook {
+  readonly name: string
+  readonly state: 'present' | 'absent' | 'unknown'
+  /** Whether the process that uses it runs; absent while nobody here can tell. */
+  readonly ownerAlive?: boolean
+  /** It was let go and waits for its session. */
+  readonly isDetached?: boolean
+  /** When it was attached or detached last, in milliseconds since the epoch. */
+  readonly sinceMs?: number
+  /** When something was written or run in it last. */
+  readonly lastUseMs?: number
+}
+
+export interface LocalBashResources {
+  /** Of one core, over a fifth of a second. */
+  readonly cpuPercent: number
+  readonly memoryMb: number
+  readonly processes: number
+}
+
+/** Looks at the workspace directories of a host, and ends single ones. For operators and fleets. */
+export class LocalBashInventory {
+  readonly #root: string
+  readonly #clock: Clock
+
+  constructor(options: LocalBashInventoryOptions = {}) {
+    this.#root = options.tmpdirRoot ?? tmpdir()
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Every directory named like a workspace. A root that does not exist has none. */
+  list(): readonly LocalBashLook[] {
+    return this.#names().map((name) => this.look(name))
+  }
+
+  /** Looks at one workspace; starts nothing and changes nothing. */
+  look(name: string): LocalBashLook {
+    const path = DIRECTORY_PATTERN.test(name) ? this.#find(name) : undefined
+    if (path === undefined) return { name, state: 'absent' }
+    const marker = isOwnDirectory(path) ? readOwner(path) : undefined
+    if (marker === undefined) return { name, state: 'unknown' }
+    const { sinceMs } = marker
+    const owner = ownerOf(marker)
+    return { name, state: 'present', ...owner, sinceMs, lastUseMs: lastUseMs(path, marker) }
+  }
+
+  /** What the commands of a workspace use. */
+  async resources(name: string): Promise<LocalBashResources> {
+    const pids = DIRECTORY_PATTERN.test(name) ? findMembers(scopeOf(name)) : []
+    const before = ticksOf(pids)
+    const startedAt = performance.now()
+    await this.#clock.sleep(MEASURE_MS)
+    const seconds = Math.max(1, performance.now() - startedAt) / 1000
+    const usedTicks = Math.max(0, ticksOf(pids) - before)
+    const cpuPercent = (usedTicks / TICKS_PER_SECOND / seconds) * 100
+    const memoryKb = pids.reduce((sum, pid) => sum + residentKb(pid), 0)
+    return {
+      cpuPercent: Math.round(cpuPercent),
+      memoryMb: Math.round(memoryKb / 1024),
+      processes: pids.length,
+    }
+  }
+
+  /**
+   * Ends the commands of a workspace and removes its directory, in use or not: who uses it finds
+   * it gone. One that is gone already is fine.
+   * @throws {WorkspaceFailedError} `provider-failed` for a directory without a valid marker, and
+   * for processes that cannot be ended.
+   */
+  async end(name: string): Promise<void> {
+    const { state } = this.look(name)
+    if (state === 'absent') return
+    if (state === 'unknown') throw failed('it has no valid marker of this user')
+    const path = this.#find(name)
+    if (path === undefined) return
+    const doomed = path.endsWith(REAPED) ? path : path + REAPED
+    // From now on nobody can attach to it.
+    if (doomed !== path) renameSync(path, doomed)
+    const left = await endTree(scopeOf(name), 0)
+    if (left.length > 0) throw failed(`${left.length} of its processes cannot be ended`)
+    // A process of the workspace may have put a link to somewhere else in its place.
+    if (!isOwnDirectory(doomed)) throw failed('it was replaced while its processes were ended')
+    await removeMarkerLast(doomed)
+  }
+
+  #names(): readonly string[] {
+    try {
+      const names = readdirSync(this.#root).map((name) =>
+        name.endsWith(REAPED) ? name.slice(0, -REAPED.length) : name,
+      )
+      return [...new Set(names)].filter((name) => DIRECTORY_PATTERN.test(name))
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return []
+      throw error
+    }
+  }
+
+  /** Also one whose removal was interrupted. */
+  #find(name: string): string | undefined {
+    const root = canonical(this.#root)
+    if (root === undefined) return undefined
+    const paths = [join(root, name), join(root, name + REAPED)]
+    return paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  }
+}
+
+function canonical(root: string): string | undefined {
+  try {
+    return realpathSync(root)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function ownerOf(marker: OwnerMarker): Pick<LocalBashLook, 'ownerAlive' | 'isDetached'> {
+  if (isOwnerElsewhere(marker)) return {}
+  const isDetached = marker.process === undefined
+  return { ownerAlive: isOwnerAlive(marker), ...(isDetached && { isDetached }) }
+}
+
+function scopeOf(name: string): Parameters<typeof findMembers>[0] {
+  return { marker: `${name}:`, places: [] }
+}
+
+/** Time in user and kernel mode of all of them. */
+function ticksOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const text = readProc(pid, 'stat')
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return sum + (Number(fields[11]) || 0) + (Number(fields[12]) || 0)
+  }, 0)
+}
+
+function residentKb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readProc(pid, 'status'))?.[1] ?? 0)
+}
+
+/** Processes end while they are looked at: they use nothing then. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function failed(why: string): WorkspaceFailedError {
+  return new WorkspaceFailedError('provider-failed', `the workspace cannot be ended: ${why}`, {
+    transient: true,
+  })
+}
