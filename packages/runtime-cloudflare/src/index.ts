@@ -15,4 +15,6 @@ export {
   type RequestedSession,
 } from './route/authenticate.ts'
 export type { Caller } from './route/caller.ts'
+export type { CorsOptions } from './route/cors.ts'
+export type { RequestedAction, SessionAction } from './route/session-action.ts'
 export { routeAgentRequest, type RouteAgentOptions } from './route/route-agent-request.ts'

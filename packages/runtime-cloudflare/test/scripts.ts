@@ -6,6 +6,7 @@ import {
   type StepInput,
   type StepResult,
   type Tool,
+  type WorkspaceLifecycleListener,
   type WorkspaceProvider,
 } from '@helix-agents/core'
 import type { ServerHooks } from '@helix-agents/runtime-cloudflare'
@@ -20,6 +21,8 @@ export interface Script {
   readonly brain: Brain
   readonly tools?: readonly Tool[] | ((ctx: DurableObjectState) => readonly Tool[])
   readonly hooks?: ServerHooks
+  /** Hears what happens to the workspaces. */
+  readonly lifecycle?: WorkspaceLifecycleListener
   /** Beside those that the objects have. */
   readonly providers?: (storage: DurableObjectStorage) => readonly WorkspaceProvider[]
   /** In place of those that the objects have. */

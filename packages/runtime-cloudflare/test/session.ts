@@ -103,3 +103,15 @@ export async function untilAtRest(session: TestSession): Promise<void> {
     { timeout: 4000, interval: 2 },
   )
 }
+
+/** What an object stores, of whatever part. */
+export function storedIn(session: TestSession) {
+  return inObject(session, async ({ storage }) => ({
+    tables: storage.sql
+      .exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'")
+      .toArray()
+      .map(({ name }) => name),
+    keys: [...storage.kv.list()].map(([key]) => key),
+    alarm: await storage.getAlarm(),
+  }))
+}

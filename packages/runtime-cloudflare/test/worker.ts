@@ -1,5 +1,6 @@
 import { type Agent, defineAgent, type Logger } from '@helix-agents/core'
 import {
+  type AgentServer,
   type AgentServerOptions,
   createAgentServer,
   insecureAllowAnyone,
@@ -14,6 +15,8 @@ interface Bindings {
   HEALTH: DurableObjectNamespace<HealthAgent>
   QUICK: DurableObjectNamespace<QuickAgent>
   BARE: DurableObjectNamespace<BareAgent>
+  TABLED: DurableObjectNamespace<TabledAgent>
+  FILES: R2Bucket
 }
 
 declare global {
@@ -66,6 +69,10 @@ const options: AgentServerOptions<Cloudflare.Env> = {
     new CloudflareFileStoreWorkspaceProvider({ storage }),
     ...(scripts.get(id.name ?? '')?.providers?.(storage) ?? []),
   ],
+  lifecycle: {
+    onOpen: (event) => scripts.get(event.session.sessionId)?.lifecycle?.onOpen?.(event),
+    onClose: (event) => scripts.get(event.session.sessionId)?.lifecycle?.onClose?.(event),
+  },
   logger,
   maxBodyBytes: 10_000,
   hooks: {
@@ -76,6 +83,11 @@ const options: AgentServerOptions<Cloudflare.Env> = {
   },
   endpoints: {
     '/whoami': (_, { caller, sessionId }) => Response.json({ caller, sessionId }),
+    '/count': (_, { ctx }) => {
+      const count = Number(ctx.storage.kv.get('count') ?? 0) + 1
+      ctx.storage.kv.put('count', count)
+      return Response.json({ count })
+    },
     '/broken': () => {
       throw new Error('secret of the server')
     },
@@ -127,12 +139,56 @@ export class BareAgent extends createAgentServer({
   workspaceProviders: () => [new InMemoryWorkspaceProvider(), new InMemoryWorkspaceProvider()],
 }) {}
 
+/** Begins with a table of its own, and has paths that `createAgentServer` does not know. */
+export class TabledAgent extends createAgentServer({
+  ...options,
+  agents: (_, ctx) => [
+    defineAgent({
+      name: 'tabled',
+      llmConfig: { model: 'scripted' },
+      workspaces: {
+        files: { provider: { kind: 'cloudflare-filestore' }, capabilities: { fs: true } },
+      },
+    }),
+    ...agentsOf(ctx),
+  ],
+  workspaceProviders: (env, { storage }) => [
+    new InMemoryWorkspaceProvider(),
+    new CloudflareFileStoreWorkspaceProvider({
+      storage,
+      r2: env.FILES,
+      inlineThresholdBytes: 1000,
+    }),
+  ],
+}) {
+  override onStart(): void {
+    if (failing.has(this.name)) throw new Error('secret of the start')
+    this.ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS own (x)')
+    this.ctx.storage.sql.exec('INSERT INTO own VALUES (1)')
+  }
+
+  override onConnect(...args: Parameters<AgentServer['onConnect']>): void | Promise<void> {
+    if (failing.has(`${this.name} connect`)) throw new Error('secret of the connection')
+    return super.onConnect(...args)
+  }
+
+  override async onRequest(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/thrown') throw new Error('secret of the request')
+    return super.onRequest(request)
+  }
+}
+
+/** Sessions whose objects cannot begin. */
+export const failing = new Set<string>()
+
 const bindings: Readonly<Record<string, string>> = {
   tested: 'AGENTS',
   other: 'AGENTS',
   health: 'HEALTH',
   quick: 'QUICK',
   recorded: 'QUICK',
+  tabled: 'TABLED',
   unbound: 'MISSING',
 }
 

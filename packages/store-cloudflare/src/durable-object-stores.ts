@@ -1,26 +1,25 @@
-import { type Clock, systemClock } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
 import {
-  migrate,
   releaseClaims,
   SqlStateStore,
   SqlStreamManager,
   type SqlStreamManagerOptions,
   toStateStoreError,
 } from '@helix-agents/store-sql'
-import { DurableObjectDatabase } from './durable-object-database.ts'
+import { SessionDatabase } from './session-database.ts'
 import { MAX_ROW_BYTES } from './sql-values.ts'
 
 /** Room for the other columns of the row of a chunk. */
 const MAX_CHUNK_BYTES = MAX_ROW_BYTES - 1024
 
-/** Sessions in the SQLite of a Durable Object that `openDurableObjectStores` has prepared. */
+/** Sessions in the SQLite of a Durable Object. */
 export class DOStateStore extends SqlStateStore {
   constructor(storage: DurableObjectStorage) {
-    super(DurableObjectDatabase.of(storage))
+    super(SessionDatabase.of(storage))
   }
 }
 
-/** Streams in the SQLite of a Durable Object that `openDurableObjectStores` has prepared. */
+/** Streams in the SQLite of a Durable Object. */
 export class DOStreamManager extends SqlStreamManager {
   /** @throws {RangeError} for a limit that is no whole number, too small, or over that of a row. */
   constructor(storage: DurableObjectStorage, options: SqlStreamManagerOptions = {}) {
@@ -28,7 +27,7 @@ export class DOStreamManager extends SqlStreamManager {
     if (maxChunkBytes > MAX_CHUNK_BYTES) {
       throw new RangeError(`maxChunkBytes must be at most ${MAX_CHUNK_BYTES}, not ${maxChunkBytes}`)
     }
-    super(DurableObjectDatabase.of(storage), options)
+    super(SessionDatabase.of(storage), options)
   }
 }
 
@@ -49,29 +48,49 @@ export interface DurableObjectStores {
    * @throws {StateStoreError} `corrupt`, `unavailable`
    */
   readonly releaseClaims: () => Promise<number>
+  /** Whether nothing was ever written. @throws {StateStoreError} `corrupt`, `unavailable` */
+  readonly isEmpty: () => Promise<boolean>
 }
 
 /**
- * Opens the stores of a Durable Object, and makes or updates their tables. Call it in
- * `ctx.blockConcurrencyWhile`; what is opened twice in one object works on the same data.
+ * Opens the stores of a Durable Object, and brings tables that are there up to date; where there
+ * are none, the first write makes them. Call it in `ctx.blockConcurrencyWhile`; what is opened
+ * twice in one object works on the same data.
  * @throws {StateStoreError} `schema-version` when a newer release has made the tables,
  * `unavailable` when the object has no SQLite.
  * @throws {RangeError} for a limit of `streams` that cannot be used.
  */
 export async function openDurableObjectStores(
   storage: DurableObjectStorage,
-  options: DurableObjectStoresOptions = {},
+  { clock, streams }: DurableObjectStoresOptions = {},
 ): Promise<DurableObjectStores> {
-  const { clock = systemClock, streams } = options
-  const database = DurableObjectDatabase.of(storage)
-  try {
-    await migrate(database, { now: clock.now() })
-  } catch (error) {
-    throw toStateStoreError(error, '')
-  }
+  const database = SessionDatabase.of(storage, clock)
+  await translated(() => database.open())
+  const isEmpty = (): Promise<boolean> => translated(async () => !(await database.hasTables()))
   return {
     stateStore: new DOStateStore(storage),
     streamManager: new DOStreamManager(storage, streams),
-    releaseClaims: () => releaseClaims(database),
+    releaseClaims: async () => ((await isEmpty()) ? 0 : releaseClaims(database)),
+    isEmpty,
+  }
+}
+
+/**
+ * Removes everything that a Durable Object stores, of whatever part, and its alarm. Stores that
+ * are open go on as those of a new object.
+ */
+export async function eraseDurableObject(storage: DurableObjectStorage): Promise<void> {
+  // Of objects that were made before 2026-02-24 `deleteAll` leaves the alarm.
+  await storage.deleteAlarm()
+  const erased = storage.deleteAll()
+  SessionDatabase.of(storage).forget()
+  await erased
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toStateStoreError(error, '')
   }
 }

@@ -4,5 +4,7 @@ export {
   DOStreamManager,
   type DurableObjectStores,
   type DurableObjectStoresOptions,
+  eraseDurableObject,
   openDurableObjectStores,
 } from './durable-object-stores.ts'
+export { fromStorableMessage, toStorableMessage } from '@helix-agents/store-sql'

@@ -4,6 +4,7 @@ import type { Message, RunWrite } from '@helix-agents/core'
 import {
   DOStateStore,
   DOStreamManager,
+  eraseDurableObject,
   openDurableObjectStores,
 } from '@helix-agents/store-cloudflare'
 import { describe, expect, test } from 'vitest'
@@ -58,8 +59,50 @@ describe('releaseClaims', () => {
     }))
 })
 
+const tablesOf = ({ sql }: DurableObjectStorage) =>
+  sql.exec('SELECT name FROM sqlite_master').toArray()
+
+describe('an object that nothing was written in', () => {
+  test('answers as one without sessions, and stores nothing', () =>
+    withStores(newObject(), async ({ stateStore, streamManager, ...stores }, storage) => {
+      expect(await stores.isEmpty()).toBe(true)
+      expect(await stores.releaseClaims()).toBe(0)
+      expect(await stateStore.loadSession('s')).toBeNull()
+      expect(await stateStore.listSessions()).toEqual({ items: [] })
+      const messages = stateStore.loadMessages('s')
+      await expect(messages).rejects.toMatchObject({ code: 'not-found' })
+      expect(await streamManager.read('s')).toBeNull()
+      expect(tablesOf(storage)).toEqual([])
+    }))
+
+  test('has tables from the first write on', () =>
+    withStores(newObject(), async ({ stateStore, isEmpty }) => {
+      const created = { sessionId: 's', agentType: 'a', customState: 1, now: NOW }
+      await stateStore.createSession(created)
+      expect(await isEmpty()).toBe(false)
+      expect(await stateStore.loadSession('s')).toMatchObject({ status: 'idle' })
+    }))
+
+  test('is what an erased one is: it can be used again', () =>
+    withStores(newObject(), async ({ stateStore, streamManager, isEmpty }, storage) => {
+      const created = { sessionId: 's', agentType: 'a', customState: 1, now: NOW }
+      await stateStore.createSession(created)
+      await streamManager.startRun('s', 'r', 'a')
+      await storage.setAlarm(Date.now() + 3_600_000)
+      storage.kv.put('other', 1)
+      await eraseDurableObject(storage)
+      expect(tablesOf(storage)).toEqual([])
+      expect([...storage.kv.list()]).toEqual([])
+      expect([await storage.getAlarm(), await isEmpty()]).toEqual([null, true])
+      expect(await stateStore.loadSession('s')).toBeNull()
+      await stateStore.createSession(created)
+      expect(await stateStore.loadSession('s')).toMatchObject({ status: 'idle' })
+    }))
+})
+
 test('tables of a newer release are left alone', () =>
-  withStores(newObject(), async (_, storage) => {
+  withStores(newObject(), async ({ stateStore }, storage) => {
+    await stateStore.createSession({ sessionId: 's', agentType: 'a', customState: 1, now: NOW })
     storage.sql.exec('INSERT INTO helix_schema (version, applied_at) VALUES (99, 0)')
     const open = openDurableObjectStores(storage)
     await expect(open).rejects.toMatchObject({ code: 'schema-version' })

@@ -1,8 +1,9 @@
 import type { Clock, Logger } from '@helix-agents/core'
+import type { AlarmRetries } from './alarm-retries.ts'
 
 /** One reason for an object to be woken. */
 export interface AlarmSource {
-  /** For the log. */
+  /** For the log, and for what is noted of its failures. */
   readonly name: string
   /** When it wants to be called, in milliseconds since the epoch; `undefined` for never. */
   nextAt(now: number): number | undefined | Promise<number | undefined>
@@ -12,18 +13,15 @@ export interface AlarmSource {
 
 export interface AlarmSchedulerParts {
   readonly storage: Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>
+  readonly retries: AlarmRetries
   readonly clock: Clock
   readonly logger: Logger
   readonly sources: () => readonly AlarmSource[]
 }
 
-/** A source that failed is left alone for so long. */
-const RETRY_MS = 60_000
-
 /** Shares the one alarm of an object among everybody who needs it. */
 export class AlarmScheduler {
   readonly #parts: AlarmSchedulerParts
-  readonly #retryAt = new Map<string, number>()
 
   constructor(parts: AlarmSchedulerParts) {
     this.#parts = parts
@@ -36,13 +34,20 @@ export class AlarmScheduler {
   async update(): Promise<void> {
     const { storage, clock } = this.#parts
     const now = clock.now()
-    const wanted = await this.#next(now)
-    const current = await storage.getAlarm()
-    if (wanted === undefined) {
-      if (current !== null) await storage.deleteAlarm()
+    const wish = await this.#next(now)
+    if (wish === undefined) {
+      if ((await storage.getAlarm()) !== null) await storage.deleteAlarm()
       return
     }
-    if (current === null || current <= now || current > wanted) await storage.setAlarm(wanted)
+    // The platform refuses what lies far back, such as 0 for "at once".
+    await this.ringBy(Math.max(wish, now))
+  }
+
+  /** Sets the alarm to a time, unless it rings before. Nobody is asked. */
+  async ringBy(at: number): Promise<void> {
+    const { storage, clock } = this.#parts
+    const current = await storage.getAlarm()
+    if (current === null || current <= clock.now() || current > at) await storage.setAlarm(at)
   }
 
   /**
@@ -62,7 +67,7 @@ export class AlarmScheduler {
   async #run(source: AlarmSource, now: number): Promise<void> {
     try {
       await source.run(now)
-      this.#retryAt.delete(source.name)
+      this.#parts.retries.noteSuccess(source.name)
     } catch (err) {
       this.#fail(source, now, err)
     }
@@ -78,18 +83,17 @@ export class AlarmScheduler {
   }
 
   async #wish(source: AlarmSource, now: number): Promise<number | undefined> {
-    const retryAt = this.#retryAt.get(source.name) ?? 0
+    const retryAt = this.#parts.retries.retryAt(source.name)
     try {
       const at = await source.nextAt(now)
       return at === undefined ? undefined : Math.max(at, retryAt)
     } catch (err) {
-      this.#fail(source, now, err)
-      return now + RETRY_MS
+      return retryAt > now ? retryAt : this.#fail(source, now, err)
     }
   }
 
-  #fail({ name }: AlarmSource, now: number, err: unknown): void {
+  #fail({ name }: AlarmSource, now: number, err: unknown): number {
     this.#parts.logger.error({ err, source: name }, 'work of an alarm failed')
-    this.#retryAt.set(name, now + RETRY_MS)
+    return this.#parts.retries.noteFailure(name, now)
   }
 }

@@ -10,14 +10,25 @@ export interface CollectingProvider {
   nextCollectionAt(): number | undefined | Promise<number | undefined>
   /** Removes what is due. */
   collect(now: number): unknown
+  /**
+   * Takes everything it keeps in the object out of use, that of shared names as well: the object
+   * is about to be emptied, and what is due then is the last that anybody knows of.
+   */
+  deleteNamespaces?(): unknown
+}
+
+/** The background work of one provider. */
+export interface Collection extends AlarmSource {
+  readonly dropAll: () => Promise<void>
 }
 
 /** A source for each of the providers that collect. */
-export function collectionsOf(providers: Iterable<unknown>): readonly AlarmSource[] {
+export function collectionsOf(providers: Iterable<unknown>): readonly Collection[] {
   return [...providers].filter(isCollecting).map((provider) => ({
     name: `collection of ${provider.providerId}`,
     nextAt: () => provider.nextCollectionAt(),
     run: async (now) => void (await provider.collect(now)),
+    dropAll: async () => void (await provider.deleteNamespaces?.()),
   }))
 }
 

@@ -1,19 +1,24 @@
 import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
-import type { SessionAccess } from '../server/session-access.ts'
-import { known } from '../server/session-access.ts'
-import { abort, interrupt, resume, say, start, type Turn } from '../server/turns.ts'
+import type { BuiltInAction } from '../route/session-action.ts'
+import { deleteSession } from '../server/delete-session.ts'
+import type { AccessRequest, SessionAccess } from '../server/session-access.ts'
+import { known, openAccess } from '../server/session-access.ts'
+import { abort, interrupt, restore, resume, say, start, type Turn } from '../server/turns.ts'
+import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
 import {
   check,
+  checkpointsSchema,
   emptySchema,
   messageSchema,
   pageSchema,
   readBody,
+  restoreSchema,
   resumeSchema,
   startSchema,
 } from './request-body.ts'
-import { linksOf, toMessageView, toSessionView } from './session-view.ts'
+import { linksOf, toCheckpointView, toMessageView, toSessionView } from './session-view.ts'
 
 /** A request for the session of the object. */
 export interface SessionRequest<Env> {
@@ -21,31 +26,30 @@ export interface SessionRequest<Env> {
   readonly url: URL
   /** Path of the session, as clients see it. */
   readonly base: string
+  readonly asked: AccessRequest
+  /** As it was before the body came. */
   readonly access: SessionAccess<Env>
   readonly maxBodyBytes: number
 }
 
-/** Where a WebSocket is connected. */
-export const SOCKET_PATH = '/socket'
-
 type Endpoint = <Env>(request: SessionRequest<Env>) => Promise<Response>
 
-/** By path, then by method. */
-export const endpoints: ReadonlyMap<string, Readonly<Record<string, Endpoint>>> = new Map<
-  string,
-  Readonly<Record<string, Endpoint>>
->([
-  ['/start', { POST: postStart }],
-  ['/message', { POST: postMessage }],
-  ['/messages', { GET: getMessages, POST: postMessage }],
-  ['/resume', { POST: postResume }],
-  ['/interrupt', { POST: (request) => control(request, interrupt) }],
-  ['/abort', { POST: (request) => control(request, abort) }],
-  ['/state', { GET: getState }],
-  ['/stream', { GET: getStream }],
-  ['/healthz', { GET: getHealth }],
-  [SOCKET_PATH, { GET: refusePlain }],
-])
+export const endpoints: Readonly<Record<BuiltInAction, Endpoint>> = {
+  start: postStart,
+  message: postMessage,
+  resume: postResume,
+  interrupt: (request) => control(request, interrupt),
+  abort: (request) => control(request, abort),
+  restore: postRestore,
+  branch: getBranchSeed,
+  delete: removeSession,
+  state: getState,
+  messages: getMessages,
+  checkpoints: getCheckpoints,
+  stream: getStream,
+  healthz: getHealth,
+  socket: refusePlain,
+}
 
 async function postStart<Env>(sent: SessionRequest<Env>): Promise<Response> {
   const { message, state } = await readBody(sent.request, startSchema, sent.maxBodyBytes)
@@ -54,7 +58,6 @@ async function postStart<Env>(sent: SessionRequest<Env>): Promise<Response> {
 
 async function postMessage<Env>(sent: SessionRequest<Env>): Promise<Response> {
   const { message } = await readBody(sent.request, messageSchema, sent.maxBodyBytes)
-  known(sent.access)
   return take(sent, say<Env>(message))
 }
 
@@ -63,19 +66,31 @@ async function postResume<Env>(sent: SessionRequest<Env>): Promise<Response> {
   return take(sent, resume<Env>(message))
 }
 
+async function postRestore<Env>(sent: SessionRequest<Env>): Promise<Response> {
+  const { checkpointId } = await readBody(sent.request, restoreSchema, sent.maxBodyBytes)
+  return take(sent, restore<Env>(checkpointId))
+}
+
 async function control<Env>(sent: SessionRequest<Env>, turn: Turn<Env>): Promise<Response> {
   await readBody(sent.request, emptySchema, sent.maxBodyBytes)
   return take(sent, turn)
 }
 
+/** The session may have changed while the body came: it is looked at again. */
 async function take<Env>(
-  { access, base }: SessionRequest<Env>,
+  { access: { host }, asked, base }: SessionRequest<Env>,
   turn: Turn<Env>,
 ): Promise<Response> {
-  const { sessionId, runId }: AgentHandle = await turn(access)
+  const { sessionId, runId }: AgentHandle = await turn(await openAccess(host, asked))
   const links = linksOf(base)
   const body = { sessionId, ...(runId === undefined ? {} : { runId }), links }
   return Response.json(body, { status: 202, headers: { location: links.self } })
+}
+
+async function removeSession<Env>(sent: SessionRequest<Env>): Promise<Response> {
+  await readBody(sent.request, emptySchema, sent.maxBodyBytes)
+  await deleteSession(await openAccess(sent.access.host, sent.asked))
+  return new Response(null, { status: 204 })
 }
 
 async function getState<Env>({ access, base }: SessionRequest<Env>): Promise<Response> {
@@ -87,6 +102,14 @@ async function getMessages<Env>({ access, url }: SessionRequest<Env>): Promise<R
   const query = check(pageSchema, Object.fromEntries(url.searchParams))
   const page = await access.host.stateStore.loadMessages(sessionId, query)
   return Response.json({ ...page, messages: page.messages.map(toMessageView) })
+}
+
+async function getCheckpoints<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {
+  const { sessionId } = known(access)
+  const { limit, cursor } = check(checkpointsSchema, Object.fromEntries(url.searchParams))
+  const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
+  const page = await access.host.stateStore.listCheckpoints(sessionId, query)
+  return Response.json({ ...page, items: page.items.map(toCheckpointView) })
 }
 
 /** What a run says, as it says it. A client that comes back goes on after its last event. */
@@ -121,8 +144,10 @@ async function refusePlain(): Promise<Response> {
 }
 
 /** The live workspaces of the run. */
-async function getHealth<Env>({ access: { host } }: SessionRequest<Env>): Promise<Response> {
-  const registry = host.executor.getWorkspaceRegistry(host.sessionId)
-  if (registry === undefined) return Response.json({ error: 'no active session' }, { status: 404 })
+async function getHealth<Env>({
+  access: { host, session },
+}: SessionRequest<Env>): Promise<Response> {
+  const registry = session && host.executor.getWorkspaceRegistry(host.sessionId)
+  if (!registry) return Response.json({ error: 'no active session' }, { status: 404 })
   return Response.json({ workspaces: registry.describe() })
 }

@@ -10,6 +10,15 @@ export const startSchema = z.strictObject({
 export const messageSchema = z.strictObject({ message })
 export const resumeSchema = z.strictObject({ message: message.optional() })
 export const emptySchema = z.strictObject({})
+export const restoreSchema = z.strictObject({ checkpointId: z.string().min(1) })
+export const branchSchema = z.strictObject({
+  sessionId: z.string().optional(),
+  checkpointId: z.string().min(1).optional(),
+})
+export const checkpointsSchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().optional(),
+})
 export const pageSchema = z.strictObject({
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(200).default(50),

@@ -1,7 +1,9 @@
 import { readTarget } from '../route/object-request.ts'
+import { actionOf, routes } from '../route/session-action.ts'
 import type { AgentHost } from '../server/agent-host.ts'
-import { openAccess, type SessionAccess } from '../server/session-access.ts'
-import { endpoints } from './endpoints.ts'
+import { assertMayWrite, openAccess, type SessionAccess } from '../server/session-access.ts'
+import { createFromSeed } from './branch-seed.ts'
+import { endpoints, type SessionRequest } from './endpoints.ts'
 import { notFound, RequestError, toErrorResponse, toRefusal } from './http-error.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
@@ -10,13 +12,12 @@ export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 export async function respond<Env>(host: AgentHost<Env>, request: Request): Promise<Response> {
   const url = new URL(request.url)
   try {
-    const { base, ...asked } = readTarget(request)
+    const { base, asked, isSeed } = readTarget(request)
     const access = await openAccess(host, asked)
-    const custom = ownEntry(host.options.endpoints ?? {}, url.pathname)
-    if (custom !== undefined) return await custom(request, contextOf(access))
-    const endpoint = findEndpoint(url.pathname, request.method)
+    assertMayWrite(access.caller, actionOf(request.method, url.pathname))
     const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = host.options
-    return await endpoint({ request, url, base, access, maxBodyBytes })
+    const sent = { request, url, base, asked, access, maxBodyBytes }
+    return await answer(sent, isSeed)
   } catch (error) {
     const fields = { method: request.method, path: url.pathname }
     return toErrorResponse(toRefusal(error, host.logger, fields))
@@ -24,20 +25,26 @@ export async function respond<Env>(host: AgentHost<Env>, request: Request): Prom
 }
 
 /** @throws {RequestError} 404, 405 */
-function findEndpoint(path: string, method: string) {
-  const methods = endpoints.get(path)
+async function answer<Env>(sent: SessionRequest<Env>, isSeed: boolean): Promise<Response> {
+  const { request, url, access } = sent
+  if (isSeed) return createFromSeed(sent)
+  const custom = customEndpoint(access.host, url.pathname)
+  if (custom !== undefined) return custom(request, contextOf(access))
+  const { action } = actionOf(request.method, url.pathname)
+  if (action !== 'other') return endpoints[action](sent)
+  const methods = routes.get(url.pathname)
   if (methods === undefined) throw notFound('route')
-  const endpoint = ownEntry(methods, method)
-  if (endpoint !== undefined) return endpoint
   const allow = Object.keys(methods).join(', ')
   throw new RequestError(405, 'method-not-allowed', `allowed: ${allow}`, { headers: { allow } })
+}
+
+/** The endpoint of the application for a path. */
+export function customEndpoint<Env>({ options }: AgentHost<Env>, path: string) {
+  const { endpoints: own = {} } = options
+  return Object.hasOwn(own, path) ? own[path] : undefined
 }
 
 function contextOf<Env>({ host, caller }: SessionAccess<Env>) {
   const { env, ctx, sessionId, executor, stateStore, streamManager } = host
   return { env, ctx, sessionId, caller, executor, stateStore, streamManager }
-}
-
-function ownEntry<T>(entries: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(entries, key) ? entries[key] : undefined
 }

@@ -1,4 +1,4 @@
-import type { Message, SessionState } from '@helix-agents/core'
+import type { Checkpoint, Message, SessionState } from '@helix-agents/core'
 
 export interface SessionLinks {
   readonly self: string
@@ -39,4 +39,10 @@ export function toMessageView(message: Message): unknown {
       ArrayBuffer.isView(value) ? { bytes: value.byteLength } : value,
     ),
   )
+}
+
+/** A checkpoint as clients see it: without the state and the refs that it keeps. */
+export function toCheckpointView(checkpoint: Checkpoint): object {
+  const { id, stepCount, messageCount, status, createdAt } = checkpoint
+  return { id, stepCount, messageCount, status, createdAt }
 }

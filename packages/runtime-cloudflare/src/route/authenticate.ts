@@ -1,7 +1,8 @@
 import type { Caller } from './caller.ts'
+import type { RequestedAction } from './session-action.ts'
 
 /** What a request is for. */
-export interface RequestedSession<Env> {
+export interface RequestedSession<Env> extends RequestedAction {
   readonly agent: string
   readonly sessionId: string
   readonly env: Env
@@ -10,8 +11,10 @@ export interface RequestedSession<Env> {
 /**
  * Says who sends a request: a `Caller` lets it in, `null` or `undefined` is a 401, and a
  * `Response` is sent as it is. It sees the request before anything of the session is touched, and
- * must leave its body unread. Browsers send cookies with a WebSocket from any page: who relies on
- * cookies checks `Origin`.
+ * must leave its body unread. For a branch it is asked twice: with the session that is branched,
+ * and with the `start` of the new one. Nothing happens until it has answered: give what it calls
+ * a deadline. Browsers send cookies with a WebSocket from any page: who relies on cookies checks
+ * `Origin`.
  */
 export type Authenticate<Env> = (
   request: Request,

@@ -10,6 +10,8 @@ export interface Caller {
   readonly userId?: string
   /** Uses sessions of every user. Default false. */
   readonly isOperator?: boolean
+  /** Only reads: what would change a session is a 403, also over its WebSocket. Default false. */
+  readonly isReadOnly?: boolean
   /** Labels of the sessions that the caller starts; a caller is at most 4 096 characters of JSON. */
   readonly tags?: readonly string[]
   readonly metadata?: Readonly<Record<string, JsonValue>>
@@ -18,6 +20,7 @@ export interface Caller {
 const callerSchema = z.strictObject({
   userId: z.string().min(1).optional(),
   isOperator: z.boolean().optional(),
+  isReadOnly: z.boolean().optional(),
   tags: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.json()).optional(),
 })

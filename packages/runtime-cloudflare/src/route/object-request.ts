@@ -5,6 +5,8 @@ export const ROOM_HEADER = 'x-partykit-room'
 const AGENT_HEADER = 'x-helix-agent'
 const CALLER_HEADER = 'x-helix-caller'
 const BASE_HEADER = 'x-helix-base'
+/** Set on the request that brings a new session what a branch begins with. */
+const SEED_HEADER = 'x-helix-seed'
 /** `partyserver` reads it; nobody may set it from outside. */
 const PROPS_HEADER = 'x-partykit-props'
 
@@ -15,6 +17,8 @@ export interface Target {
   /** Path of the session, as clients see it. */
   readonly base: string
   readonly caller: Caller
+  /** The body is what a branch begins with. Default false. */
+  readonly isSeed?: boolean
 }
 
 /**
@@ -26,6 +30,8 @@ export function toObjectRequest(request: Request, path: string, target: Target):
   url.pathname = path
   const headers = new Headers(request.headers)
   headers.delete(PROPS_HEADER)
+  headers.delete(SEED_HEADER)
+  if (target.isSeed === true) headers.set(SEED_HEADER, '1')
   headers.set(ROOM_HEADER, target.sessionId)
   headers.set(AGENT_HEADER, target.agent)
   headers.set(CALLER_HEADER, encodeCaller(target.caller))
@@ -34,14 +40,20 @@ export function toObjectRequest(request: Request, path: string, target: Target):
 }
 
 /** What the object reads of that. */
-export type ReceivedTarget = Omit<Target, 'agent' | 'sessionId'> & { readonly agent?: string }
+export interface ReceivedTarget {
+  readonly base: string
+  readonly isSeed: boolean
+  /** Who asks, and for which agent: none when the object is called past `routeAgentRequest`. */
+  readonly asked: { readonly caller: Caller; readonly agent?: string }
+}
 
 export function readTarget({ headers }: Request): ReceivedTarget {
   const agent = headers.get(AGENT_HEADER)
+  const caller = decodeCaller(headers.get(CALLER_HEADER))
   return {
     base: headers.get(BASE_HEADER) ?? '',
-    caller: decodeCaller(headers.get(CALLER_HEADER)),
-    ...(agent === null ? {} : { agent }),
+    isSeed: headers.has(SEED_HEADER),
+    asked: { caller, ...(agent === null ? {} : { agent }) },
   }
 }
 

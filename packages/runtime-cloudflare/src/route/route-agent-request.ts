@@ -1,8 +1,14 @@
 import { type Logger, noopLogger } from '@helix-agents/core'
 import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
+import { branchSchema, readBody } from '../http/request-body.ts'
 import type { Authenticate } from './authenticate.ts'
-import { type Caller, isCaller } from './caller.ts'
-import { isWebSocketUpgrade, toObjectRequest } from './object-request.ts'
+import type { Caller } from './caller.ts'
+import { answerPreflight, type CorsOptions, isPreflight, withCors } from './cors.ts'
+import { findCaller } from './find-caller.ts'
+import { toObjectRequest } from './object-request.ts'
+import { sendToObject } from './send-to-object.ts'
+import { actionOf, type RequestedAction } from './session-action.ts'
+import { type SessionPath, siblingOf, toSessionPath } from './session-path.ts'
 
 export interface RouteAgentOptions<Env> {
   /**
@@ -14,6 +20,8 @@ export interface RouteAgentOptions<Env> {
   readonly authenticate: Authenticate<Env>
   /** First part of the path. Default `agents`. */
   readonly prefix?: string
+  /** Which pages of other origins may use the routes. Default: none. */
+  readonly cors?: CorsOptions
   /** Where objects are created. Default: near their first request. */
   readonly locationHint?: DurableObjectLocationHint
   /** Where objects have to stay. Default: anywhere. */
@@ -22,16 +30,15 @@ export interface RouteAgentOptions<Env> {
   readonly logger?: Logger
 }
 
-interface SessionPath {
-  readonly agent: string
-  readonly sessionId: string
-  /** Path of the session. */
-  readonly base: string
-  /** What follows it. */
-  readonly rest: string
+/** What is needed to take one request to its object. */
+interface Routing<Env> {
+  readonly request: Request
+  readonly env: Env
+  readonly options: RouteAgentOptions<Env>
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
+/** The body that asks for a branch is a few ids. */
+const MAX_BRANCH_BODY_BYTES = 4096
 
 /**
  * Takes a request for `/agents/:agent/:session/…` to the object of the session, once it is known
@@ -43,73 +50,93 @@ export async function routeAgentRequest<Env extends object>(
   env: Env,
   options: RouteAgentOptions<Env>,
 ): Promise<Response | null> {
-  const { prefix = 'agents', logger = noopLogger } = options
+  const { prefix = 'agents', logger = noopLogger, cors } = options
   const { pathname } = new URL(request.url)
   const [first, ...parts] = pathname.slice(1).split('/')
   if (first !== prefix) return null
   try {
-    return await route(request, env, { ...options, path: toSessionPath(parts, prefix) })
+    if (cors !== undefined && isPreflight(request)) return answerPreflight(request, cors)
+    const response = await answer({ request, env, options }, parts)
+    return cors === undefined ? response : withCors(request, response, cors)
   } catch (error) {
-    const refusal = toRefusal(error, logger, { method: request.method, path: pathname })
-    return toErrorResponse(refusal)
+    // Options that cannot be used.
+    return toErrorResponse(toRefusal(error, logger, { method: request.method }))
+  }
+}
+
+/** Never rejects. */
+async function answer<Env extends object>(
+  routing: Routing<Env>,
+  parts: readonly string[],
+): Promise<Response> {
+  const { request, options } = routing
+  const { prefix = 'agents', logger = noopLogger } = options
+  try {
+    return await route(routing, toSessionPath(parts, prefix))
+  } catch (error) {
+    const { pathname: path } = new URL(request.url)
+    return toErrorResponse(toRefusal(error, logger, { method: request.method, path }))
   }
 }
 
 async function route<Env extends object>(
-  request: Request,
-  env: Env,
-  options: RouteAgentOptions<Env> & { readonly path: SessionPath },
+  routing: Routing<Env>,
+  path: SessionPath,
 ): Promise<Response> {
-  const { path } = options
-  const { agent, sessionId, base } = path
-  const caller = await callerOf(request, options.authenticate, { agent, sessionId, env })
+  const { request } = routing
+  const asked = actionOf(request.method, path.rest)
+  const caller = await callerOf(routing, path, asked)
   if (caller instanceof Response) return caller
-  const namespace = namespaceOf(env, options, agent)
-  const { locationHint } = options
-  const stub = namespace.get(
-    namespace.idFromName(sessionId),
-    locationHint === undefined ? {} : { locationHint },
-  )
-  return send(stub, toObjectRequest(request, path.rest, { agent, sessionId, base, caller }))
+  if (asked.action === 'branch') return branch(routing, path, caller)
+  const { sessionId, agent, base } = path
+  const target = { agent, sessionId, base, caller }
+  return sendToObject(stubOf(routing, path), toObjectRequest(request, path.rest, target))
 }
 
-/** @throws {RequestError} 404, 400 */
-function toSessionPath(
-  [agent, sessionId, ...rest]: readonly string[],
-  prefix: string,
-): SessionPath {
-  if (agent === undefined || sessionId === undefined) throw notFound('route')
-  if (!NAME.test(agent)) throw notFound('agent')
-  if (!NAME.test(sessionId)) {
-    const message = 'a session id is 1 to 64 letters, digits, "-" or "_"'
-    throw new RequestError(400, 'invalid-session-id', message)
-  }
-  const base = `/${prefix}/${agent}/${sessionId}`
-  return { agent, sessionId, base, rest: `/${rest.join('/')}` }
+/** A session is an object: the new one gets what it begins with from that of its source. */
+async function branch<Env extends object>(
+  routing: Routing<Env>,
+  path: SessionPath,
+  caller: Caller,
+): Promise<Response> {
+  const { request } = routing
+  const body = await readBody(request, branchSchema, MAX_BRANCH_BODY_BYTES)
+  const { sessionId = crypto.randomUUID(), ...from } = body
+  const to = siblingOf(path, sessionId)
+  const starter = await callerOf(routing, to, { action: 'start', isWrite: true })
+  if (starter instanceof Response) return starter
+  const ask = withBody(request, JSON.stringify(from))
+  const target = { agent: path.agent, sessionId: path.sessionId, base: path.base, caller }
+  const seed = await sendToObject(stubOf(routing, path), toObjectRequest(ask, '/branch', target))
+  if (!seed.ok) return seed
+  const bring = withBody(request, seed.body)
+  const next = { agent: to.agent, sessionId, base: to.base, caller: starter, isSeed: true }
+  return sendToObject(stubOf(routing, to), toObjectRequest(bring, to.rest, next))
 }
 
-/** @throws {RequestError} 401; 500 when nobody said how to authenticate. */
-async function callerOf<Env>(
-  request: Request,
-  authenticate: Authenticate<Env>,
-  target: Parameters<Authenticate<Env>>[1],
+function withBody({ url, headers }: Request, body: BodyInit | null): Request {
+  const passed = new Headers(headers)
+  passed.delete('content-length')
+  return new Request(url, { method: 'POST', headers: passed, body })
+}
+
+function callerOf<Env>(
+  { request, env, options }: Routing<Env>,
+  { agent, sessionId }: SessionPath,
+  asked: RequestedAction,
 ): Promise<Caller | Response> {
-  if (typeof authenticate !== 'function') {
-    const message =
-      'routeAgentRequest needs the option authenticate: a function that returns who sends the' +
-      ' request, or null. To let everybody in, pass insecureAllowAnyone.'
-    throw new RequestError(500, 'authentication-missing', message)
-  }
-  const caller: unknown = await authenticate(request, target)
-  if (caller instanceof Response || isCaller(caller)) return caller
-  // A misspelt field must not make an owner into nobody.
-  if (typeof caller === 'object' && caller !== null) {
-    const message = 'authenticate has returned something that is no caller'
-    throw new RequestError(500, 'caller-invalid', message)
-  }
-  throw new RequestError(401, 'unauthorized', 'the request is not authenticated', {
-    headers: { 'www-authenticate': 'Bearer' },
-  })
+  return findCaller(request, options.authenticate, { ...asked, agent, sessionId, env })
+}
+
+/** @throws {RequestError} 404; 500 when the binding is missing. */
+function stubOf<Env extends object>(
+  { env, options }: Routing<Env>,
+  { agent, sessionId }: SessionPath,
+): DurableObjectStub {
+  const { locationHint } = options
+  const namespace = namespaceOf(env, options, agent)
+  const id = namespace.idFromName(sessionId)
+  return namespace.get(id, locationHint === undefined ? {} : { locationHint })
 }
 
 /** @throws {RequestError} 404; 500 when the binding is missing. */
@@ -132,24 +159,4 @@ function namespaceOf<Env extends object>(
 
 function isNamespace(value: unknown): value is DurableObjectNamespace {
   return typeof value === 'object' && value !== null && 'idFromName' in value
-}
-
-/** An object that is moved or updated refuses what it had begun: what only reads is sent again. */
-async function send(stub: DurableObjectStub, request: Request): Promise<Response> {
-  const mayRepeat = request.method === 'GET' && !isWebSocketUpgrade(request)
-  try {
-    return await stub.fetch(mayRepeat ? request.clone() : request)
-  } catch (error) {
-    if (!isRetryable(error)) throw error
-    if (mayRepeat) return stub.fetch(request)
-    throw new RequestError(503, 'unavailable', 'the session is being moved: try again', {
-      headers: { 'retry-after': '1' },
-    })
-  }
-}
-
-function isRetryable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false
-  const isOverloaded = 'overloaded' in error && error.overloaded === true
-  return 'retryable' in error && error.retryable === true && !isOverloaded
 }

@@ -5,6 +5,7 @@ import {
   type ExecuteOptions,
   JSAgentExecutor,
   type JSAgentExecutorOptions,
+  type Recovery,
   type ResumeOptions,
 } from '@helix-agents/runtime-js'
 import type { RunNote } from './run-notes.ts'
@@ -21,6 +22,8 @@ export interface DurableExecutorParts {
 /** The executor of an object: what it runs is noted, and goes on after an eviction. */
 export class DurableExecutor extends JSAgentExecutor {
   readonly #watchdog: RunWatchdog
+  /** Sessions that are being taken up: their runs are noted with the attempts before. */
+  readonly #takenUp = new Map<string, RunNote>()
 
   constructor({ stateStore, streamManager, llmAdapter, options, watchdog }: DurableExecutorParts) {
     super(stateStore, streamManager, llmAdapter, options)
@@ -46,14 +49,18 @@ export class DurableExecutor extends JSAgentExecutor {
     options: ResumeOptions = {},
   ): Promise<AgentHandle<TOutput>> {
     const { keepWorkspaces = false } = options
-    return this.#watchdog.watch({ sessionId, keepWorkspaces, attempts: 0 }, () =>
-      super.resume(agent, sessionId, options),
-    )
+    const note = this.#takenUp.get(sessionId) ?? { sessionId, keepWorkspaces, attempts: 0 }
+    return this.#watchdog.watch(note, () => super.resume(agent, sessionId, options))
   }
 
-  /** Goes on with a run of an earlier instance. */
-  async takeUp(agent: Agent, note: RunNote): Promise<void> {
-    const { sessionId, keepWorkspaces } = note
-    await this.#watchdog.watch(note, () => super.resume(agent, sessionId, { keepWorkspaces }))
+  /** Goes on with a run of an earlier instance, if that has left one. */
+  async takeUp(agent: Agent, note: RunNote): Promise<Recovery> {
+    this.#takenUp.set(note.sessionId, note)
+    try {
+      const { keepWorkspaces } = note
+      return await this.recover(agent, note.sessionId, { keepWorkspaces })
+    } finally {
+      this.#takenUp.delete(note.sessionId)
+    }
   }
 }

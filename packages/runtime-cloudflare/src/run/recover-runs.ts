@@ -9,7 +9,7 @@ import {
 } from '@helix-agents/core'
 import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
-import { failRun } from './fail-run.ts'
+import { endCutOffRun } from './end-cut-off-run.ts'
 import type { RunNote, RunNotes } from './run-notes.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
 
@@ -58,7 +58,10 @@ async function recoverRun(parts: RecoveryParts, note: RunNote): Promise<void> {
   const agent = agentOf(session.agentType)
   if (agent === undefined) throw new TypeError(`there is no agent ${session.agentType} any more`)
   try {
-    await executor().takeUp(agent, next)
+    const recovery = await executor().takeUp(agent, next)
+    if (recovery.outcome === 'not-needed') return notes.remove(sessionId)
+    if (recovery.outcome === 'held')
+      return notes.put({ ...note, retryAt: recovery.leaseUntil ?? 0 })
     logger.info({ sessionId, attempts: next.attempts }, 'run goes on in a new instance')
   } catch (error) {
     if (!SessionError.isInstance(error)) throw error
@@ -96,10 +99,11 @@ async function countAttempt(
 }
 
 async function giveUp(parts: RecoveryParts, session: SessionState): Promise<void> {
-  await failRun(parts, session, {
+  const error = {
     code: 'recovery-failed',
     message: 'the run was cut off and could not be taken up again',
-  })
+  }
+  await endCutOffRun(parts, session, { status: 'failed', error })
   parts.notes.remove(session.sessionId)
 }
 

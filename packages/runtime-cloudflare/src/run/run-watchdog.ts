@@ -10,12 +10,18 @@ export interface RunWatchdogParts {
   readonly heartbeatMs: number
   /** Keeps the object in memory until the promise has settled, where the platform does that. */
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** A run has begun or ended: the next alarm may be another one. */
+  /** A run begins: the object is to be woken at the latest then, in milliseconds since the epoch. */
+  readonly ringBy: (at: number) => Promise<void>
+  /** A run has ended, or has not begun: the next alarm may be another one. */
   readonly onChange: () => Promise<void>
   /** The stream of a session has a run to read. */
-  readonly onStarted: (sessionId: string) => void
+  readonly onStarted: () => void
   /** Takes up the runs of an earlier instance. */
   readonly recover: () => Promise<void>
+  /** Whether the store still has the session as running: its end could not be written. */
+  readonly isLeft: (sessionId: string) => Promise<boolean>
+  /** Throws while no run may begin. */
+  readonly assertMayStart: () => void
 }
 
 /**
@@ -27,6 +33,8 @@ export class RunWatchdog implements AlarmSource {
   readonly #parts: RunWatchdogParts
   /** Runs of this instance by session, those that are starting too. */
   readonly #running = new Map<string, number>()
+  readonly #starts = new Map<string, Promise<unknown>>()
+  readonly #ends = new Set<Promise<void>>()
 
   constructor(parts: RunWatchdogParts) {
     this.#parts = parts
@@ -36,24 +44,43 @@ export class RunWatchdog implements AlarmSource {
     return this.#running.has(sessionId)
   }
 
+  /** Sessions with a run of this instance, those that are starting too. */
+  running(): readonly string[] {
+    return [...this.#running.keys()]
+  }
+
+  /** Waits for a run of the session that is starting: from then on it can be told to stop. */
+  async untilStarted(sessionId: string): Promise<void> {
+    await Promise.allSettled([this.#starts.get(sessionId)])
+  }
+
+  /** Waits until nothing is written of the runs that have ended. */
+  async untilAtRest(): Promise<void> {
+    await Promise.allSettled(this.#ends)
+  }
+
   /** Starts a run and notes it until it has ended. */
   async watch<T>(note: RunNote, start: () => Promise<AgentHandle<T>>): Promise<AgentHandle<T>> {
-    const { notes, onChange, onStarted, waitUntil } = this.#parts
+    const { notes, clock, heartbeatMs, onStarted, waitUntil, assertMayStart } = this.#parts
     const { sessionId } = note
+    assertMayStart()
     const before = notes.get(sessionId)
     notes.put(note)
     this.#count(sessionId, 1)
     try {
-      await onChange()
-      const handle = await start()
-      waitUntil(this.#untilEnded(handle))
-      onStarted(sessionId)
+      await this.#parts.ringBy(clock.now() + heartbeatMs)
+      const handle = await this.#start(sessionId, start)
+      const ended = this.#untilEnded(handle)
+      this.#ends.add(ended)
+      waitUntil(ended.finally(() => this.#ends.delete(ended)))
+      onStarted()
       return handle
     } catch (error) {
       this.#count(sessionId, -1)
       // Another run may hold the session: its note is put back.
       if (before === undefined) notes.remove(sessionId)
       else notes.put(before)
+      await this.#parts.onChange()
       throw error
     }
   }
@@ -71,13 +98,25 @@ export class RunWatchdog implements AlarmSource {
     return this.#parts.recover()
   }
 
+  async #start<T>(sessionId: string, start: () => Promise<T>): Promise<T> {
+    const started = start()
+    this.#starts.set(sessionId, started)
+    try {
+      return await started
+    } finally {
+      if (this.#starts.get(sessionId) === started) this.#starts.delete(sessionId)
+    }
+  }
+
   async #untilEnded(handle: AgentHandle): Promise<void> {
     const { sessionId } = handle
     try {
       await handle.result()
     } finally {
       this.#count(sessionId, -1)
-      if (!this.isRunning(sessionId)) this.#parts.notes.remove(sessionId)
+      const isLeft = await this.#parts.isLeft(sessionId)
+      // What could not be ended is taken up again when the store answers.
+      if (!isLeft && !this.isRunning(sessionId)) this.#parts.notes.remove(sessionId)
       await this.#parts.onChange()
     }
   }

@@ -9,11 +9,16 @@ import {
 import {
   DOStateStore,
   DOStreamManager,
+  type DurableObjectStores,
+  eraseDurableObject,
   openDurableObjectStores,
 } from '@helix-agents/store-cloudflare'
+import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
-import { collectionsOf } from '../alarm/collections.ts'
+import { type Collection, collectionsOf } from '../alarm/collections.ts'
+import { RequestError } from '../http/http-error.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
+import { endCutOffRun } from '../run/end-cut-off-run.ts'
 import { ModelPerRun } from '../run/model-per-run.ts'
 import { recoverRuns } from '../run/recover-runs.ts'
 import { RunNotes } from '../run/run-notes.ts'
@@ -28,7 +33,10 @@ export interface AgentHostParts<Env> {
   readonly env: Env
   readonly options: AgentServerOptions<Env>
   readonly sessionId: () => string
-  readonly onStarted: (sessionId: string) => void
+  /** A run has begun, or the instance has found its session: WebSockets may have to be served. */
+  readonly onStarted: () => void
+  /** Nothing is stored any more. */
+  readonly onErased: () => void
 }
 
 /** What one object has: its stores, its executor, and what wakes it. */
@@ -41,11 +49,15 @@ export class AgentHost<Env> {
   readonly #parts: AgentHostParts<Env>
   readonly #notes: RunNotes
   readonly #alarms: AlarmScheduler
+  readonly #retries: AlarmRetries
+  #opening: Promise<void> | undefined
+  #stores: DurableObjectStores | undefined
+  #isErasing = false
   #agents: ReadonlyMap<string, Agent> | undefined
   /** The alarm that is set is left alone: it may be the one that has made this instance. */
   #isOpening = true
   #made:
-    | { readonly executor: DurableExecutor; readonly collections: readonly AlarmSource[] }
+    | { readonly executor: DurableExecutor; readonly collections: readonly Collection[] }
     | undefined
 
   constructor(parts: AgentHostParts<Env>) {
@@ -62,12 +74,20 @@ export class AgentHost<Env> {
       clock,
       heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
       waitUntil: (work) => ctx.waitUntil(work),
-      onChange: () => (this.#isOpening ? Promise.resolve() : this.#alarms.update()),
+      ringBy: async (at) => {
+        if (!this.#isOpening) await this.#alarms.ringBy(at)
+      },
+      onChange: () => this.#updateAlarm(),
       onStarted,
       recover: () => this.#recover(),
+      isLeft: (sessionId) => this.#isLeft(sessionId),
+      assertMayStart: () => this.assertNotErasing(),
     })
-    const sources = (): readonly AlarmSource[] => [this.watchdog, ...this.#make().collections]
-    this.#alarms = new AlarmScheduler({ storage: ctx.storage, clock, logger, sources })
+    this.#retries = new AlarmRetries(ctx.storage.kv)
+    const sources = (): readonly AlarmSource[] => [this.watchdog, ...this.collections]
+    const { storage } = ctx
+    const retries = this.#retries
+    this.#alarms = new AlarmScheduler({ storage, retries, clock, logger, sources })
   }
 
   get options(): AgentServerOptions<Env> {
@@ -91,6 +111,17 @@ export class AgentHost<Env> {
     return this.#make().executor
   }
 
+  /** What the providers remove in the background. */
+  get collections(): readonly Collection[] {
+    return this.#make().collections
+  }
+
+  /** @throws {RequestError} 409 while the session is being deleted. */
+  assertNotErasing(): void {
+    if (!this.#isErasing) return
+    throw new RequestError(409, 'being-deleted', 'the session is being deleted')
+  }
+
   /** By name. @throws {AgentDefinitionError} `definition-invalid` for two of one name. */
   get agents(): ReadonlyMap<string, Agent> {
     this.#agents ??= this.#findAgents()
@@ -98,22 +129,100 @@ export class AgentHost<Env> {
   }
 
   /**
-   * Prepares a new instance: the tables, and the runs that the one before has left. Nobody else
-   * works on the storage of an object, so they are taken over at once, whatever their lease says.
+   * Waits until the instance can work. What has failed is tried again: it may have been the storage
+   * for a moment.
+   * @throws {StateStoreError} `schema-version`, `unavailable`
    */
-  async open(): Promise<void> {
+  async ready(): Promise<void> {
+    const opening = (this.#opening ??= this.#open())
+    try {
+      await opening
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined
+      throw error
+    }
+  }
+
+  /** Whether nothing was ever stored of the session. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#stores?.isEmpty()) ?? true
+  }
+
+  /** What the alarm of the object is for. */
+  async ring(): Promise<void> {
+    if (!(await this.isEmpty())) await this.#alarms.ring()
+  }
+
+  /** The alarm could not be answered: it rings again later. */
+  async ringLater(): Promise<void> {
+    await this.ctx.storage.setAlarm(this.#retries.noteFailure('object', this.clock.now()))
+  }
+
+  /** The alarm was answered, or would be now. */
+  noteRung(): void {
+    this.#retries.noteSuccess('object')
+  }
+
+  /** Pauses a run that was cut off and waits to be taken up. */
+  async pauseCutOffRun(): Promise<void> {
+    const session = await this.stateStore.loadSession(this.sessionId)
+    if (session?.status !== 'running') return
+    await endCutOffRun(this, session, { status: 'interrupted' })
+    await this.forgetCutOffRun()
+  }
+
+  /** The session stands otherwise now: nobody need take its run up. */
+  async forgetCutOffRun(): Promise<void> {
+    const { sessionId } = this
+    if (this.watchdog.isRunning(sessionId) || this.#notes.get(sessionId) === undefined) return
+    this.#notes.remove(sessionId)
+    await this.#updateAlarm()
+  }
+
+  /**
+   * Removes all that the object stores, once `prepare` has ended what it stands for.
+   * @throws {RequestError} 409 while that is under way.
+   */
+  async erase(prepare: () => Promise<void>): Promise<void> {
+    this.assertNotErasing()
+    this.#isErasing = true
+    try {
+      await prepare()
+      // Its readers end.
+      await this.streamManager.deleteStream(this.sessionId)
+      await eraseDurableObject(this.ctx.storage)
+      // Providers may remember what was stored.
+      this.#made = undefined
+      this.#parts.onErased()
+    } finally {
+      this.#isErasing = false
+    }
+  }
+
+  /**
+   * Prepares a new instance: the runs that the one before has left. Nobody else works on the
+   * storage of an object, so they are taken over at once, whatever their lease says.
+   */
+  async #open(): Promise<void> {
     const { storage } = this.ctx
-    const { releaseClaims } = await openDurableObjectStores(storage, { clock: this.clock })
-    await releaseClaims()
+    this.#stores = await openDurableObjectStores(storage, { clock: this.clock })
+    await this.#stores.releaseClaims()
     if (this.#notes.all().length > 0) await this.#recover()
     this.#isOpening = false
     const isOwed = this.#notes.all().length > 0
     if (isOwed && (await storage.getAlarm()) === null) await this.#alarms.update()
+    this.#parts.onStarted()
   }
 
-  /** What the alarm of the object is for. */
-  ring(): Promise<void> {
-    return this.#alarms.ring()
+  /** Nobody is asked in an object without a session: providers would make their tables. */
+  async #updateAlarm(): Promise<void> {
+    if (this.#isOpening) return
+    if (await this.isEmpty()) await this.ctx.storage.deleteAlarm()
+    else await this.#alarms.update()
+  }
+
+  async #isLeft(sessionId: string): Promise<boolean> {
+    return (await this.stateStore.loadSession(sessionId))?.status === 'running'
   }
 
   #recover(): Promise<void> {
@@ -160,8 +269,9 @@ export class AgentHost<Env> {
 
 function executorOptionsOf<Env>(options: AgentServerOptions<Env>) {
   const { workspaceMaxConcurrentOpens, workspaceOpenStrategy, workspaceRegistry } = options
-  const { logger, metrics, tracer, clock } = options
+  const { clock, lifecycle, logger, metrics, tracer } = options
   return {
+    ...(lifecycle === undefined ? {} : { lifecycle }),
     ...(workspaceMaxConcurrentOpens === undefined ? {} : { workspaceMaxConcurrentOpens }),
     ...(workspaceOpenStrategy === undefined ? {} : { workspaceOpenStrategy }),
     ...(workspaceRegistry === undefined ? {} : { workspaceRegistry }),

@@ -1,15 +1,23 @@
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
-import { SOCKET_PATH } from '../http/endpoints.ts'
-import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
-import { respond } from '../http/respond.ts'
+import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
+import { customEndpoint, respond } from '../http/respond.ts'
 import { isWebSocketUpgrade, readTarget, withoutClientControl } from '../route/object-request.ts'
+import { actionOf, routes, SOCKET_PATH } from '../route/session-action.ts'
 import { receive } from '../socket/socket-messages.ts'
 import { SocketPumps } from '../socket/socket-pumps.ts'
 import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
-import { maySee, openAccess } from './session-access.ts'
+import { eraseUnusedObject } from './erase-unused-object.ts'
+import { known, maySee, openAccess } from './session-access.ts'
+
+/** Of one session: each holds some memory, and a client that comes back may leave one behind. */
+const MAX_SOCKETS = 100
+/** Close code for what went wrong inside. */
+const FAILED = 1011
+/** Close code of the WebSockets of a session that was deleted. */
+const DELETED = 4404
 
 /**
  * A Durable Object that is one session: its name is the id of the session. `createAgentServer`
@@ -21,8 +29,9 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
 
   readonly #host: AgentHost<Env>
   readonly #pumps: SocketPumps
-  /** Why this instance cannot work. */
-  #failure: { readonly error: unknown } | undefined
+  /** What it began with is gone: `onStart` is called again. */
+  #isErased = false
+  #hasAnswered = false
 
   constructor(
     ctx: DurableObjectState,
@@ -37,6 +46,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       options,
       sessionId,
       onStarted: () => this.#pumps.startAll(),
+      onErased: () => this.#forget(),
     })
     this.#host = host
     this.#pumps = new SocketPumps({
@@ -46,6 +56,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       mayRead: (socket) => maySee(host, stateOf(socket)),
       logger: host.logger,
     })
+    this.#guardOnConnect()
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     void ctx.blockConcurrencyWhile(() => this.#open())
   }
@@ -58,10 +69,9 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
   /** Answers a request; a subclass that has its own paths calls it for all others. */
   override async fetch(request: Request): Promise<Response> {
     try {
-      await this.#ready()
+      await this.#host.ready()
       const clean = withoutClientControl(request)
-      if (isWebSocketUpgrade(clean)) await this.#allowSocket(clean)
-      return await super.fetch(clean)
+      return await this.#answer(clean)
     } catch (error) {
       const { logger } = this.#host
       return toErrorResponse(toRefusal(error, logger, { method: request.method }))
@@ -72,8 +82,8 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
     return respond(this.#host, request)
   }
 
-  override onConnect(connection: Connection, { request }: ConnectionContext): void {
-    const { agent, caller } = readTarget(request)
+  override onConnect(connection: Connection, { request }: ConnectionContext): void | Promise<void> {
+    const { agent, caller } = readTarget(request).asked
     const next = toSequence(new URL(request.url).searchParams.get('fromSequence'))
     noteState(connection, {
       caller,
@@ -84,8 +94,9 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
     this.#pumps.start(connection)
   }
 
-  override onMessage(connection: Connection, message: unknown): Promise<void> {
-    return receive(this.#host, connection, message)
+  override async onMessage(connection: Connection, message: unknown): Promise<void> {
+    const hasRead = await receive(this.#host, connection, message)
+    if (hasRead) this.#pumps.start(connection)
   }
 
   override onClose(connection: Connection): void {
@@ -99,31 +110,90 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
 
   /** The alarm of the object: a subclass that has work of its own calls it as well. */
   override async onAlarm(): Promise<void> {
-    // What cannot be opened is rung for again by the platform.
-    await this.#ready()
+    await this.#host.ready()
     await this.#host.ring()
   }
 
-  /** Tries again what has failed: it may have been the storage for a moment. */
-  async #ready(): Promise<void> {
-    if (this.#failure !== undefined) await this.#open()
-    if (this.#failure !== undefined) throw this.#failure.error
+  /** The platform gives up an alarm that fails a few times: here it rings again, ever later. */
+  override async alarm(): Promise<void> {
+    try {
+      if (this.#isErased) await this.#begin()
+      await super.alarm()
+      this.#host.noteRung()
+      await eraseUnusedObject(this.ctx.storage)
+    } catch (err) {
+      this.#host.logger.error({ err }, 'alarm could not be answered')
+      await this.#host.ringLater()
+    }
   }
 
-  /** @throws {RequestError} 404 */
+  /** Nothing is stored for a request that makes no session. */
+  async #answer(request: Request): Promise<Response> {
+    const isEmpty = await this.#host.isEmpty()
+    if (isWebSocketUpgrade(request)) {
+      await this.#allowSocket(request)
+      await this.#begin()
+      return super.fetch(request)
+    }
+    if (isEmpty && !this.#mayBegin(request)) return this.onRequest(request)
+    await this.#begin()
+    if (!this.#hasAnswered) this.#host.noteRung()
+    this.#hasAnswered = true
+    const response = await this.onRequest(request)
+    if (isEmpty) await eraseUnusedObject(this.ctx.storage)
+    return response
+  }
+
+  /** Whether a request may store something in an object without a session. */
+  #mayBegin(request: Request): boolean {
+    const { pathname } = new URL(request.url)
+    if (customEndpoint(this.#host, pathname) !== undefined) return true
+    if (actionOf(request.method, pathname).action === 'start') return true
+    // A path of a subclass.
+    return !routes.has(pathname) && this.onRequest !== AgentServer.prototype.onRequest
+  }
+
+  /** What `partyserver` does before all else: its own errors are shown to clients. */
+  async #begin(): Promise<void> {
+    await this.setName(this.name)
+    if (!this.#isErased) return
+    this.#isErased = false
+    await this.ctx.blockConcurrencyWhile(async () => this.onStart())
+  }
+
+  /** @throws {RequestError} 404, 429 */
   async #allowSocket(request: Request): Promise<void> {
     if (new URL(request.url).pathname !== SOCKET_PATH) throw notFound('route')
-    await openAccess(this.#host, readTarget(request))
+    known(await openAccess(this.#host, readTarget(request).asked))
+    if (this.ctx.getWebSockets().length < MAX_SOCKETS) return
+    const message = `the session has ${MAX_SOCKETS} WebSockets`
+    throw new RequestError(429, 'too-many-sockets', message)
+  }
+
+  /** `partyserver` sends what an `onConnect` throws to the client, with its stack. */
+  #guardOnConnect(): void {
+    const onConnect = this.onConnect.bind(this)
+    const { logger } = this.#host
+    this.onConnect = async (connection, context) => {
+      try {
+        await onConnect(connection, context)
+      } catch (err) {
+        logger.error({ err, sessionId: this.name }, 'WebSocket could not be connected')
+        connection.close(FAILED, 'the session failed')
+      }
+    }
+  }
+
+  #forget(): void {
+    this.#isErased = true
+    for (const socket of this.getConnections()) socket.close(DELETED, 'the session was deleted')
   }
 
   async #open(): Promise<void> {
-    this.#failure = undefined
     try {
-      await this.#host.open()
-      this.#pumps.startAll()
+      await this.#host.ready()
     } catch (error) {
       this.#host.logger.error({ err: error }, 'object could not be opened')
-      this.#failure = { error }
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { Agent, SessionState } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
-import { notFound } from '../http/http-error.ts'
+import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'
+import type { RequestedAction } from '../route/session-action.ts'
 import type { AgentHost } from './agent-host.ts'
 
 /** One caller and the session of the object, as far as the caller may use it. */
@@ -22,7 +23,7 @@ export interface AccessRequest {
 
 /**
  * Loads the session for a caller. A session of another user or of another agent is not there.
- * @throws {RequestError} 404
+ * @throws {RequestError} 404; 409 while it is being deleted.
  */
 export async function openAccess<Env>(
   host: AgentHost<Env>,
@@ -33,6 +34,7 @@ export async function openAccess<Env>(
   const agent = host.agents.get(named ?? session?.agentType ?? onlyOf(host.agents) ?? '')
   if (agent === undefined) throw notFound('agent')
   if (session !== null && session.agentType !== agent.name) throw notFound('session')
+  host.assertNotErasing()
   return { host, caller, agent, session }
 }
 
@@ -45,6 +47,12 @@ function onlyOf(agents: ReadonlyMap<string, Agent>): string | undefined {
   return agents.size === 1 ? first : undefined
 }
 
+/** @throws {RequestError} 403 */
+export function assertMayWrite({ isReadOnly }: Caller, { isWrite }: RequestedAction): void {
+  if (isReadOnly !== true || !isWrite) return
+  throw new RequestError(403, 'read-only', 'the caller may only read')
+}
+
 /** Whether there is a session, and it is one that the caller may use. */
 export async function maySee<Env>(host: AgentHost<Env>, asked: AccessRequest): Promise<boolean> {
   const session = await host.stateStore.loadSession(host.sessionId)
@@ -53,7 +61,7 @@ export async function maySee<Env>(host: AgentHost<Env>, asked: AccessRequest): P
 }
 
 /** @throws {RequestError} 404 for a session that was never started. */
-export function known<Env>({ session }: SessionAccess<Env>): SessionState {
+export function known({ session }: { readonly session: SessionState | null }): SessionState {
   if (session === null) throw notFound('session')
   return session
 }

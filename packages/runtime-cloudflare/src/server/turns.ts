@@ -1,6 +1,6 @@
-import type { SessionLabels } from '@helix-agents/core'
+import type { SessionLabels, SessionStatus } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
-import { RequestError } from '../http/http-error.ts'
+import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'
 import type { ExecutionState, TurnRequest } from './server-hooks.ts'
 import { handleOf, known, type SessionAccess } from './session-access.ts'
@@ -19,21 +19,23 @@ export function start<Env>(message: string, state?: Readonly<Record<string, unkn
   }
 }
 
-/**
- * Says something. A turn that was not finished goes on and hears it; otherwise it starts the
- * next one, over a WebSocket also the first.
- */
+/** Says something. A turn that was not finished goes on and hears it; otherwise the next starts. */
 export function say<Env>(message: string): Turn<Env> {
   return async (access) => {
+    known(access)
     return goesOn(access) ? resume<Env>(message)(access) : begin(access, message)
   }
 }
 
-/** Goes on with a session. */
+/** Goes on with a session. @throws {RequestError} 409 for one that is over. */
 export function resume<Env>(message?: string): Turn<Env> {
   return async (access) => {
     const { host, agent } = access
-    const { sessionId } = known(access)
+    const { sessionId, status } = known(access)
+    // The executor would say so too, once the run is noted and the alarm is set.
+    if (status === 'aborted' || (status === 'completed' && message === undefined)) {
+      throw new RequestError(409, 'not-resumable', `the session is ${status}`)
+    }
     const turn = turnOf(access, message)
     const { hooks } = host.options
     await hooks?.beforeResume?.(turn)
@@ -44,23 +46,57 @@ export function resume<Env>(message?: string): Turn<Env> {
   }
 }
 
+/** Takes the session back to a checkpoint. @throws {RequestError} 404 when there is none. */
+export function restore<Env>(checkpointId: string): Turn<Env> {
+  return async (access) => {
+    const { host, agent } = access
+    const { sessionId } = known(access)
+    const checkpoint = await host.stateStore.getCheckpoint(sessionId, checkpointId)
+    if (checkpoint === null) throw notFound('checkpoint')
+    const handle = await host.executor.restoreCheckpoint(agent, sessionId, checkpointId)
+    await host.forgetCutOffRun()
+    return handle
+  }
+}
+
 /** Lets the run stop after its step. @throws {RequestError} 409 when there is none. */
 export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
-  const { sessionId } = known(access)
-  if (!access.host.watchdog.isRunning(sessionId)) {
-    throw new RequestError(409, 'not-running', 'the session does not run')
-  }
+  const { host } = access
+  const { sessionId, status } = known(access)
+  await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
-  await handle.interrupt()
+  if (host.watchdog.isRunning(sessionId)) await handle.interrupt()
+  // It was cut off and waits to be taken up: it is not.
+  else if (status === 'running') await host.pauseCutOffRun()
+  else throw notRunning(status)
   return handle
 }
 
-/** Stops the run, or ends a paused session, for good. */
+/**
+ * Stops the run, or ends one that could go on, for good.
+ * @throws {RequestError} 409 when there is none.
+ */
 export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
-  known(access)
+  const { host } = access
+  const { sessionId } = known(access)
+  await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
+  const { status } = known({ session: await host.stateStore.loadSession(sessionId) })
+  if (!abortable.has(status)) throw notRunning(status)
   await handle.abort()
+  await host.forgetCutOffRun()
   return handle
+}
+
+/** The rest is over, or has not begun. */
+const abortable: ReadonlySet<SessionStatus> = new Set<SessionStatus>([
+  'running',
+  'interrupted',
+  'failed',
+])
+
+function notRunning(status: SessionStatus): RequestError {
+  return new RequestError(409, 'not-running', `the session does not run: it is ${status}`)
 }
 
 async function begin<Env>(

@@ -4,8 +4,9 @@ import { check, parseJson } from '../http/request-body.ts'
 import { DEFAULT_MAX_BODY_BYTES } from '../http/respond.ts'
 import { RequestError, toRefusal } from '../http/http-error.ts'
 import type { AgentHost } from '../server/agent-host.ts'
-import { openAccess } from '../server/session-access.ts'
+import { assertMayWrite, openAccess } from '../server/session-access.ts'
 import { abort, interrupt, resume, say, type Turn } from '../server/turns.ts'
+import { isReading, noteAnswer, send } from './socket-flow.ts'
 import { stateOf } from './socket-state.ts'
 
 const id = z.string().max(100).optional()
@@ -16,28 +17,49 @@ const schema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resume'), message: message.optional(), id }),
   z.strictObject({ type: z.literal('interrupt'), id }),
   z.strictObject({ type: z.literal('abort'), id }),
+  // What it was asked, as it came.
+  z.strictObject({ type: z.literal('ack'), id: z.string().max(100) }),
 ])
 
 type Sent = z.infer<typeof schema>
+type Command = Exclude<Sent, { readonly type: 'ack' }>
 
-/** Does what a client says over its WebSocket, and answers it. Never rejects. */
+/** Close code for one who sends and does not read: policy violation. */
+const NOT_READING = 1008
+
+/**
+ * Does what a client says over its WebSocket, and answers it. Never rejects.
+ * @returns whether it was only that it has read what was sent
+ */
 export async function receive<Env>(
   host: AgentHost<Env>,
   socket: Connection,
   data: unknown,
-): Promise<void> {
+): Promise<boolean> {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = host.options
   let sent: Sent | undefined
   try {
     sent = read(data, maxBodyBytes)
-    const { agent, caller } = stateOf(socket)
-    const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
-    const { sessionId, runId } = await turnOf<Env>(sent)(access)
-    answer(socket, sent, { type: 'accepted', sessionId, runId })
+    if (sent.type === 'ack') {
+      noteAnswer(socket, sent.id)
+      return true
+    }
+    if (isReading(socket)) answer(socket, sent, await obey(host, socket, sent))
   } catch (error) {
     const { body } = toRefusal(error, host.logger, { message: sent?.type })
-    answer(socket, sent, { type: 'refused', ...body })
+    if (isReading(socket)) answer(socket, sent, { type: 'refused', ...body })
   }
+  if (!isReading(socket)) socket.close(NOT_READING, 'answers are not read')
+  return false
+}
+
+async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command): Promise<object> {
+  await host.ready()
+  const { agent, caller } = stateOf(socket)
+  const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
+  assertMayWrite(caller, { action: sent.type, isWrite: true })
+  const { sessionId, runId } = await turnOf<Env>(sent)(access)
+  return { type: 'accepted', sessionId, runId }
 }
 
 /** @throws {RequestError} */
@@ -52,13 +74,15 @@ function read(data: unknown, maxBytes: number): Sent {
   return check(schema, parseJson(data))
 }
 
-function turnOf<Env>(sent: Sent): Turn<Env> {
+function turnOf<Env>(sent: Command): Turn<Env> {
   if (sent.type === 'message') return say(sent.message)
   if (sent.type === 'resume') return resume(sent.message)
   return sent.type === 'interrupt' ? interrupt : abort
 }
 
 function answer(socket: Connection, sent: Sent | undefined, body: object): void {
+  // It may have left, or been closed, while that was done.
+  if (socket.readyState !== WebSocket.OPEN) return
   const reply = sent?.id === undefined ? {} : { id: sent.id }
-  socket.send(JSON.stringify({ ...body, ...reply }))
+  send(socket, JSON.stringify({ ...body, ...reply }))
 }

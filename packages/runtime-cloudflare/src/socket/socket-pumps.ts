@@ -1,12 +1,13 @@
 import type { Connection } from 'partyserver'
 import { type Logger, type StreamManager, toChunkJson } from '@helix-agents/core'
+import { isReading, send } from './socket-flow.ts'
 import { noteState, stateOf } from './socket-state.ts'
 
 export interface SocketPumpsParts {
   readonly streamManager: StreamManager
   readonly sessionId: () => string
   readonly sockets: () => Iterable<Connection>
-  /** Whether the session is one that the client may see: it may have come before its owner. */
+  /** Whether the session is still one that the client may see. */
   readonly mayRead: (socket: Connection) => Promise<boolean>
   readonly logger: Logger
 }
@@ -63,20 +64,24 @@ export class SocketPumps {
     }
   }
 
-  /** All there is, to the end of the run; then says that it has ended. */
+  /**
+   * All there is, to the end of the run; then says that it has ended. Stops when the client does not
+   * read: what it missed is in the stream, or it gets a `stream_resync`.
+   */
   async #send(socket: Connection, signal: AbortSignal): Promise<void> {
     const { streamManager, sessionId, mayRead } = this.#parts
-    if (!(await mayRead(socket))) return
+    if (!isReading(socket) || !(await mayRead(socket))) return
     const { next } = stateOf(socket)
     const from = next === undefined ? {} : { fromSequence: next }
     const chunks = await streamManager.read(sessionId(), { ...from, signal })
     if (chunks === null) return
     for await (const chunk of chunks) {
-      socket.send(toChunkJson(chunk))
+      send(socket, toChunkJson(chunk))
       noteState(socket, { next: chunk.sequence + 1, hasEnded: false })
+      if (!isReading(socket)) return
     }
     if (signal.aborted || stateOf(socket).hasEnded) return
-    socket.send('{"type":"end"}')
+    send(socket, '{"type":"end"}')
     noteState(socket, { hasEnded: true })
   }
 }

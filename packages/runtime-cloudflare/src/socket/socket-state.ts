@@ -10,6 +10,10 @@ export interface SocketState {
   readonly next?: number
   /** It was told that the run has ended, or has not seen any of it. */
   readonly hasEnded: boolean
+  /** Characters that were sent since the client was last asked whether it has read so far. */
+  readonly sent?: number
+  /** Questions that it has not answered, the oldest first. */
+  readonly unanswered?: readonly string[]
 }
 
 /** What stands in the state of a socket that this release has not accepted: nothing. */

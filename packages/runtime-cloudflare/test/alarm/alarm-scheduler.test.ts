@@ -1,6 +1,7 @@
 import { noopLogger } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
+import { AlarmRetries } from '../../src/alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../../src/alarm/alarm-scheduler.ts'
 import { collectionsOf } from '../../src/alarm/collections.ts'
 
@@ -10,18 +11,29 @@ function createSubject(...sources: readonly AlarmSource[]) {
   const storage = {
     getAlarm: async () => state.alarm,
     setAlarm: async (at: number | Date) => {
+      // As the platform does.
+      if (Number(at) <= 0) throw new TypeError('setAlarm() cannot be called with such a time')
       state.alarm = Number(at)
       state.sets++
     },
     deleteAlarm: async () => void (state.alarm = null),
   }
-  const scheduler = new AlarmScheduler({
-    storage,
-    clock,
-    logger: noopLogger,
-    sources: () => sources,
-  })
-  return { clock, state, scheduler }
+  const kept = new Map<string, unknown>()
+  const kv = {
+    get: (key: string) => kept.get(key) as never,
+    put: (key: string, value: unknown) => void kept.set(key, value),
+    delete: (key: string) => kept.delete(key),
+  }
+  /** That of each instance of the object. */
+  const create = () =>
+    new AlarmScheduler({
+      storage,
+      retries: new AlarmRetries(kv),
+      clock,
+      logger: noopLogger,
+      sources: () => sources,
+    })
+  return { clock, state, scheduler: create(), create, kept }
 }
 
 /** Wants to be called at the times that are left. */
@@ -44,6 +56,12 @@ test('the alarm is the earliest wish', async () => {
   const { state, scheduler } = createSubject(source('a', [base + 50]), source('b', [base + 20]))
   await scheduler.update()
   expect(state.alarm).toBe(base + 20)
+})
+
+test('is set for now by a wish for once', async () => {
+  const { clock, state, scheduler } = createSubject(source('a', [0]))
+  await scheduler.update()
+  expect(state.alarm).toBe(clock.now())
 })
 
 test('is not set again while it is early enough', async () => {
@@ -92,6 +110,39 @@ test('a source that fails is tried again a minute later, and does not stop the o
   await scheduler.ring()
   expect(good.ran).toEqual([base])
   expect(state.alarm).toBe(base + 60_000)
+})
+
+test('a source that fails for ever wakes the object ever less often, in all its instances', async () => {
+  const bad: AlarmSource = {
+    name: 'bad',
+    nextAt: () => 0,
+    run: () => Promise.reject(new Error('mine')),
+  }
+  const { clock, state, create } = createSubject(bad)
+  const pauses: number[] = []
+  for (let ring = 0; ring < 6; ring++) {
+    await create().ring()
+    pauses.push((state.alarm! - clock.now()) / 60_000)
+    await clock.advance(state.alarm! - clock.now())
+    state.alarm = null
+  }
+  expect(pauses).toEqual([1, 4, 16, 64, 256, 360])
+})
+
+test('a source that works again is forgotten to have failed', async () => {
+  let isBad = true
+  const times = [0, 0]
+  const one = source('one', times, async () => {
+    if (isBad) throw new Error('mine')
+  })
+  const { clock, state, scheduler, kept } = createSubject(one)
+  await scheduler.ring()
+  expect(kept.size).toBe(1)
+  isBad = false
+  await clock.advance(60_000)
+  state.alarm = null
+  await scheduler.ring()
+  expect([kept.size, state.alarm, one.ran.length]).toEqual([0, null, 2])
 })
 
 test('a source whose wish fails does not stop the others', async () => {

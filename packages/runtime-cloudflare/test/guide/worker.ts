@@ -37,6 +37,8 @@ export default {
 } satisfies ExportedHandler<Env>
 
 function isAllowed({ headers }: Request, { API_TOKEN }: Env): boolean {
+  // A secret that is not set would be the text "undefined".
+  if (!API_TOKEN) return false
   const encoder = new TextEncoder()
   const given = encoder.encode(headers.get('authorization') ?? '')
   const expected = encoder.encode(`Bearer ${API_TOKEN}`)

@@ -1,5 +1,5 @@
 import { RequestError, type TurnRequest } from '@helix-agents/runtime-cloudflare'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createGate, say, use, waitTool } from '../scripts.ts'
 import { createSession } from '../session.ts'
 
@@ -86,4 +86,26 @@ test('a start carries the custom state', async () => {
   const started = await session.post('/start', { message: 'go', state: { topic: 'x' } })
   expect(started.status).toBe(202)
   expect(await session.ended()).toBe('completed')
+})
+
+test('a listener hears of the workspaces that are opened and let go', async () => {
+  const heard: unknown[] = []
+  const session = createSession({
+    brain: (messages) =>
+      messages.length === 1
+        ? use('workspace__box__write_file', { path: 'a.txt', content: 'x' })
+        : say('done'),
+    lifecycle: {
+      onOpen: ({ workspace, providerId }) => void heard.push(['open', workspace, providerId]),
+      onClose: ({ mode, workspace }) => void heard.push([mode, workspace]),
+    },
+  })
+  await session.post('/start', { message: 'go' })
+  await session.ended()
+  await vi.waitFor(() => {
+    expect(heard).toEqual([
+      ['open', 'box', 'in-memory'],
+      ['detach', 'box'],
+    ])
+  })
 })

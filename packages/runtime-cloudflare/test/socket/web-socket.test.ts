@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers'
 import { routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
 import { createGate, say, type Script, use, waitTool } from '../scripts.ts'
-import { crash, createSession, type TestSession } from '../session.ts'
+import { crash, createSession, inObject, type TestSession } from '../session.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each test says what it expects
 type Received = any
@@ -15,6 +15,14 @@ interface Client {
   readonly send: (message: unknown) => void
   /** Waits for a message with these fields. */
   readonly until: (fields: object) => Promise<Received>
+}
+
+/** A session that has run once. */
+async function createRested(script: Partial<Script> = {}): Promise<TestSession> {
+  const session = createSession(script)
+  await session.post('/start', { message: 'first' })
+  await session.ended()
+  return session
 }
 
 async function connect(session: TestSession, query = ''): Promise<Client> {
@@ -59,10 +67,14 @@ const chunksOf = ({ received }: Client): Received[] =>
   received.filter(({ sequence }) => sequence !== undefined)
 
 describe('over a WebSocket', () => {
-  test('a session is started, and its chunks come as they are written', async () => {
+  test('a turn is started, and its chunks come as they are written', async () => {
     const session = createSession({ brain: () => say('hello') })
+    await session.post('/start', { message: 'go' })
     const client = await connect(session)
-    client.send({ type: 'message', message: 'go', id: '1' })
+    await client.until({ type: 'end' })
+    expect(typesOf(client)).toEqual(['text_delta', 'output', 'end'])
+    client.received.length = 0
+    client.send({ type: 'message', message: 'again', id: '1' })
     const accepted = await client.until({ type: 'accepted' })
     expect(accepted).toEqual({
       type: 'accepted',
@@ -70,10 +82,6 @@ describe('over a WebSocket', () => {
       sessionId: session.id,
       runId: expect.any(String),
     })
-    await client.until({ type: 'end' })
-    expect(chunksOf(client).map(({ type }) => type)).toEqual(['text_delta', 'output'])
-    client.received.length = 0
-    client.send({ type: 'message', message: 'again' })
     await client.until({ type: 'end' })
     expect(chunksOf(client).map(({ type }) => type)).toEqual([
       'stream_resync',
@@ -96,8 +104,8 @@ describe('over a WebSocket', () => {
       tools: [wait],
       brain: (messages) => (messages.length < 5 ? use('wait', {}, `${messages.length}`) : say('x')),
     })
+    await session.post('/start', { message: 'go' })
     const client = await connect(session)
-    client.send({ type: 'message', message: 'go' })
     await gates[0]!.begun
     client.send({ type: 'interrupt', id: 'i' })
     await client.until({ type: 'accepted', id: 'i' })
@@ -125,22 +133,25 @@ describe('over a WebSocket', () => {
   })
 
   test('all clients see the same', async () => {
-    const session = createSession({ brain: () => say('hello') })
+    const session = await createRested({ brain: () => say('hello') })
     const clients = await Promise.all([connect(session), connect(session), connect(session)])
-    await session.post('/start', { message: 'go' })
+    await Promise.all(clients.map((client) => client.until({ type: 'end' })))
+    for (const client of clients) client.received.length = 0
+    await session.post('/message', { message: 'go' })
     await Promise.all(clients.map((client) => client.until({ type: 'end' })))
     for (const client of clients) expect(client.received).toEqual(clients[0]?.received)
   })
 
   test('a ping is answered without waking the object', async () => {
-    const client = await connect(createSession())
+    const client = await connect(await createRested())
     client.send('ping')
     expect(await client.until({ type: 'pong' })).toEqual({ type: 'pong' })
   })
 })
 
 test('the largest caller fits into what a WebSocket carries', async () => {
-  const { id } = createSession({ brain: () => say('hello') })
+  const session = await createRested({ brain: () => say('hello') })
+  const { id } = session
   const caller = { userId: 'ann', metadata: { text: `${'x'.repeat(4000)}\u20ac` } }
   const request = new Request(
     `https://${'long.'.repeat(45)}example.com/agents/tested/${id}/socket`,
@@ -150,6 +161,8 @@ test('the largest caller fits into what a WebSocket carries', async () => {
   )
   const options = { binding: 'AGENTS', authenticate: () => caller }
   const client = clientOf((await routeAgentRequest(request, env, options))!)
+  await client.until({ type: 'end' })
+  client.received.length = 0
   client.send({ type: 'message', message: 'go' })
   await client.until({ type: 'end' })
   expect(chunksOf(client).at(-1)).toMatchObject({ type: 'output', output: 'hello' })
@@ -157,9 +170,8 @@ test('the largest caller fits into what a WebSocket carries', async () => {
 
 describe('a WebSocket outlives its object', () => {
   test('that sleeps: it goes on with the next run', async () => {
-    const session = createSession({ brain: (messages) => say(`${messages.length}`) })
+    const session = await createRested({ brain: (messages) => say(`${messages.length}`) })
     const client = await connect(session)
-    client.send({ type: 'message', message: 'go' })
     await client.until({ type: 'end' })
     client.received.length = 0
     await evictDurableObject(session.stub)
@@ -175,9 +187,8 @@ describe('a WebSocket outlives its object', () => {
   })
 
   test('that sleeps between two of its messages: nothing comes twice', async () => {
-    const session = createSession({ brain: () => say('hello') })
+    const session = await createRested({ brain: () => say('hello') })
     const client = await connect(session)
-    client.send({ type: 'message', message: 'go' })
     await client.until({ type: 'end' })
     const before = [...client.received]
     await evictDurableObject(session.stub)
@@ -197,8 +208,8 @@ test('a client that comes back after a crash misses nothing', async () => {
     brain: (messages) => (messages.length === 1 ? use('wait', {}, 'w') : say('after')),
   }
   const session = createSession(script)
+  await session.post('/start', { message: 'go' })
   const first = await connect(session)
-  first.send({ type: 'message', message: 'go' })
   await first.until({ type: 'tool_start' })
   await gates[0]!.begun
   await crash()
@@ -211,6 +222,26 @@ test('a client that comes back after a crash misses nothing', async () => {
   expect(ids).toEqual(ids.map((_, index) => index + 1))
 })
 
+test('a client that leaves before it is answered disturbs nobody', async () => {
+  const gate = createGate()
+  const session = createSession({
+    brain: () => say('hello'),
+    hooks: { beforeStart: (turn) => (turn.message === 'slow' ? gate.pass() : undefined) },
+  })
+  await session.post('/start', { message: 'go' })
+  await session.ended()
+  const client = await connect(session)
+  client.send({ type: 'message', message: 'slow' })
+  await gate.begun
+  client.socket.close()
+  await vi.waitFor(async () => {
+    const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
+    expect(sockets).toBe(0)
+  })
+  gate.open()
+  await vi.waitFor(async () => expect(await session.messages()).toHaveLength(4))
+})
+
 describe('what a WebSocket is refused', () => {
   test.each([
     ['no JSON', '{"type":', 'invalid-json'],
@@ -220,10 +251,12 @@ describe('what a WebSocket is refused', () => {
     ['an unknown field', '{"type":"abort","session":"other"}', 'invalid-request'],
     ['a list', '[]', 'invalid-request'],
     ['too much', `{"type":"message","message":"${'x'.repeat(20_000)}"}`, 'too-large'],
-    ['a resume of nothing', '{"type":"resume"}', 'not-found'],
-    ['an interrupt of nothing', '{"type":"interrupt"}', 'not-found'],
+    ['an answer to nothing with more', '{"type":"ack","id":"1","x":1}', 'invalid-request'],
+    ['a resume of what is done', '{"type":"resume"}', 'not-resumable'],
+    ['an interrupt of what does not run', '{"type":"interrupt"}', 'not-running'],
+    ['an abort of what is done', '{"type":"abort"}', 'not-running'],
   ])('%s', async (_, message, code) => {
-    const client = await connect(createSession())
+    const client = await connect(await createRested())
     client.send(message)
     expect(await client.until({ type: 'refused' })).toMatchObject({
       code,
@@ -234,7 +267,7 @@ describe('what a WebSocket is refused', () => {
   })
 
   test('bytes', async () => {
-    const client = await connect(createSession())
+    const client = await connect(await createRested())
     client.socket.send(new Uint8Array([1, 2, 3]))
     expect(await client.until({ type: 'refused' })).toMatchObject({ code: 'invalid-json' })
   })
@@ -247,8 +280,10 @@ describe('what a WebSocket is refused', () => {
     ['?fromSequence=' + '9'.repeat(400)],
     ['?fromSequence=0x10'],
   ])('nothing for the query %s', async (query) => {
-    const session = createSession({ brain: () => say('hello') })
+    const session = await createRested({ brain: () => say('hello') })
     const client = await connect(session, query)
+    await client.until({ type: 'end' })
+    client.received.length = 0
     client.send({ type: 'message', message: 'go' })
     await client.until({ type: 'end' })
     expect(chunksOf(client).at(-1)).toMatchObject({ type: 'output', output: 'hello' })
@@ -262,14 +297,11 @@ describe('what a WebSocket is refused', () => {
       return (await routeAgentRequest(request, env, options))!
     }
     const upgrade = { headers: { upgrade: 'websocket' } }
-    // Connected before the session is: it must not see it either.
-    const early = clientOf(await asUser('ben', '/socket', upgrade))
+    // Before there is one: nobody waits for the session of another.
+    expect((await asUser('ben', '/socket', upgrade)).status).toBe(404)
     await asUser('ann', '/start', { method: 'POST', body: '{"message":"secret"}' })
     expect((await asUser('ben', '/socket', upgrade)).status).toBe(404)
     const own = clientOf(await asUser('ann', '/socket', upgrade))
     await own.until({ type: 'end' })
-    early.send({ type: 'message', message: 'mine?' })
-    await early.until({ type: 'refused', code: 'not-found' })
-    expect(early.received.map(({ type }) => type)).toEqual(['refused'])
   })
 })

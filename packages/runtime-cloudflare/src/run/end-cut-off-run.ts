@@ -9,22 +9,27 @@ import { endStream } from '@helix-agents/runtime-js'
 
 const LEASE_MS = 60_000
 
-interface FailRunParts {
+interface CutOffParts {
   readonly stateStore: SessionStateStore
   readonly streamManager: StreamManager
   readonly clock: Clock
 }
 
-/** Ends a run that nobody carries any more as failed, and tells its readers. */
-export async function failRun(
-  { stateStore, streamManager, clock }: FailRunParts,
+/** How a run ends that its instance did not end. */
+export type CutOffEnd =
+  | { readonly status: 'failed'; readonly error: StoredError }
+  | { readonly status: 'interrupted' }
+
+/** Ends a run that nobody carries any more, and tells its readers. */
+export async function endCutOffRun(
+  { stateStore, streamManager, clock }: CutOffParts,
   { sessionId, agentType }: SessionState,
-  error: StoredError,
+  end: CutOffEnd,
 ): Promise<void> {
   const runId = crypto.randomUUID()
   const now = clock.now()
   await stateStore.beginRun({ sessionId, runId, now, leaseMs: LEASE_MS })
   await streamManager.resumeRun(sessionId, runId, agentType)
-  const ended = await stateStore.endRun({ sessionId, runId, now, status: 'failed', error })
+  const ended = await stateStore.endRun({ sessionId, runId, now, ...end })
   await endStream({ streamManager, clock }, ended)
 }

@@ -1,0 +1,54 @@
+const PREFIX = 'helix:alarm:'
+const FIRST_DELAY_MS = 60_000
+const MAX_DELAY_MS = 6 * 3_600_000
+
+interface Failed {
+  readonly failures: number
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number
+}
+
+/**
+ * When work that failed is tried again: after a minute, then each time after four times as long, up
+ * to six hours. It is stored: what fails for ever must not wake every instance anew.
+ */
+export class AlarmRetries {
+  readonly #kv: Pick<SyncKvStorage, 'get' | 'put' | 'delete'>
+
+  constructor(kv: Pick<SyncKvStorage, 'get' | 'put' | 'delete'>) {
+    this.#kv = kv
+  }
+
+  /** Not before; 0 for work that did not fail. */
+  retryAt(name: string): number {
+    return this.#find(name)?.retryAt ?? 0
+  }
+
+  /** Returns when it is tried again. */
+  noteFailure(name: string, now: number): number {
+    const { failures = 0 } = this.#find(name) ?? {}
+    const retryAt = now + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 4 ** failures)
+    this.#kv.put(PREFIX + name, { failures: failures + 1, retryAt })
+    return retryAt
+  }
+
+  noteSuccess(name: string): void {
+    if (this.#find(name) !== undefined) this.#kv.delete(PREFIX + name)
+  }
+
+  #find(name: string): Failed | undefined {
+    const found = this.#kv.get(PREFIX + name)
+    return isFailed(found) ? found : undefined
+  }
+}
+
+function isFailed(value: unknown): value is Failed {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'failures' in value &&
+    typeof value.failures === 'number' &&
+    'retryAt' in value &&
+    typeof value.retryAt === 'number'
+  )
+}

@@ -1,0 +1,69 @@
+/** What a request asks of a session; `other` for a path of the application. */
+export type SessionAction =
+  | 'start'
+  | 'message'
+  | 'resume'
+  | 'interrupt'
+  | 'abort'
+  | 'restore'
+  | 'branch'
+  | 'delete'
+  | 'state'
+  | 'messages'
+  | 'checkpoints'
+  | 'stream'
+  | 'healthz'
+  | 'socket'
+  | 'other'
+
+export type BuiltInAction = Exclude<SessionAction, 'other'>
+
+/** Where a WebSocket is connected. */
+export const SOCKET_PATH = '/socket'
+
+/** The built-in routes of a session: by path, then by method. */
+export const routes: ReadonlyMap<string, Readonly<Record<string, BuiltInAction>>> = new Map<
+  string,
+  Readonly<Record<string, BuiltInAction>>
+>([
+  ['/', { GET: 'state', DELETE: 'delete' }],
+  ['/start', { POST: 'start' }],
+  ['/message', { POST: 'message' }],
+  ['/messages', { GET: 'messages', POST: 'message' }],
+  ['/resume', { POST: 'resume' }],
+  ['/interrupt', { POST: 'interrupt' }],
+  ['/abort', { POST: 'abort' }],
+  ['/restore', { POST: 'restore' }],
+  ['/branch', { POST: 'branch' }],
+  ['/checkpoints', { GET: 'checkpoints' }],
+  ['/state', { GET: 'state' }],
+  ['/stream', { GET: 'stream' }],
+  ['/healthz', { GET: 'healthz' }],
+  [SOCKET_PATH, { GET: 'socket' }],
+])
+
+const reads: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  'state',
+  'messages',
+  'checkpoints',
+  'stream',
+  'healthz',
+])
+
+/** What a request is for, and whether it may change something. */
+export interface RequestedAction {
+  readonly action: SessionAction
+  /**
+   * Also true for `socket`, since a WebSocket steers the session too; of `other` it is true for
+   * every method but GET and HEAD.
+   */
+  readonly isWrite: boolean
+}
+
+/** @param path what follows that of the session */
+export function actionOf(method: string, path: string): RequestedAction {
+  const methods = routes.get(path) ?? {}
+  const action = Object.hasOwn(methods, method) ? (methods[method] ?? 'other') : 'other'
+  const isWrite = action === 'other' ? !/^(?:GET|HEAD)$/.test(method) : !reads.has(action)
+  return { action, isWrite }
+}

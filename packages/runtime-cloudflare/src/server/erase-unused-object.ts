@@ -1,0 +1,14 @@
+/** `partyserver` keeps the name of an object under it, as soon as it is asked for something. */
+const NAME_KEY = '__ps_name'
+const TABLES =
+  "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' LIMIT 1"
+
+/** Leaves nothing behind of a request that was refused: only its name is stored. */
+export async function eraseUnusedObject(storage: DurableObjectStorage): Promise<void> {
+  if ((await storage.getAlarm()) !== null) return
+  // Nothing may come between the look and the removal.
+  const isUnused =
+    storage.sql.exec(TABLES).toArray().length === 0 &&
+    [...storage.kv.list({ limit: 2 })].every(([key]) => key === NAME_KEY)
+  if (isUnused) await storage.deleteAll()
+}

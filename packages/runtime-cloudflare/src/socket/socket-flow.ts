@@ -1,0 +1,34 @@
+import type { Connection } from 'partyserver'
+import { noteState, stateOf } from './socket-state.ts'
+
+/**
+ * The platform takes whatever is sent over a WebSocket and does not tell how much of it waits in
+ * memory. So a client is asked now and then whether it has read so far, and returns the question.
+ */
+const ASK_AFTER = 256 * 1024
+/** With so many questions open nothing more is sent. */
+const MAX_UNANSWERED = 2
+
+/** Whether the client has read enough to be sent more. */
+export function isReading(socket: Connection): boolean {
+  return (stateOf(socket).unanswered ?? []).length < MAX_UNANSWERED
+}
+
+/** Sends a text; a question follows it when it is time for one. */
+export function send(socket: Connection, text: string): void {
+  socket.send(text)
+  const { sent = 0, unanswered = [] } = stateOf(socket)
+  const now = sent + text.length
+  if (now < ASK_AFTER) return noteState(socket, { sent: now })
+  // Nobody can answer it who has not read it.
+  const id = crypto.randomUUID()
+  noteState(socket, { sent: 0, unanswered: [...unanswered, id] })
+  socket.send(JSON.stringify({ type: 'ack', id }))
+}
+
+/** The client has read up to a question. */
+export function noteAnswer(socket: Connection, id: string): void {
+  const { unanswered = [] } = stateOf(socket)
+  const at = unanswered.indexOf(id)
+  if (at !== -1) noteState(socket, { unanswered: unanswered.slice(at + 1) })
+}
