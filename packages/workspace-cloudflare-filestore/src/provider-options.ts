@@ -12,6 +12,11 @@ export interface CloudflareFileStoreProviderOptions {
   readonly r2Prefix?: string
   /** A larger file goes to the bucket, in bytes. At most 32 MiB; default 4 MiB. */
   readonly inlineThresholdBytes?: number
+  /**
+   * A file in the bucket is objects of this size, in bytes; a stream has so much of a file in memory
+   * at once. 1 byte to 32 MiB; default 4 MiB.
+   */
+  readonly partBytes?: number
   /** All files of a namespace together, in bytes. Default 4 GiB. */
   readonly maxBytes?: number
   /** Files and directories of a namespace together. Default 250,000. */
@@ -41,6 +46,7 @@ export interface CloudflareFileStoreProviderOptions {
 export interface FileStoreSettings {
   readonly r2Prefix: string
   readonly inlineThresholdBytes: number
+  readonly partBytes: number
   readonly maxBytes: number
   readonly maxFiles: number
   readonly maxWholeReadBytes: number
@@ -49,11 +55,12 @@ export interface FileStoreSettings {
 
 const MEGABYTE = 1024 * 1024
 /** A part is in memory while it is put: 128 MB are all that an isolate has. */
-const MAX_INLINE_THRESHOLD_BYTES = 32 * MEGABYTE
+const MAX_PART_BYTES = 32 * MEGABYTE
 
 const DEFAULTS: FileStoreSettings = {
   r2Prefix: 'helix',
   inlineThresholdBytes: 4 * MEGABYTE,
+  partBytes: 4 * MEGABYTE,
   maxBytes: 4096 * MEGABYTE,
   maxFiles: 250_000,
   maxWholeReadBytes: 32 * MEGABYTE,
@@ -65,13 +72,18 @@ export function readSettings(options: CloudflareFileStoreProviderOptions): FileS
   const settings = {
     r2Prefix: checkKeyPrefix(options.r2Prefix ?? DEFAULTS.r2Prefix),
     inlineThresholdBytes: numberFrom(options, 'inlineThresholdBytes'),
+    partBytes: numberFrom(options, 'partBytes'),
     maxBytes: numberFrom(options, 'maxBytes'),
     maxFiles: numberFrom(options, 'maxFiles'),
     maxWholeReadBytes: numberFrom(options, 'maxWholeReadBytes'),
     collectionGraceMs: numberFrom(options, 'collectionGraceMs'),
   }
-  if (settings.inlineThresholdBytes <= MAX_INLINE_THRESHOLD_BYTES) return settings
-  throw invalid('inlineThresholdBytes', `at most ${MAX_INLINE_THRESHOLD_BYTES}`)
+  if (settings.inlineThresholdBytes > MAX_PART_BYTES) {
+    throw invalid('inlineThresholdBytes', `at most ${MAX_PART_BYTES}`)
+  }
+  const { partBytes } = settings
+  if (Number.isInteger(partBytes) && partBytes > 0 && partBytes <= MAX_PART_BYTES) return settings
+  throw invalid('partBytes', `a whole number of bytes from 1 to ${MAX_PART_BYTES}`)
 }
 
 function numberFrom(

@@ -18,7 +18,13 @@ import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig }
 import { FileStoreFileSystem } from './file-store-file-system.ts'
 import { deleteNamespace } from './namespaces/delete-namespace.ts'
 import { namespaceOwner } from './namespaces/namespace-key.ts'
-import { belongsTo, findNamespace, type Namespace, openNamespace } from './namespaces/namespaces.ts'
+import {
+  allNamespaces,
+  belongsTo,
+  findNamespace,
+  type Namespace,
+  openNamespace,
+} from './namespaces/namespaces.ts'
 import { ObjectStore } from './objects/object-store.ts'
 import {
   type CloudflareFileStoreProviderOptions,
@@ -134,6 +140,18 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     return this.#collector.collect(nowMs)
   }
 
+  /**
+   * Removes the files of every session and every shared namespace of the object; open handles are
+   * `lost`. What they have in the bucket is left to `collect`: for whoever is about to empty the
+   * storage of the object, which would leave nobody who knows of it.
+   */
+  deleteNamespaces(): void {
+    migrate(this.#database, this.#clock.now())
+    for (const namespace of allNamespaces(this.#database)) {
+      deleteNamespace(this.#contextOf(namespace, Infinity))
+    }
+  }
+
   #attach(
     namespace: Namespace,
     options: OpenOptions,
@@ -160,6 +178,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       shared: this.#shared,
       objects: this.#objectsOf(namespace),
       inlineThresholdBytes: this.#settings.inlineThresholdBytes,
+      partBytes: this.#settings.partBytes,
       collectionGraceMs,
       logger: this.#logger,
       now: () => this.#clock.now(),

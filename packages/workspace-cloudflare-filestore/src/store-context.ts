@@ -26,6 +26,8 @@ export interface StoreContext {
   readonly objects: ObjectStore | undefined
   /** A content that is larger goes to the bucket. */
   readonly inlineThresholdBytes: number
+  /** Size of an object, and most of a stream that is in memory at once. */
+  readonly partBytes: number
   /** How long an object that nothing refers to is kept. */
   readonly collectionGraceMs: number
   readonly logger: Logger

@@ -181,6 +181,9 @@ describe('keys in the bucket', () => {
 test.each([
   { inlineThresholdBytes: 32 * 1024 * 1024 + 1 },
   { inlineThresholdBytes: -1 },
+  { partBytes: 32 * 1024 * 1024 + 1 },
+  { partBytes: 0 },
+  { partBytes: 1.5 },
   { maxBytes: Number.NaN },
   { maxFiles: -1 },
   { maxGlobalConcurrentOpens: 0 },

@@ -1,4 +1,5 @@
 import { flags } from '../tree/node.ts'
+import { holdsZero } from './holds-zero.ts'
 
 const encoder = new TextEncoder()
 
@@ -16,7 +17,7 @@ export interface NewData {
 
 /** What a caller gave, as bytes. Half a surrogate pair becomes U+FFFD. */
 export function toNewData(data: Uint8Array | string): NewData {
-  if (typeof data !== 'string') return { bytes: data, flags: data.includes(0) ? flags.binary : 0 }
+  if (typeof data !== 'string') return { bytes: data, flags: holdsZero(data) ? flags.binary : 0 }
   const binary = data.includes('\0') ? flags.binary : 0
   return { bytes: encode(data), flags: flags.text | binary }
 }

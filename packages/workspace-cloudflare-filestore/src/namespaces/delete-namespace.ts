@@ -3,6 +3,7 @@ import { numberOf } from '../storage/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { subtreeOf } from '../tree/place.ts'
 import { removeSubtree } from '../tree/remove.ts'
+import { makeVersion } from '../tree/store-node.ts'
 
 /** Removes a namespace with all its files; what it has in the bucket is left to the collector. */
 export function deleteNamespace(context: StoreContext): void {
@@ -10,6 +11,7 @@ export function deleteNamespace(context: StoreContext): void {
   database.transaction(() => {
     removeSubtree(context, subtreeOf('/'))
     dropLooseOf(context)
+    makeVersion(context)
     database.run('DELETE FROM helix_fs_namespaces WHERE id = ?', namespace.id)
   })
 }

@@ -33,8 +33,9 @@ export function openNamespace(
     const row = database.get(`SELECT ${COLUMNS} FROM helix_fs_namespaces WHERE key = ?`, owner.key)
     if (row !== undefined) return { namespace: toNamespace(row), isNew: false }
     const [made] = database.all(
-      `INSERT INTO helix_fs_namespaces (public_id, key, session, created_ms)
-        VALUES (?, ?, ?, ?) RETURNING ${COLUMNS}`,
+      `INSERT INTO helix_fs_namespaces (id, public_id, key, session, created_ms)
+        VALUES (?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
+      randomRow(),
       randomId(),
       owner.key,
       owner.sessionId === undefined ? null : sessionMark(owner.sessionId),
@@ -42,6 +43,10 @@ export function openNamespace(
     )
     return { namespace: toNamespace(made ?? {}), isNew: true }
   })
+}
+
+export function allNamespaces(database: Database): Namespace[] {
+  return database.all(`SELECT ${COLUMNS} FROM helix_fs_namespaces ORDER BY id`).map(toNamespace)
 }
 
 /** Whether a session may use the namespace. */
@@ -61,6 +66,14 @@ function toNamespace(row: SqlRow): Namespace {
     session: row.session === null ? undefined : textOf(row, 'session'),
     createdMs: numberOf(row, 'created_ms'),
   }
+}
+
+/**
+ * Not counted: a handle on files that were dropped with the whole storage must not meet those of
+ * somebody else that are made after that.
+ */
+function randomRow(): number {
+  return new DataView(crypto.getRandomValues(new Uint8Array(4)).buffer).getUint32(0) >>> 1
 }
 
 function randomId(): string {

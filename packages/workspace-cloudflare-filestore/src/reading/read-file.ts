@@ -3,14 +3,14 @@ import { letGo } from '../content/release-content.ts'
 import { bytesOf, numberOf, optionalNumberOf, textOf } from '../storage/columns.ts'
 import type { SqlRow } from '../storage/ports.ts'
 import type { StoreContext } from '../store-context.ts'
-import { notFound } from '../tree/find-node.ts'
-import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag, toContent } from '../tree/node.ts'
+import { notFound, seeNode } from '../tree/find-node.ts'
+import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag, NODE_COLUMNS } from '../tree/node.ts'
 import { placeOf } from '../tree/place.ts'
 import { readObject } from './read-object.ts'
 
 /** All of a file in one statement; of one that is too large, only how large it is. */
-const READ = (data: string): string => `SELECT n.content, n.size, n.blocks, n.flags,
-    b.object, b.size AS block_size, ${data} AS data
+const READ = (data: string): string => `SELECT ${NODE_COLUMNS},
+    (SELECT version FROM helix_fs_state) AS counter, b.object, b.size AS block_size, ${data} AS data
   FROM helix_fs_nodes n
   LEFT JOIN helix_fs_blocks b
     ON b.id >= n.content AND b.id < n.content + ${BLOCKS_PER_CONTENT} AND n.size <= ?4
@@ -24,6 +24,13 @@ const READ_TEXT =
   READ(`CASE WHEN n.blocks = 1 OR n.flags & ${flags.text | flags.spilled} = ${flags.text}
   THEN CAST(b.data AS TEXT) ELSE b.data END`)
 
+/** The only block of a content, when the tables are as they were when it was seen. */
+const READ_KNOWN = (data: string): string => `SELECT ${data} AS data FROM helix_fs_blocks
+  WHERE id = ? AND (SELECT version FROM helix_fs_state) = ?`
+
+const READ_KNOWN_BYTES = READ_KNOWN('data')
+const READ_KNOWN_TEXT = READ_KNOWN('CAST(data AS TEXT)')
+
 interface FileRows {
   readonly path: string
   readonly content: Content
@@ -32,29 +39,48 @@ interface FileRows {
 
 /** The bytes of a file, in memory that belongs to the caller. */
 export function readFile(context: StoreContext, path: string): Uint8Array | Promise<Uint8Array> {
-  return bytesOfFile(context, readRows(context, READ_BYTES, path))
+  const normal = normalizePath(path)
+  const known = readKnown(context, READ_KNOWN_BYTES, normal)
+  if (known !== undefined) return bytesOf(known, 'data')
+  return bytesOfFile(context, readRows(context, READ_BYTES, normal))
 }
 
 /** The text of a file; invalid UTF-8 becomes U+FFFD. */
-export async function readText(context: StoreContext, path: string): Promise<string> {
-  const file = readRows(context, READ_TEXT, path)
+export function readText(context: StoreContext, path: string): string | Promise<string> {
+  const normal = normalizePath(path)
+  const known = readKnown(context, READ_KNOWN_TEXT, normal)
+  if (known !== undefined) return textOf(known, 'data')
+  const file = readRows(context, READ_TEXT, normal)
   if (file.content.blocks === 0) return ''
   const isText = file.rows.every((row) => typeof row.data === 'string')
   if (isText) return file.rows.map((row) => textOf(row, 'data')).join('')
-  return decodeText(await bytesOfFile(context, file))
+  const bytes = bytesOfFile(context, file)
+  return bytes instanceof Promise ? bytes.then(decodeText) : decodeText(bytes)
+}
+
+/** The content of a file that was seen before and is one block; else undefined. */
+function readKnown(context: StoreContext, statement: string, path: string): SqlRow | undefined {
+  const { known } = context.shared
+  const content = known.node(context.namespace.id, path)?.content
+  if (content?.blocks !== 1 || hasFlag(content, flags.spilled)) return undefined
+  if (known.version === undefined || content.size > context.limits.maxWholeReadBytes) {
+    return undefined
+  }
+  const row = context.database.get(statement, content.id, known.version)
+  if (row === undefined) known.forget()
+  return row
 }
 
 function readRows(context: StoreContext, statement: string, path: string): FileRows {
-  const normal = normalizePath(path)
-  const { directory, name } = placeOf(normal)
+  const { directory, name } = placeOf(path)
   const limit = context.limits.maxWholeReadBytes
   const rows = context.database.all(statement, context.namespace.id, directory, name, limit)
   const [first] = rows
   if (first === undefined) {
-    if (normal === '/') throw new FileSystemError('is-directory', path)
+    if (path === '/') throw new FileSystemError('is-directory', path)
     throw notFound(context, path)
   }
-  const content = toContent(first)
+  const { content } = seeNode(context, path, first)
   if (content === undefined) throw new FileSystemError('is-directory', path)
   if (content.size <= limit) return { path, content, rows }
   throw new FileSystemError('too-large', path, {

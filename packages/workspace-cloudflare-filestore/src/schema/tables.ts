@@ -4,14 +4,18 @@
  * `nodes` is narrow and ordered by directory, so that listings and subtrees are ranges of it and
  * never touch content. `directory` ends in a slash: all below `/a` lies between `/a/` and `/a0`.
  * A content is a run of `blocks`, whose ids start at the id of the content; each block is bytes or
- * points to an object of the bucket. The triggers count for the quotas, whatever changes a node.
+ * points to an object of the bucket. The triggers count for the quotas, whatever changes a node; a
+ * version is in use for as long as the tables are as they were.
+ *
+ * Versions start anywhere: what an isolate remembers, or a stream reads, of tables that were dropped
+ * with the whole storage must mean nothing to those that come after them.
  */
 export const version1: readonly string[] = [
   `CREATE TABLE helix_fs_state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     version INTEGER NOT NULL
   )`,
-  'INSERT INTO helix_fs_state VALUES (1, 0)',
+  'INSERT INTO helix_fs_state VALUES (1, abs(random() % 16777216))',
   `CREATE TABLE helix_fs_namespaces (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
@@ -70,5 +74,44 @@ export const version1: readonly string[] = [
   `CREATE TRIGGER helix_fs_node_removed AFTER DELETE ON helix_fs_nodes BEGIN
     UPDATE helix_fs_namespaces SET files = files - 1, bytes = bytes - OLD.size
       WHERE id = OLD.namespace;
+  END`,
+]
+
+/** What a write to a view fails with when the tables have another version than it was made for. */
+export const OUTDATED = 'helix_fs_outdated'
+
+/** Comes first: there is nothing to undo yet. */
+const assertVersion = `SELECT RAISE(FAIL, '${OUTDATED}') FROM helix_fs_state
+      WHERE version <> NEW.version - 1`
+
+/**
+ * Version 2: a row for the view `changes` or `additions` is a whole write of one block in one
+ * statement, atomic by itself. It fails when the tables have another version than the one it was
+ * made for, and a change when its file is not there with its content: nothing is written that no
+ * node refers to. An addition is ignored when something is there already.
+ *
+ * Some databases have views and triggers of these names from before there was a version 2.
+ */
+export const version2: readonly string[] = [
+  'DROP VIEW IF EXISTS helix_fs_changes',
+  'DROP VIEW IF EXISTS helix_fs_additions',
+  `CREATE VIEW helix_fs_changes AS SELECT *, NULL AS data FROM helix_fs_nodes`,
+  `CREATE TRIGGER helix_fs_change INSTEAD OF INSERT ON helix_fs_changes BEGIN
+    ${assertVersion} OR NOT EXISTS (SELECT 1 FROM helix_fs_nodes
+      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name
+        AND content = NEW.content);
+    UPDATE helix_fs_blocks SET size = NEW.size, data = NEW.data WHERE id = NEW.content;
+    UPDATE helix_fs_nodes
+      SET size = NEW.size, flags = NEW.flags, mtime = NEW.mtime, version = NEW.version
+      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name;
+  END`,
+  `CREATE VIEW helix_fs_additions AS SELECT *, NULL AS data FROM helix_fs_nodes`,
+  `CREATE TRIGGER helix_fs_addition INSTEAD OF INSERT ON helix_fs_additions BEGIN
+    ${assertVersion};
+    SELECT RAISE(IGNORE) FROM helix_fs_nodes
+      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name;
+    INSERT INTO helix_fs_blocks (id, size, data) VALUES (NEW.content, NEW.size, NEW.data);
+    INSERT INTO helix_fs_nodes VALUES (NEW.namespace, NEW.directory, NEW.name, NEW.content,
+      NEW.size, NEW.blocks, NEW.flags, NEW.mtime, NEW.version);
   END`,
 ]

@@ -5,11 +5,12 @@ import {
   type GlobMatcher,
   type GlobOptions,
   INTERNAL_DIRECTORY,
-  isWithin,
   joinPath,
   normalizePath,
+  utf8Length,
 } from '@helix-agents/core'
-import { textOf } from '../storage/columns.ts'
+import { numberOf, textOf } from '../storage/columns.ts'
+import type { SqlRow } from '../storage/ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { placeOf, subtreeOf } from '../tree/place.ts'
@@ -17,16 +18,27 @@ import { placeOf, subtreeOf } from '../tree/place.ts'
 /** With these, the order of UTF-16 units is not that of code points. */
 const SURROGATE = /[\uD800-\uDFFF]/
 const INTERNAL = `${INTERNAL_DIRECTORY}/`
+/** A pattern whose last name is a `*` and an end that stands for itself; `[` would not in SQL. */
+const ENDS_WITH = /(?:^|\/)\*([^*?[\]{}\\/]+)$/
 
-/** With paths of 4,096 bytes, the paths of a page still fit into a value of 2 MB. */
+/** SQLite takes patterns of up to 50 bytes here; one is the `*`. */
+const MAX_END_BYTES = 49
+
+/** In a larger namespace it is not even tried to get all paths in one value, of at most 2 MB. */
+const MAX_FILES_AT_ONCE = 65_536
+/** With paths of 4,096 bytes, those of a page still fit. */
 const PAGE = 480
 
-/** Paths hold no NUL. The order of the inner rows is that of the key: one range, no sort. */
-const PATHS = `SELECT group_concat(path, char(0)) AS paths FROM (
+/** Paths hold no NUL. Rows come in the order of the key. */
+const ALL_PATHS = `SELECT group_concat(directory || name, char(0)) AS paths FROM helix_fs_nodes
+  WHERE namespace = ? AND directory >= ? AND directory < ? AND name GLOB ? AND content IS NOT NULL`
+
+/** The order of the inner rows is that of the key: one range, no sort. */
+const PATHS_AFTER = `SELECT group_concat(path, char(0)) AS paths FROM (
     SELECT directory || name AS path FROM helix_fs_nodes
-    WHERE namespace = ?1 AND (directory, name) > (?2, ?3) AND directory < ?4
+    WHERE namespace = ? AND (directory, name) > (?, ?) AND directory < ? AND name GLOB ?
       AND content IS NOT NULL
-    ORDER BY directory, name LIMIT ${PAGE}
+    ORDER BY directory, name LIMIT ?
   )`
 
 /** Paths of the files below a directory that match, sorted. */
@@ -39,44 +51,99 @@ export async function glob(
   const matcher = compileGlob(pattern)
   const path = normalizePath(options.path ?? '/')
   requireNode(context, path)
-  const matches = fileTest(matcher, path)
   const base = matcher.base === '' ? path : joinPath(path, matcher.base)
-  const found: string[] = []
-  let isPlain = true
-  for await (const page of pathPages(context, base, options.signal)) {
-    isPlain &&= !SURROGATE.test(page)
-    for (const file of page.split('\0')) if (matches(file)) found.push(file)
+  const end = endOfNames(pattern)
+  const matches = fileTest(matcher, path, isOnlyEnd(pattern, matcher, end))
+  let found: string[] = []
+  let hasSurrogates = false
+  for await (const page of pathPages(context, { base, name: `*${end}` }, options.signal)) {
+    hasSurrogates ||= SURROGATE.test(page)
+    const files = page.split('\0')
+    found = found.concat(matches === undefined ? files : files.filter(matches))
   }
-  // Directories come one after another: few long runs to be sorted.
-  const sorted = isPlain ? found.toSorted() : found.toSorted(compareCodePoints)
-  return options.limit === undefined ? sorted : sorted.slice(0, Math.max(0, options.limit))
+  const sorted = sortedPaths(found, hasSurrogates)
+  return sorted.slice(0, Math.max(0, options.limit ?? sorted.length))
 }
 
-/** Whether a file is found by a search below a path. */
-function fileTest(matcher: GlobMatcher, path: string): (file: string) => boolean {
+/** By code point. Paths come in that order, unless a directory has files and directories. */
+function sortedPaths(paths: string[], hasSurrogates: boolean): string[] {
+  if (hasSurrogates) return paths.toSorted(compareCodePoints)
+  for (let i = 1; i < paths.length; i += 1) {
+    if ((paths[i - 1] ?? '') > (paths[i] ?? '')) return paths.toSorted()
+  }
+  return paths
+}
+
+/** What the names of all files that match end with; empty when SQL cannot tell. */
+function endOfNames(pattern: string): string {
+  const end = ENDS_WITH.exec(pattern)?.[1] ?? ''
+  return end.isWellFormed() && utf8Length(end) <= MAX_END_BYTES ? end : ''
+}
+
+/** Whether the end of a name decides, wherever below the base the file is. */
+function isOnlyEnd(pattern: string, { base }: GlobMatcher, end: string): boolean {
+  return end !== '' && pattern === `${base === '' ? '' : `${base}/`}**/*${end}`
+}
+
+/** Whether a file is found by a search below a path; undefined when all that come by are. */
+function fileTest(
+  matcher: GlobMatcher,
+  path: string,
+  isOnlyEndWanted: boolean,
+): ((file: string) => boolean) | undefined {
   const offset = path === '/' ? 1 : path.length + 1
-  if (isWithin(path, INTERNAL_DIRECTORY)) return (file) => matcher.matches(file.slice(offset))
-  return (file) => matcher.matches(file.slice(offset)) && !file.startsWith(INTERNAL)
+  const matches = isOnlyEndWanted
+    ? undefined
+    : (file: string) => matcher.matches(file.slice(offset))
+  // Only a search from the root comes by the internal directory without naming it.
+  if (path !== '/') return matches
+  return (file) => !file.startsWith(INTERNAL) && (matches === undefined || matches(file))
 }
 
-/** The paths of all files below a directory, by directory and name, with a NUL between them. */
+interface Files {
+  readonly base: string
+  /** A pattern of SQL that the name of every file that matches has. */
+  readonly name: string
+}
+
+/** The paths of files below a directory, by directory and name, with a NUL between them. */
 async function* pathPages(
   context: StoreContext,
-  base: string,
+  files: Files,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
-  const range = subtreeOf(base)
+  const all = pathsAtOnce(context, files)
+  if (all !== undefined) {
+    if (all !== '') yield all
+    return
+  }
+  const { start, end } = subtreeOf(files.base)
   const slice = createTimeSlice()
-  let after = { directory: range.start, name: '' }
+  let last = { directory: start, name: '' }
   for (;;) {
-    const { directory, name } = after
-    const row = context.database.get(PATHS, context.namespace.id, directory, name, range.end)
-    if (row === undefined || row.paths === null) return
-    const page = textOf(row, 'paths')
+    const bounds = [context.namespace.id, last.directory, last.name, end]
+    const page = pathsOf(context.database.get(PATHS_AFTER, ...bounds, files.name, PAGE))
+    if (page === '') return
     yield page
-    after = placeOf(page.slice(page.lastIndexOf('\0') + 1))
+    last = placeOf(page.slice(page.lastIndexOf('\0') + 1))
     if (!slice.due) continue
     await slice.pause()
     signal?.throwIfAborted()
   }
+}
+
+/** Undefined when they are too many, or too long, for one value. */
+function pathsAtOnce({ database, namespace }: StoreContext, files: Files): string | undefined {
+  const row = database.get('SELECT files FROM helix_fs_namespaces WHERE id = ?', namespace.id)
+  if (row === undefined || numberOf(row, 'files') > MAX_FILES_AT_ONCE) return undefined
+  const { start, end } = subtreeOf(files.base)
+  try {
+    return pathsOf(database.get(ALL_PATHS, namespace.id, start, end, files.name))
+  } catch {
+    return undefined
+  }
+}
+
+function pathsOf(row: SqlRow | undefined): string {
+  return row === undefined || row.paths === null ? '' : textOf(row, 'paths')
 }

@@ -13,6 +13,7 @@ import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { flags, hasFlag } from '../tree/node.ts'
 import { subtreeOf } from '../tree/place.ts'
+import { findCandidates, type Rest } from './find-candidates.ts'
 import { createTextLoader, type TextLoader } from './load-texts.ts'
 import { createPrefilter } from './prefilter.ts'
 import { type Walk, walkFiles, type WalkedFile, type WalkStep } from './walk.ts'
@@ -21,7 +22,9 @@ import { type Walk, walkFiles, type WalkedFile, type WalkStep } from './walk.ts'
 const BATCH_FILES = 90
 /** Bytes looked at together, and at least so many between two pauses. */
 const BATCH_BYTES = 1024 * 1024
-const BYTES_PER_SLICE = 8 * BATCH_BYTES
+const BYTES_PER_SLICE = 16 * BATCH_BYTES
+/** A pause takes more than a millisecond here, and an object has few others to let run. */
+const SLICE_MS = 20
 
 /** A search on its way through the files. */
 interface Scan {
@@ -56,16 +59,21 @@ export async function grep(
     literal === undefined || options.includeGlob !== undefined
       ? undefined
       : { literal, maxBytes: largestSearched(scan) }
-  const files = content === undefined ? filesBelow(context, path, filter) : [{ path, content }]
+  const files = content === undefined ? await filesBelow(scan, path, filter) : [{ path, content }]
   await scanFiles(scan, files)
   return collector.result()
 }
 
-function filesBelow(
-  context: StoreContext,
+async function filesBelow(
+  { context, signal }: Scan,
   path: string,
   filter: Walk['filter'],
-): Iterable<WalkStep> {
+): Promise<Iterable<WalkStep>> {
+  if (filter !== undefined) {
+    const pace = createPace(signal)
+    const candidates = await findCandidates(context, path, { filter, rest: pace.rest })
+    if (candidates !== undefined) return candidates
+  }
   const skipInternal = !isWithin(path, INTERNAL_DIRECTORY)
   const internal = `${INTERNAL_DIRECTORY}/`
   const enters = (directory: string): boolean => !skipInternal || directory !== internal
@@ -76,10 +84,11 @@ async function scanFiles(scan: Scan, steps: Iterable<WalkStep>): Promise<void> {
   const pace = createPace(scan.signal)
   let batch: WalkedFile[] = []
   let batchBytes = 0
+  let bytes = 0
   for (const step of steps) {
     let isDone = false
     if ('bytes' in step) {
-      pace.add(step.bytes)
+      bytes = step.bytes
       isDone = true
     } else if (scan.search.includes(step.path)) {
       batch.push(step)
@@ -88,27 +97,26 @@ async function scanFiles(scan: Scan, steps: Iterable<WalkStep>): Promise<void> {
     }
     if (!isDone) continue
     if (!(await scanBatch(scan, batch))) return
-    pace.add(batchBytes)
+    await pace.rest(bytes + batchBytes)
     batch = []
     batchBytes = 0
-    await pace.rest()
+    bytes = 0
   }
   await scanBatch(scan, batch)
 }
 
 /** Lets others run now and then. */
 interface Pace {
-  add(bytes: number): void
-  rest(): Promise<void>
+  readonly rest: Rest
 }
 
 /** The clock of a Worker stands still during work: bytes stand in for time. */
 function createPace(signal: AbortSignal | undefined): Pace {
-  const slice = createTimeSlice()
+  const slice = createTimeSlice(SLICE_MS)
   let bytes = 0
   return {
-    add: (added) => void (bytes += added),
-    async rest() {
+    async rest(added) {
+      bytes += added
       if (bytes < BYTES_PER_SLICE && !slice.due) return
       bytes = 0
       await slice.pause()
@@ -133,10 +141,12 @@ async function scanBatch(scan: Scan, batch: readonly WalkedFile[]): Promise<bool
 async function searchFile(
   scan: Scan,
   file: WalkedFile,
-  texts: ReadonlyMap<number, string>,
+  texts: ReadonlyMap<number, string | null>,
 ): Promise<void> {
   const { loader, search, collector } = scan
-  const text = texts.get(file.content.id) ?? (await loader.loadLarge(file))
+  const loaded = texts.get(file.content.id)
+  if (loaded === null) return
+  const text = loaded ?? (await loader.loadAlone(file))
   if (text !== undefined) search.search(file.path, text, collector)
 }
 

@@ -26,7 +26,13 @@ export interface Walk {
    * Leaves files of one block out that have not this text; the database looks. Files of which
    * that is not known so quickly are all there, and so are those that are too large.
    */
-  readonly filter: { readonly literal: Uint8Array; readonly maxBytes: number } | undefined
+  readonly filter: TextFilter | undefined
+}
+
+/** A text that is wanted, and the size up to which files are searched for it. */
+export interface TextFilter {
+  readonly literal: Uint8Array
+  readonly maxBytes: number
 }
 
 /** With blocks of 64 KiB, a page is looked through within a share of the event loop. */
@@ -45,11 +51,15 @@ const CHILDREN = `SELECT n.name, n.content, n.size, n.blocks, n.flags FROM helix
   WHERE ${IN_PAGE} ORDER BY n.name`
 
 /** One block in the database, that is text: what can be looked through here. */
-const IS_PLAIN = `n.blocks = 1 AND n.flags & ${flags.spilled | flags.binary} = 0`
+export const IS_PLAIN = `n.blocks = 1 AND n.flags & ${flags.spilled | flags.binary} = 0`
+
+/** May have a text: it is there, or the database does not know. `b` is the block of a plain one. */
+export const IS_CANDIDATE = (literal: string, maxBytes: string): string =>
+  `NOT (${IS_PLAIN}) OR n.size > ${maxBytes} OR instr(b.data, ${literal}) > 0`
 
 const CANDIDATES = `SELECT n.name, n.content, n.size, n.blocks, n.flags FROM helix_fs_nodes n
   LEFT JOIN helix_fs_blocks b ON b.id = n.content AND ${IS_PLAIN}
-  WHERE ${IN_PAGE} AND (n.content IS NULL OR NOT (${IS_PLAIN}) OR n.size > ?6 OR instr(b.data, ?5) > 0)
+  WHERE ${IN_PAGE} AND (n.content IS NULL OR ${IS_CANDIDATE('?5', '?6')})
   ORDER BY n.name`
 
 /**

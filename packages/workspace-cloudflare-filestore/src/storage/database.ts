@@ -4,14 +4,19 @@ import {
   WorkspaceEvictedError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
+import { OUTDATED } from '../schema/tables.ts'
 import type { FileStoreStorage, SqlBinding, SqlRow } from './ports.ts'
+import { sharedStateOf } from './shared-state.ts'
+import type { KnownNodes } from '../tree/known-nodes.ts'
 
 /** Statements on the database of the object; every failure becomes an error of the library. */
 export class Database {
   readonly #storage: FileStoreStorage
+  readonly #known: KnownNodes
 
   constructor(storage: FileStoreStorage) {
     this.#storage = storage
+    this.#known = sharedStateOf(storage).known
   }
 
   all(statement: string, ...bindings: SqlBinding[]): SqlRow[] {
@@ -27,15 +32,47 @@ export class Database {
     return this.all(statement, ...bindings)[0]
   }
 
+  /** A statement without a result. */
   run(statement: string, ...bindings: SqlBinding[]): void {
-    this.all(statement, ...bindings)
+    try {
+      this.#storage.sql.exec(statement, ...bindings)
+    } catch (cause) {
+      throw storageFailed(cause)
+    }
   }
 
-  /** All of it is stored, or, when it throws, nothing. */
+  /** Undefined: the tables have another version than the statement expects; nothing was changed. */
+  allIfCurrent(statement: string, ...bindings: SqlBinding[]): SqlRow[] | undefined {
+    try {
+      return this.#storage.sql.exec(statement, ...bindings).toArray()
+    } catch (cause) {
+      if (String(cause).includes(OUTDATED)) return undefined
+      throw storageFailed(cause)
+    }
+  }
+
+  /** All of it is stored, or, when it throws, nothing. What was known before is forgotten. */
   transaction<T>(work: () => T): T {
     try {
       return this.#storage.transactionSync(work)
     } catch (cause) {
+      throw HelixError.isInstance(cause) ? cause : storageFailed(cause)
+    } finally {
+      this.#known.forget()
+    }
+  }
+
+  /**
+   * A transaction that changes what stands at one path alone; the rest stays known.
+   * @param learn takes the result in, once it is stored.
+   */
+  transactionAt<T>(work: () => T, learn: (result: T) => void): T {
+    try {
+      const result = this.#storage.transactionSync(work)
+      learn(result)
+      return result
+    } catch (cause) {
+      this.#known.forget()
       throw HelixError.isInstance(cause) ? cause : storageFailed(cause)
     }
   }

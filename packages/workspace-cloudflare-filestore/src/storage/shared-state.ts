@@ -1,3 +1,5 @@
+import { KnownNodes } from '../tree/known-nodes.ts'
+
 /** Counts who holds a thing by its id; nobody holds it again when all have let go. */
 export class Holds {
   readonly #counts = new Map<number, number>()
@@ -36,11 +38,15 @@ export interface SharedState {
   readonly uploads: Map<number, Promise<void>>
   /** Contents whose end is on its way to the bucket. */
   readonly spills: Set<number>
+  readonly known: KnownNodes
 }
 
 const states = new WeakMap<object, SharedState>()
 
-/** The state that goes with a storage. */
+/**
+ * The state that goes with a storage: the same object for all that work on one database, or what one
+ * holds and remembers is nothing to the others.
+ */
 export function sharedStateOf(storage: object): SharedState {
   const known = states.get(storage)
   if (known !== undefined) return known
@@ -49,6 +55,7 @@ export function sharedStateOf(storage: object): SharedState {
     objects: new Holds(),
     uploads: new Map(),
     spills: new Set(),
+    known: new KnownNodes(),
   }
   states.set(storage, state)
   return state

@@ -1,17 +1,41 @@
 import { FileSystemError, parentPath } from '@helix-agents/core'
+import { numberOf } from '../storage/columns.ts'
 import { lost } from '../storage/database.ts'
+import type { SqlRow } from '../storage/ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { NODE_COLUMNS, toNode, type TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
 
-const FIND = `SELECT ${NODE_COLUMNS} FROM helix_fs_nodes n
-  WHERE n.namespace = ? AND n.directory = ? AND n.name = ?`
+const FIND = `SELECT ${NODE_COLUMNS}, (SELECT version FROM helix_fs_state) AS counter
+  FROM helix_fs_nodes n WHERE n.namespace = ? AND n.directory = ? AND n.name = ?`
 
 /** The node of a normalised path, or undefined. The root has none. */
 export function findNode(context: StoreContext, path: string): TreeNode | undefined {
   const { directory, name } = placeOf(path)
   const row = context.database.get(FIND, context.namespace.id, directory, name)
-  return row === undefined ? undefined : toNode(row)
+  return row === undefined ? undefined : seeNode(context, path, row)
+}
+
+/** Reads a node, and remembers it as of the version of the tables, `counter`. */
+export function seeNode(context: StoreContext, path: string, row: SqlRow): TreeNode {
+  const { known } = context.shared
+  const node = toNode(row)
+  known.seeVersion(numberOf(row, 'counter'))
+  known.seeNode(context.namespace.id, path, node)
+  return node
+}
+
+/** The tables are as they were when the nodes that are known were seen. */
+const IS_CURRENT = 'SELECT 1 AS is_current FROM helix_fs_state WHERE version = ?'
+
+/** A node that was seen before and is still the same; undefined when that is not known. */
+function recallNode(context: StoreContext, path: string): TreeNode | undefined {
+  const { known } = context.shared
+  const node = known.node(context.namespace.id, path)
+  if (node === undefined || known.version === undefined) return undefined
+  if (context.database.get(IS_CURRENT, known.version) !== undefined) return node
+  known.forget()
+  return undefined
 }
 
 /** A directory that is always there. */
@@ -29,7 +53,7 @@ export function requireNode(context: StoreContext, path: string): TreeNode {
     assertAlive(context)
     return rootNode(context)
   }
-  const node = findNode(context, path)
+  const node = recallNode(context, path) ?? findNode(context, path)
   if (node !== undefined) return node
   throw notFound(context, path)
 }

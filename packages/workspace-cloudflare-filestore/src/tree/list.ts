@@ -1,25 +1,47 @@
 import { type FileEntry, FileSystemError, normalizePath } from '@helix-agents/core'
-import { numberOf, textOf } from '../storage/columns.ts'
+import { textOf } from '../storage/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'
 import { subtreeOf } from './place.ts'
 
-/** The order of the key is that of code points. */
-const LIST = `SELECT name, size, content IS NULL AS is_directory FROM helix_fs_nodes
-  WHERE namespace = ? AND directory = ? ORDER BY name`
+/** With names of 255 bytes, those of a page fit into a value of 2 MB. */
+const PAGE = 5000
+
+/**
+ * A page of children in the order of the key, which is that of code points. They are one row: names
+ * hold no slash, and a row for each would cost more than to find it. A directory has no size.
+ */
+const LIST = `SELECT group_concat(name, '/') AS names,
+    group_concat(CASE WHEN content IS NULL THEN '' ELSE size END, '/') AS sizes
+  FROM (
+    SELECT name, content, size FROM helix_fs_nodes
+    WHERE namespace = ? AND directory = ? AND name > ? ORDER BY name LIMIT ${PAGE}
+  )`
 
 /** The direct children of a directory: one range, however large the tree. */
 export function list(context: StoreContext, path: string): FileEntry[] {
   const normal = normalizePath(path)
   const prefix = subtreeOf(normal).start
-  const rows = context.database.all(LIST, context.namespace.id, prefix)
-  if (rows.length === 0) assertDirectory(context, normal, path)
-  return rows.map((row): FileEntry => {
-    const name = textOf(row, 'name')
-    const entry = { name, path: prefix + name }
-    if (row.is_directory === 1) return { ...entry, type: 'directory' }
-    return { ...entry, type: 'file', size: numberOf(row, 'size') }
-  })
+  const entries: FileEntry[] = []
+  for (;;) {
+    const after = entries.at(-1)?.name ?? ''
+    const page = context.database.get(LIST, context.namespace.id, prefix, after)
+    if (page === undefined || page.names === null) break
+    const names = textOf(page, 'names').split('/')
+    const sizes = textOf(page, 'sizes').split('/')
+    for (const [index, name] of names.entries()) {
+      entries.push(toEntry(prefix, name, sizes[index] ?? ''))
+    }
+    if (names.length < PAGE) break
+  }
+  if (entries.length === 0) assertDirectory(context, normal, path)
+  return entries
+}
+
+function toEntry(prefix: string, name: string, size: string): FileEntry {
+  const path = prefix + name
+  if (size === '') return { name, path, type: 'directory' }
+  return { name, path, type: 'file', size: Number(size) }
 }
 
 /** What has no children may be an empty directory, a file, or nothing. */

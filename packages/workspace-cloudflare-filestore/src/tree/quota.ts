@@ -1,5 +1,6 @@
 import { FileSystemError } from '@helix-agents/core'
 import type { StoreContext } from '../store-context.ts'
+import type { Usage } from './known-nodes.ts'
 import type { WriteTarget } from './write-target.ts'
 
 /** What a change adds. */
@@ -39,6 +40,21 @@ export function checkQuota(context: StoreContext, target: WriteTarget, growth: G
   if (growth.files > 0 && files > maxFiles) {
     throw full(target.path, `there would be ${files} files and directories`, maxFiles)
   }
+}
+
+/** Whether a new size and a growth keep the limits; what breaks them is for the checks to say. */
+export function fits(
+  { limits }: StoreContext,
+  used: Usage,
+  change: {
+    readonly sizes: { readonly before: number; readonly after: number }
+    readonly growth: Growth
+  },
+): boolean {
+  const { sizes, growth } = change
+  if (sizes.after > sizes.before && sizes.after > limits.maxFileBytes) return false
+  if (growth.bytes > 0 && used.usedBytes + growth.bytes > limits.maxBytes) return false
+  return growth.files <= 0 || used.usedFiles + growth.files <= limits.maxFiles
 }
 
 function full(path: string, detail: string, limit: number): FileSystemError {

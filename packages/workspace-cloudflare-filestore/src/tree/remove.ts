@@ -4,6 +4,7 @@ import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'
 import { flags, toContent } from './node.ts'
 import { placeOf, type SubtreeRange, subtreeOf } from './place.ts'
+import { makeVersion } from './store-node.ts'
 
 /** Removes what is at a path, in one transaction. */
 export function remove(context: StoreContext, path: string, recursive: boolean): void {
@@ -13,6 +14,7 @@ export function remove(context: StoreContext, path: string, recursive: boolean):
     if (node.content !== undefined) releaseContent(context, node.content)
     else removeBelow(context, path, { range: subtreeOf(normal), recursive })
     removeNode(context, normal)
+    makeVersion(context)
   })
 }
 

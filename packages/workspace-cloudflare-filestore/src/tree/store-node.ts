@@ -11,6 +11,11 @@ const CHANGE = `UPDATE helix_fs_nodes
   SET content = ?, size = ?, blocks = ?, flags = ?, mtime = ?, version = ?
   WHERE namespace = ? AND directory = ? AND name = ?`
 
+/** What changes nodes and gives none a version makes one all the same: see `KnownNodes`. */
+export function makeVersion(context: StoreContext): void {
+  context.database.run('UPDATE helix_fs_state SET version = version + 1')
+}
+
 /** Lets a path have a content; the directories above it are made as well. */
 export function storeFile(context: StoreContext, target: WriteTarget, content: Content): TreeNode {
   const node = { content, modifiedMs: context.now(), version: target.version }

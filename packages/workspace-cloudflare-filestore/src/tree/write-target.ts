@@ -1,9 +1,10 @@
 import { FileSystemError, parentPath, type WriteOptions } from '@helix-agents/core'
 import { numberOf } from '../storage/columns.ts'
 import { lost } from '../storage/database.ts'
+import type { SqlRow } from '../storage/ports.ts'
 import type { StoreContext } from '../store-context.ts'
-import { missingParents } from './find-node.ts'
-import { NODE_COLUMNS, toNode, type TreeNode } from './node.ts'
+import { missingParents, seeNode } from './find-node.ts'
+import { NODE_COLUMNS, type TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
 import { versionToken } from './stat.ts'
 
@@ -22,7 +23,8 @@ export interface WriteTarget {
 /** The parent comes along: a directory that is there has all its own parents. */
 const LOOK = `SELECT c.version AS counter, s.bytes AS used_bytes, s.files AS used_files,
     n.name IS NOT NULL AS present, ${NODE_COLUMNS},
-    p.name IS NOT NULL AS parent_present, p.content IS NOT NULL AS parent_is_file
+    p.name IS NOT NULL AS parent_present, p.content IS NOT NULL AS parent_is_file,
+    p.mtime AS parent_mtime, p.version AS parent_version
   FROM helix_fs_namespaces s
   JOIN helix_fs_state c ON c.id = 1
   LEFT JOIN helix_fs_nodes n ON n.namespace = s.id AND n.directory = ?2 AND n.name = ?3
@@ -46,19 +48,34 @@ export function lookAtTarget(context: StoreContext, path: string): WriteTarget {
     parent.name,
   )
   if (row === undefined) throw lost()
-  const node = numberOf(row, 'present') === 1 ? toNode(row) : undefined
+  const { known } = context.shared
+  const node = numberOf(row, 'present') === 1 ? seeNode(context, path, row) : undefined
+  const used = {
+    usedBytes: numberOf(row, 'used_bytes'),
+    usedFiles: numberOf(row, 'used_files'),
+  }
+  known.seeVersion(numberOf(row, 'counter'))
+  known.seeUsage(context.namespace.id, used)
   if (node === undefined && numberOf(row, 'parent_is_file') === 1) {
     throw new FileSystemError('not-directory', path)
   }
+  if (parent.name !== '' && row.parent_present === 1) seeParent(context, path, row)
   const hasParent = node !== undefined || parent.name === '' || row.parent_present === 1
   return {
     path,
     node,
     missing: hasParent ? [] : missingParents(context, path),
     version: numberOf(row, 'counter') + 1,
-    usedBytes: numberOf(row, 'used_bytes'),
-    usedFiles: numberOf(row, 'used_files'),
+    ...used,
   }
+}
+
+function seeParent(context: StoreContext, path: string, row: SqlRow): void {
+  context.shared.known.seeNode(context.namespace.id, parentPath(path), {
+    content: undefined,
+    modifiedMs: numberOf(row, 'parent_mtime'),
+    version: numberOf(row, 'parent_version'),
+  })
 }
 
 /** Whether the target is a directory that is there. */

@@ -4,11 +4,11 @@ import { appendContent, ownContent } from '../content/append-content.ts'
 import { type NewData, toNewData } from '../content/new-data.ts'
 import { newContentId } from '../content/store-content.ts'
 import type { StoreContext } from '../store-context.ts'
-import type { Content, TreeNode } from '../tree/node.ts'
+import type { Content } from '../tree/node.ts'
 import { checkFileSize, checkQuota } from '../tree/quota.ts'
 import { toStat } from '../tree/stat.ts'
-import { storeFile } from '../tree/store-node.ts'
-import { checkWrite, lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { checkWrite, type WriteTarget } from '../tree/write-target.ts'
+import { changeFile } from './change-file.ts'
 import { spillEnd } from './spill-end.ts'
 import { isSpilled } from './write-file.ts'
 
@@ -24,21 +24,13 @@ export async function appendFile(
 ): Promise<FileStat> {
   const normal = normalizePath(path)
   const data = toNewData(given)
-  const { node, content } = context.database.transaction(() => append(context, normal, data))
-  if (isSpilled(context, content.size)) await spillEnd(context, normal, { node, content })
-  return toStat(context, normal, node)
-}
-
-function append(
-  context: StoreContext,
-  path: string,
-  data: NewData,
-): { readonly node: TreeNode; readonly content: Content } {
-  const target = lookAtTarget(context, path)
-  checkWrite(context, target, undefined)
-  checkRoom(context, target, data.bytes.length)
-  const content = extended(context, target, data)
-  return { node: storeFile(context, target, content), content }
+  const changed = changeFile(context, normal, (target) => {
+    checkWrite(context, target, undefined)
+    checkRoom(context, target, data.bytes.length)
+    return extended(context, target, data)
+  })
+  if (isSpilled(context, changed.content.size)) await spillEnd(context, normal, changed)
+  return toStat(context, normal, changed.node)
 }
 
 function extended(context: StoreContext, target: WriteTarget, data: NewData): Content {

@@ -4,8 +4,8 @@ import type { StoreContext } from '../store-context.ts'
 import { findNode } from '../tree/find-node.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, type TreeNode } from '../tree/node.ts'
 import { placeOf } from '../tree/place.ts'
+import { makeVersion } from '../tree/store-node.ts'
 import { StagedContent } from './staged-content.ts'
-import { PART_BYTES } from './write-file.ts'
 
 /**
  * Moves what a file has in the database to the bucket, once that is more than the inline
@@ -18,6 +18,7 @@ export async function spillEnd(
   file: { readonly node: TreeNode; readonly content: Content },
 ): Promise<void> {
   const { content, node } = file
+  const { partBytes } = context
   const { spills } = context.shared
   if (spills.has(content.id)) return
   spills.add(content.id)
@@ -26,8 +27,8 @@ export async function spillEnd(
     if (inlineBytes(context, content) <= context.inlineThresholdBytes) return
     const end = readEnd(context, content)
     staged.copyObjects(content)
-    for (let start = 0; start < end.length; start += PART_BYTES) {
-      await staged.add(end.subarray(start, start + PART_BYTES))
+    for (let start = 0; start < end.length; start += partBytes) {
+      await staged.add(end.subarray(start, start + partBytes))
     }
     const now = unchanged(context, path, file)
     if (now === undefined) return
@@ -63,6 +64,7 @@ function unchanged(
 
 function referTo(context: StoreContext, path: string, content: Content): void {
   const { directory, name } = placeOf(path)
+  makeVersion(context)
   context.database.run(
     `UPDATE helix_fs_nodes SET content = ?, blocks = ?, flags = ?
       WHERE namespace = ? AND directory = ? AND name = ?`,

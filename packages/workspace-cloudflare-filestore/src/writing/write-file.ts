@@ -8,10 +8,9 @@ import { checkFileSize, checkQuota } from '../tree/quota.ts'
 import { toStat } from '../tree/stat.ts'
 import { storeFile } from '../tree/store-node.ts'
 import { checkWrite, lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { changeFile } from './change-file.ts'
 import { StagedContent } from './staged-content.ts'
-
-/** Size of an object, and most of a stream that is in memory at once. */
-export const PART_BYTES = 4 * 1024 * 1024
+import { storeKnown } from './store-known.ts'
 
 /** A write as it was asked for. */
 export interface Write {
@@ -21,17 +20,17 @@ export interface Write {
 
 /**
  * Creates or replaces a file. Without a bucket, and up to the inline threshold, there is no await:
- * one transaction of three statements.
+ * one transaction of three statements, or one statement where all that decides is known.
  *
  * Above the threshold the awaits are, for each part: its hash, the head of an object that should
  * be there already, the put. Each is between two transactions that leave the file as it was; the
  * last transaction, `commitStaged`, checks everything again and replaces the file.
  */
-export async function writeFile(
+export function writeFile(
   context: StoreContext,
   write: Write,
   given: Uint8Array | string,
-): Promise<FileStat> {
+): FileStat | Promise<FileStat> {
   const path = normalizePath(write.path)
   // Before anything is encoded: a text has at least one byte a unit.
   if (given.length > context.limits.maxFileBytes) checkGrowth(context, path, given.length)
@@ -54,13 +53,14 @@ export function checkGrowth(context: StoreContext, path: string, size: number): 
 
 /** Stores data in the database, at once. The path is normalised. */
 export function storeNow(context: StoreContext, write: Write, data: NewData): FileStat {
-  return context.database.transaction(() => {
-    const target = lookAtTarget(context, write.path)
+  const known = storeKnown(context, write, data)
+  if (known !== undefined) return known
+  const { node } = changeFile(context, write.path, (target) => {
     checkWrite(context, target, write.options)
     checkRoom(context, target, data.bytes.length)
-    const node = storeFile(context, target, storeContent(context, target, data))
-    return toStat(context, write.path, node)
+    return storeContent(context, target, data)
   })
+  return toStat(context, write.path, node)
 }
 
 /** Replaces a file by a content that was built. The path is normalised. */
@@ -84,9 +84,10 @@ async function storeInParts(context: StoreContext, write: Write, data: NewData):
   checkWrite(context, target, write.options)
   checkRoom(context, target, data.bytes.length)
   const content = new StagedContent(context)
+  const { partBytes } = context
   try {
-    for (let start = 0; start < data.bytes.length; start += PART_BYTES) {
-      await content.add(new Uint8Array(data.bytes.subarray(start, start + PART_BYTES)))
+    for (let start = 0; start < data.bytes.length; start += partBytes) {
+      await content.add(new Uint8Array(data.bytes.subarray(start, start + partBytes)))
     }
     return commitStaged(context, write, { content, flags: data.flags & flags.binary })
   } finally {

@@ -1,19 +1,13 @@
 import { type FileStat, normalizePath } from '@helix-agents/core'
+import { holdsZero } from '../content/holds-zero.ts'
 import type { StoreContext } from '../store-context.ts'
 import { flags } from '../tree/node.ts'
 import { PartBuffer } from './part-buffer.ts'
 import { StagedContent } from './staged-content.ts'
-import {
-  checkGrowth,
-  commitStaged,
-  isSpilled,
-  PART_BYTES,
-  storeNow,
-  type Write,
-} from './write-file.ts'
+import { checkGrowth, commitStaged, isSpilled, storeNow, type Write } from './write-file.ts'
 import { checkWrite, lookAtTarget } from '../tree/write-target.ts'
 
-/** Without a bucket a stream goes to the database in steps of this size. */
+/** Without a bucket a stream goes to the database in steps of at most this size. */
 const STEP_BYTES = 1024 * 1024
 
 /**
@@ -50,7 +44,7 @@ async function storeStream(
   for await (const piece of source) {
     size += piece.length
     checkGrowth(context, write.path, size)
-    if (piece.includes(0)) binary = flags.binary
+    if (holdsZero(piece)) binary = flags.binary
     for (let taken = 0; taken < piece.length;) {
       if (buffer.isFull) await content.add(buffer.take())
       taken += buffer.add(piece.subarray(taken))
@@ -66,6 +60,6 @@ async function storeStream(
 
 /** A full buffer with more to come is always a content above the threshold. */
 function bufferBytes(context: StoreContext): number {
-  if (context.objects === undefined) return STEP_BYTES
-  return Math.max(PART_BYTES, context.inlineThresholdBytes)
+  if (context.objects === undefined) return Math.min(STEP_BYTES, context.partBytes)
+  return Math.max(context.partBytes, context.inlineThresholdBytes)
 }

@@ -2,11 +2,12 @@
 // a source of every operation, in turn. Afterwards each file is wholly old or wholly new, the same
 // operation can be done again, and a collection leaves nothing behind.
 import { describe, expect, test } from 'vitest'
+import { codeOf } from '../code-of.ts'
 import { inObject } from '../objects.ts'
 import { shapeOf, staleVersions, type Tree, treeOf } from './audit.ts'
 import { FAULTS, type Plan } from './faulty-isolate.ts'
 import { type Scenario, scenarios, type Stage } from './scenarios.ts'
-import { codeOf, World } from './world.ts'
+import { World } from './world.ts'
 
 interface Trees {
   readonly before: Tree
@@ -15,6 +16,7 @@ interface Trees {
 
 async function prepare(world: World, scenario: Scenario): Promise<Stage> {
   const stage = await world.enter()
+  world.startVersions()
   await scenario.prepare?.(stage.fs)
   if (!scenario.keepGarbage) await world.collectAll(stage.provider)
   world.alarmAt = undefined
@@ -43,11 +45,17 @@ function struck(scenario: Scenario, plan: Plan, wanted: Trees): Promise<string[]
     const stage = await prepare(world, scenario)
     stage.isolate.arm(plan)
     const code = await codeOf(scenario.act(stage))
+    const { onlyThrough } = scenario
+    if (onlyThrough !== undefined) assertThrough(stage.isolate.statements, onlyThrough)
     if (stage.isolate.struck === undefined) return undefined
     const problems = await aftermath({ world, stage, code, scenario }, plan, wanted)
     const place = `${plan.fault} ${plan.at} (${stage.isolate.struck})`
     return problems.map((problem) => `${place}: ${problem}`)
   })
+}
+
+function assertThrough(statements: readonly string[], view: string): void {
+  expect(statements).toEqual([expect.stringContaining(`INSERT INTO ${view} `)])
 }
 
 interface Wreck {
@@ -118,7 +126,7 @@ function describeTree(tree: Tree): string {
 describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
   '%s',
   (_, scenario) => {
-    test.each(FAULTS)('%s', { timeout: scenario.isLarge ? 60_000 : 19_000 }, async (fault) => {
+    test.each(FAULTS)('%s', { timeout: 29_000 }, async (fault) => {
       const wanted = await undisturbed(scenario)
       const problems: string[] = []
       for (let at = 1; ; at++) {

@@ -50,6 +50,8 @@ export class FaultyIsolate {
   #isDead = false
   #struck: string | undefined
   #late: (() => Promise<unknown>) | undefined
+  /** What was asked of the database since it was armed. */
+  readonly statements: string[] = []
 
   constructor(storage: FileStoreStorage, bucket: FileStoreBucket) {
     this.storage = this.#storageOver(storage)
@@ -59,6 +61,7 @@ export class FaultyIsolate {
   arm(plan: Plan): void {
     this.#plan = plan
     this.#count = 0
+    this.statements.length = 0
   }
 
   /** How many points there were so far. */
@@ -106,6 +109,7 @@ export class FaultyIsolate {
     return {
       sql: {
         exec: (statement: string, ...bindings: SqlBinding[]) => {
+          this.statements.push(statement)
           const fault = this.#strikes('statement', statement)
           if (fault !== undefined && fault !== 'evict-after') throw new InjectedFault('statement')
           const cursor = storage.sql.exec(statement, ...bindings)

@@ -17,24 +17,24 @@ export interface Scenario {
   readonly withoutBucket?: boolean
   /** Leaves garbage for the operation to collect. */
   readonly keepGarbage?: boolean
-  /** It takes parts of several megabytes: seconds. */
-  readonly isLarge?: boolean
+  /** The only table or view that it may touch: it is one statement. */
+  readonly onlyThrough?: string
   readonly prepare?: (fs: FileSystem) => Promise<unknown>
   readonly act: (stage: Stage) => Promise<unknown>
 }
 
 export const THRESHOLD = 100
 
-const MEBIBYTE = 1024 * 1024
+export const PART_BYTES = 4096
 const small = (mark: string): string => `${mark} small\n`.repeat(4)
 const large = (mark: string): string => `${mark} large\n`.repeat(40)
-/** Two parts, and no two blocks alike. */
-const parts = (seed: number): Uint8Array => bytesOf(4 * MEBIBYTE + 300, seed)
+/** Two parts, no two blocks alike. */
+const parts = (seed: number): Uint8Array => bytesOf(PART_BYTES + 300, seed)
 
 export function bytesOf(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let state = seed
-  for (let i = 0; i < length; i += 997) {
+  for (let i = 0; i < length; i += 97) {
     state = Math.imul(state ^ i, 0x9e3779b1) | 1
     bytes[i] = state >>> 24
   }
@@ -70,6 +70,27 @@ const writes: readonly Scenario[] = [
     name: 'overwrite in the database',
     prepare: (fs) => fs.writeFile('/a', small('a')),
     act: ({ fs }) => fs.writeFile('/a', small('b')),
+  },
+  {
+    name: 'overwrite what is known',
+    onlyThrough: 'helix_fs_changes',
+    prepare: (fs) => fs.writeFile('/a', small('a')),
+    act: ({ fs }) => fs.writeFile('/a', small('b').slice(3)),
+  },
+  {
+    name: 'overwrite what is known by more',
+    onlyThrough: 'helix_fs_changes',
+    prepare: (fs) => fs.writeFile('/a', 'less'),
+    act: ({ fs }) => fs.writeFile('/a', small('b')),
+  },
+  {
+    name: 'write, new, where all is known',
+    onlyThrough: 'helix_fs_additions',
+    prepare: async (fs) => {
+      await fs.writeFile('/d/a', small('a'))
+      await fs.writeFile('/d/b', small('b'))
+    },
+    act: ({ fs }) => fs.writeFile('/d/new', small('c')),
   },
   {
     name: 'overwrite in the bucket',
@@ -120,7 +141,6 @@ const writes: readonly Scenario[] = [
   },
   {
     name: 'write two parts',
-    isLarge: true,
     prepare: (fs) => fs.writeFile('/a', large('a')),
     act: ({ fs }) => fs.writeFile('/a', parts(2)),
   },
@@ -173,13 +193,12 @@ const streams: readonly Scenario[] = [
     name: 'stream to the database, in steps',
     withoutBucket: true,
     prepare: (fs) => fs.writeFile('/a', small('a')),
-    act: streamed('/a', bytesOf(1.2 * MEBIBYTE, 5), 700_000),
+    act: streamed('/a', bytesOf(PART_BYTES + 900, 5), 3000),
   },
   {
     name: 'stream two parts',
-    isLarge: true,
     prepare: (fs) => fs.writeFile('/a', large('a')),
-    act: streamed('/a', parts(6), 3 * MEBIBYTE),
+    act: streamed('/a', parts(6), 3000),
   },
 ]
 

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
-import { type FileSystem, HelixError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { createProvider, openOptions, session } from '../provider-harness.ts'
 import { bucketFaults, databaseFaults } from './audit.ts'
 import { FaultyIsolate } from './faulty-isolate.ts'
-import { type Scenario, type Stage, THRESHOLD } from './scenarios.ts'
+import { PART_BYTES, type Scenario, type Stage, THRESHOLD } from './scenarios.ts'
 
 let worlds = 0
 
@@ -30,6 +30,7 @@ export class World {
       ...(!this.#withoutBucket && { r2: isolate.bucket }),
       r2Prefix: this.prefix,
       inlineThresholdBytes: THRESHOLD,
+      partBytes: PART_BYTES,
       clock: this.clock,
       scheduleCollection: (atMs) => {
         if (!isolate.isDead) this.alarmAt = Math.min(this.alarmAt ?? Infinity, atMs)
@@ -41,6 +42,11 @@ export class World {
       openOptions({ clock: this.clock }),
     )
     return { isolate, provider, ws, fs: ws.fs as FileSystem }
+  }
+
+  /** Versions start anywhere: here they are to be compared with those of another world. */
+  startVersions(): void {
+    this.#storage.sql.exec('UPDATE helix_fs_state SET version = 0')
   }
 
   /** Collects until nothing is owed; the alarm is off afterwards. */
@@ -57,16 +63,5 @@ export class World {
   async faults(): Promise<string[]> {
     const inBucket = await bucketFaults(this.#storage, env.BUCKET, this.prefix)
     return [...databaseFaults(this.#storage), ...inBucket]
-  }
-}
-
-/** Undefined when it went well; else the code. Only errors of the library may come out. */
-export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await work
-    return undefined
-  } catch (error) {
-    if (HelixError.isInstance(error)) return error.code
-    return `not of the library: ${String(error)}`
   }
 }

@@ -15,6 +15,10 @@ const name = fc.constantFrom(
   '\uFF5E',
   '.helix',
   '[x]',
+  'x%.ts',
+  'x_.TS',
+  `long.${'e'.repeat(60)}`,
+  `${'水'.repeat(20)}.ts`,
 )
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join('/')}`)
 const pattern = fc.constantFrom(
@@ -28,6 +32,16 @@ const pattern = fc.constantFrom(
   '?',
   '\\[x\\]',
   'a-b/**/[!x]*',
+  '**/*.TS',
+  '**/*%.ts',
+  '**/*_.TS',
+  '*x]',
+  `**/*${'e'.repeat(49)}`,
+  `**/*${'e'.repeat(50)}`,
+  `a/**/*.${'e'.repeat(60)}`,
+  `**/*${'水'.repeat(16)}.ts`,
+  './a/**/*.ts',
+  '**/*\uD800',
 )
 
 test('finds the same paths in the same order as in memory', { timeout: 60_000 }, async () => {
@@ -59,5 +73,18 @@ test('more files than a page', async () => {
     for (const file of wanted) await fs.writeFile(file, 'x')
     expect(await fs.glob('**')).toEqual(wanted.toSorted())
     expect(await fs.glob('3/*', { path: '/d', limit: 2 })).toEqual(['/d/3/0003', '/d/3/0010'])
+  })
+})
+
+test('more paths than one value holds', { timeout: 30_000 }, async () => {
+  await inObject(async (storage) => {
+    const fs = await openFiles(storage)
+    const directory = `/${'d'.repeat(250)}/${'水'.repeat(80)}`
+    const wanted: string[] = []
+    for (let i = 0; i < 5_000; i += 1) wanted.push(`${directory}/${String(i).padStart(4, '0')}.ts`)
+    for (const file of wanted) await fs.writeFile(file, 'x')
+    await fs.writeFile(`${directory}/none.md`, 'x')
+    expect(await fs.glob('**/*.ts')).toEqual(wanted)
+    expect(await fs.ls(directory)).toHaveLength(5_001)
   })
 })

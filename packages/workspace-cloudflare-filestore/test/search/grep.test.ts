@@ -4,7 +4,8 @@ import { FileSystemError, type FileSystem, type GrepOptions } from '@helix-agent
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countStatements, inObject, openFiles } from '../objects.ts'
+import { asNewIsolate, countStatements, inObject, openFiles } from '../objects.ts'
+import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import type { ProviderSetup } from '../provider-harness.ts'
 
 const words = ['needle', 'NEEDLE', 'ne', 'edle', 'größe', 'Größe', '水', '\u212A', 'k', 's\u017F']
@@ -149,4 +150,62 @@ test('a search for U+FFFD finds invalid bytes, which only their text shows', asy
       { path: '/a', lineNumber: 1, line: 'a\uFFFDb' },
     ])
   })
+})
+
+test('files that change during a search are found where they had a match all the time', async () => {
+  await inObject(async (storage) => {
+    const setup = { r2: env.BUCKET, inlineThresholdBytes: 100_000 }
+    const other = await openFiles(storage, setup)
+    const word = 'needle\n'
+    for (let i = 0; i < 120; i += 1) await other.writeFile(`/d/${i}`, word)
+    // Between two batches of the search everything gets another content, which has it as well.
+    let isChanged = false
+    const exec: FileStoreStorage['sql']['exec'] = (statement, ...bindings) => {
+      const rows = storage.sql.exec(statement, ...bindings).toArray()
+      if (!isChanged && statement.includes('CAST(data AS TEXT)')) {
+        isChanged = true
+        replaceAll()
+      }
+      return { toArray: () => rows }
+    }
+    const replaceAll = (): void => {
+      for (let i = 0; i < 120; i += 1) {
+        // Removed and made again at once: another content, and no moment without the word.
+        void other.rm(`/d/${i}`)
+        void other.writeFile(`/d/${i}`, word + (i % 2 === 0 ? '' : 'x'.repeat(70_000)))
+      }
+    }
+    const transactionSync = <T>(work: () => T): T => storage.transactionSync(work)
+    const fs = await openFiles({ sql: { exec }, transactionSync }, setup)
+    expect((await fs.grep('needle', { maxResults: 1000 })).matches).toHaveLength(120)
+    expect(isChanged).toBe(true)
+  })
+})
+
+test('the text that the database makes is the text of the bytes', { timeout: 30_000 }, async () => {
+  const bom = [0xef, 0xbb, 0xbf]
+  const part = fc.oneof(
+    fc.uint8Array({ maxLength: 6 }).map((it) => [...it]),
+    fc.constantFrom(
+      bom,
+      [0],
+      [0xed, 0xa0, 0x80],
+      [0xf0, 0x9f, 0x98],
+      [0xc0, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+    ),
+  )
+  const property = fc.asyncProperty(fc.array(part, { maxLength: 6 }), (parts) =>
+    inObject(async (storage) => {
+      const fs = await openFiles(storage)
+      const written = Uint8Array.from(parts.flat())
+      await fs.writeFile('/a', written)
+      const fresh = await openFiles(asNewIsolate(storage))
+      const wanted = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(written)
+      expect(await fs.readText?.('/a')).toBe(wanted)
+      expect(await fresh.readText?.('/a')).toBe(wanted)
+      expect(await fs.readFile('/a')).toEqual(written)
+    }),
+  )
+  await fc.assert(property, { numRuns: 200 })
 })

@@ -1,0 +1,34 @@
+import type { StoreContext } from '../store-context.ts'
+import type { Content, TreeNode } from '../tree/node.ts'
+import { storeFile } from '../tree/store-node.ts'
+import { lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+
+/** A file that was stored. */
+export interface ChangedFile {
+  readonly node: TreeNode
+  readonly content: Content
+}
+
+/**
+ * Looks at a path, lets `store` make its new content, and refers the path to it: one transaction.
+ * The path is normalised.
+ */
+export function changeFile(
+  context: StoreContext,
+  path: string,
+  store: (target: WriteTarget) => Content,
+): ChangedFile {
+  const { database, namespace, shared } = context
+  return database.transactionAt(
+    () => {
+      const target = lookAtTarget(context, path)
+      const content = store(target)
+      return { target, content, node: storeFile(context, target, content) }
+    },
+    ({ target, node, content }) => {
+      const files = target.node === undefined ? target.missing.length + 1 : 0
+      const bytes = content.size - (target.node?.content?.size ?? 0)
+      shared.known.seeChange(namespace.id, path, { node, growth: { bytes, files } })
+    },
+  )
+}

@@ -1,0 +1,116 @@
+import { type FileStat, parentPath, type WriteOptions } from '@helix-agents/core'
+import { BLOCK_BYTES } from '../content/cut-blocks.ts'
+import type { NewData } from '../content/new-data.ts'
+import { isOwn, newContentId } from '../content/store-content.ts'
+import type { SqlRow } from '../storage/ports.ts'
+import type { StoreContext } from '../store-context.ts'
+import { type Content, flags, hasFlag, type TreeNode } from '../tree/node.ts'
+import { placeOf } from '../tree/place.ts'
+import { fits } from '../tree/quota.ts'
+import { toStat, versionToken } from '../tree/stat.ts'
+import type { Write } from './write-file.ts'
+
+const VALUES =
+  '(namespace, directory, name, content, size, blocks, flags, mtime, version, data)' +
+  ' VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)'
+
+const CHANGE = `INSERT INTO helix_fs_changes ${VALUES}`
+/** Without a row as its result, the path was there. */
+const ADD = `INSERT INTO helix_fs_additions ${VALUES} RETURNING version`
+
+/**
+ * Stores data of one block where all that decides about it is known already: one statement, which
+ * also makes sure that it still holds. Undefined: nothing was done, and the usual way has to find
+ * out. It also has the errors; this knows only success.
+ */
+export function storeKnown(
+  context: StoreContext,
+  write: Write,
+  data: NewData,
+): FileStat | undefined {
+  const { known } = context.shared
+  const { version } = known
+  const { length } = data.bytes
+  if (version === undefined || length === 0 || length > BLOCK_BYTES) return undefined
+  const before = known.node(context.namespace.id, write.path)
+  const content =
+    before === undefined
+      ? newContent(context, write, version + 1)
+      : contentInPlaceOf(context, before, write.options)
+  if (content === undefined) return undefined
+  const stored = { ...content, size: length, flags: data.flags }
+  const node = { content: stored, modifiedMs: context.now(), version: version + 1 }
+  return put(context, { write, before, node, bytes: data.bytes })
+}
+
+interface KnownWrite {
+  readonly write: Write
+  readonly before: TreeNode | undefined
+  readonly node: TreeNode & { readonly content: Content }
+  readonly bytes: Uint8Array
+}
+
+function put(context: StoreContext, change: KnownWrite): FileStat | undefined {
+  const { known } = context.shared
+  const { write, before, node } = change
+  const used = known.usage(context.namespace.id)
+  const sizes = { before: before?.content?.size ?? 0, after: node.content.size }
+  const growth = { bytes: sizes.after - sizes.before, files: before === undefined ? 1 : 0 }
+  if (used === undefined || !fits(context, used, { sizes, growth })) return undefined
+  const stored = run(context, change)
+  if (stored === undefined) known.forget()
+  if (stored === undefined || stored.length < growth.files) return undefined
+  known.seeChange(context.namespace.id, write.path, { node, growth })
+  return toStat(context, write.path, node)
+}
+
+function run(
+  { database, namespace }: StoreContext,
+  { write, before, node, bytes }: KnownWrite,
+): readonly SqlRow[] | undefined {
+  const { directory, name } = placeOf(write.path)
+  return database.allIfCurrent(
+    before === undefined ? ADD : CHANGE,
+    namespace.id,
+    directory,
+    name,
+    node.content.id,
+    node.content.size,
+    node.content.flags,
+    node.modifiedMs,
+    node.version,
+    bytes,
+  )
+}
+
+type OneBlock = Pick<Content, 'id' | 'blocks'>
+
+/** The content in place of one that is known. Undefined: the write may not be allowed. */
+function contentInPlaceOf(
+  context: StoreContext,
+  before: TreeNode,
+  options: WriteOptions | undefined,
+): OneBlock | undefined {
+  const { content } = before
+  if (content?.blocks !== 1 || hasFlag(content, flags.spilled)) return undefined
+  if (options?.ifAbsent || !isOwn(context, content)) return undefined
+  const wanted = options?.ifVersion
+  return wanted === undefined || wanted === versionToken(context, before) ? content : undefined
+}
+
+/** The content of a path that may be new. Undefined: the write may not be allowed. */
+function newContent(
+  context: StoreContext,
+  { path, options }: Write,
+  version: number,
+): OneBlock | undefined {
+  if (path === '/' || options?.ifVersion !== undefined) return undefined
+  if (!isKnownDirectory(context, parentPath(path))) return undefined
+  return { id: newContentId({ version }), blocks: 1 }
+}
+
+function isKnownDirectory(context: StoreContext, path: string): boolean {
+  if (path === '/') return true
+  const node = context.shared.known.node(context.namespace.id, path)
+  return node !== undefined && node.content === undefined
+}
