@@ -1,0 +1,84 @@
+import type { FaultSet } from '../faults/fault-set.ts'
+
+interface LateMessage {
+  readonly delayMs: number
+  readonly frozen: boolean
+  readonly arrive: () => void
+}
+
+export type Direction = 'to-container' | 'from-container'
+
+/** Delivers the messages of one connection, in order, slowly or not at all when a fault says so. */
+export class Network {
+  readonly #faults: FaultSet
+  readonly #container: string
+  readonly #last: Record<Direction, Promise<void> | undefined> = {
+    'to-container': undefined,
+    'from-container': undefined,
+  }
+
+  readonly #waiting: Record<Direction, number> = { 'to-container': 0, 'from-container': 0 }
+
+  constructor(faults: FaultSet, container: string) {
+    this.#faults = faults
+    this.#container = container
+  }
+
+  /** Calls `arrive` at once, or when the network lets the message through. */
+  deliver(direction: Direction, arrive: () => void): void {
+    const slow = this.#faults.take('slow-network', this.#container)
+    const before = this.#last[direction]
+    const frozen = this.#faults.take('frozen-network', this.#container) !== undefined
+    if (slow === undefined && !frozen && before === undefined) return arrive()
+    this.#waiting[direction]++
+    this.#last[direction] = this.#deliverLater(direction, before, {
+      delayMs: slow?.delayMs ?? 0,
+      frozen,
+      arrive,
+    })
+  }
+
+  async #deliverLater(
+    direction: Direction,
+    before: Promise<void> | undefined,
+    { delayMs, frozen, arrive }: LateMessage,
+  ): Promise<void> {
+    await Promise.all([before, delay(delayMs), frozen ? this.#thaw() : undefined])
+    arrive()
+    this.#waiting[direction]--
+    if (this.#waiting[direction] === 0) this.#last[direction] = undefined
+  }
+
+  /** Whether the answer of a call that begins now is to be cut off. */
+  losesReply(method: string): boolean {
+    const isMeant = (fault: { readonly call?: string }): boolean => isCall(fault.call, method)
+    return this.#faults.take('lost-reply', this.#container, isMeant) !== undefined
+  }
+
+  /** Whether the connection breaks at a call that begins now. */
+  interrupts(method: string): 'pass' | 'cut' | 'pass-then-cut' {
+    const fault = this.#faults.take('interrupted', this.#container, ({ call }) =>
+      isCall(call, method),
+    )
+    if (fault === undefined) return 'pass'
+    return fault.when === 'before-admission' ? 'cut' : 'pass-then-cut'
+  }
+
+  async #thaw(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const stop = this.#faults.onEnd(() => {
+      if (!this.#faults.has('frozen-network', this.#container)) resolve()
+    })
+    await promise
+    stop()
+  }
+}
+
+async function delay(delayMs: number): Promise<void> {
+  if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+}
+
+/** Faults that name no call mean every call that does work, not the handshakes of the SDK. */
+function isCall(wanted: string | undefined, method: string): boolean {
+  return wanted === undefined ? !method.startsWith('utils.') : wanted === method
+}

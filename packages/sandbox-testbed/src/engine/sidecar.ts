@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import type { Container } from './container.ts'
+import type { Network } from './network.ts'
+import { createRelay } from './relay.ts'
+
+/** Port that the container server listens on in the image. */
+const SERVER_PORT = 3000
+/** workerd reads a certificate for outbound interception, which this engine does not offer. */
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n'
+
+/** Which container a sidecar leads to at the moment, and through which network. */
+export interface SidecarTarget {
+  container(): Container | undefined
+  readonly network: () => Network
+}
+
+/** The networking sidecar of one sandbox: the way of workerd to the ports of a container. */
+export class Sidecar {
+  readonly #server: Server
+  readonly #relay: Server
+  readonly #target: SidecarTarget
+  readonly #sockets = new Set<Socket>()
+
+  constructor(target: SidecarTarget) {
+    this.#target = target
+    this.#server = createServer(answer)
+    this.#relay = createRelay(() => ({
+      port: target.container()?.port ?? 0,
+      network: target.network(),
+    }))
+    this.#server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      this.#connect(request, socket)
+    })
+  }
+
+  /** Starts listening. @returns the port on the loopback of the host. */
+  async start(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    return address === null || typeof address === 'string' ? 0 : address.port
+  }
+
+  /** Closes all connections, those of other callers too. */
+  async stop(): Promise<void> {
+    this.cutAll()
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** Cuts every connection to the container, as its end does. */
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #connect(request: IncomingMessage, socket: Socket): void {
+    const wanted = Number(/:(?<port>\d+)$/.exec(request.url ?? '')?.groups?.port)
+    const container = this.#target.container()
+    const port = wanted === SERVER_PORT ? container?.port : wanted
+    socket.on('error', () => socket.destroy())
+    if (container?.state !== 'running' || !port) return refuse(socket)
+    if (container.refusal !== undefined) {
+      return refuse(socket, '503 Service Unavailable', container.refusal)
+    }
+    this.#track(socket)
+    const probe = connect(port, '127.0.0.1')
+    probe.once('error', () => refuse(socket))
+    probe.once('connect', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      if (wanted !== SERVER_PORT) return pipeBoth(socket, probe)
+      probe.destroy()
+      this.#relay.emit('connection', socket)
+    })
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+}
+
+/** workerd takes 400 for a port that nobody listens on, and asks again; others it reports. */
+function refuse(socket: Socket, status = '400 Bad Request', reason = ''): void {
+  const length = Buffer.byteLength(reason)
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${reason}`,
+  )
+}
+
+function pipeBoth(one: Socket, other: Socket): void {
+  one.pipe(other)
+  other.pipe(one)
+  one.once('close', () => other.destroy())
+  other.once('close', () => one.destroy())
+  other.on('error', () => one.destroy())
+}
+
+/** Configuration of outbound interception: accepted, without effect. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  request.resume()
+  response.end(request.url === '/ca' ? CERTIFICATE : '')
+}

@@ -1,0 +1,70 @@
+/** Something that goes wrong on demand; each names what the outside world sees. */
+export type Fault = FaultScope &
+  (
+    | {
+        /** The container boots only after a delay. */
+        readonly kind: 'slow-start'
+        readonly delayMs: number
+      }
+    | {
+        /** The platform has no room: the message of the platform, before anything started. */
+        readonly kind: 'capacity'
+        readonly reason: 'no-instance' | 'max-instances'
+      }
+    | {
+        /** The container starts, but nothing ever listens on its port. */
+        readonly kind: 'never-listens'
+      }
+    | {
+        /** The container exits by itself. */
+        readonly kind: 'exits'
+        readonly afterMs: number
+        readonly exitCode: number
+      }
+    | {
+        /** The operation runs to its end; the connection is cut in place of the answer. */
+        readonly kind: 'lost-reply'
+        readonly call?: string
+      }
+    | {
+        /** The connection is cut before the operation reaches the container, or right after. */
+        readonly kind: 'interrupted'
+        readonly when: 'before-admission' | 'after-admission'
+        readonly call?: string
+      }
+    | {
+        /** Every message between Worker and container takes longer, each way. */
+        readonly kind: 'slow-network'
+        readonly delayMs: number
+      }
+    | {
+        /** Messages stop arriving while connections stay open, until the fault is removed. */
+        readonly kind: 'frozen-network'
+      }
+    | {
+        /** The engine refuses to stop or to remove the container, which goes on running. */
+        readonly kind: 'refused-destroy'
+        readonly step: 'kill' | 'delete' | 'both'
+      }
+  )
+
+/** Where and how often a fault happens. */
+export interface FaultScope {
+  /** Id of one sandbox, as given to `getSandbox`; every sandbox when left out. */
+  readonly sandbox?: string
+  /** Ends the fault after this many times; until removed when left out. */
+  readonly times?: number
+}
+
+export type FaultKind = Fault['kind']
+export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
+
+/** A fault in force. */
+export interface InjectedFault extends Disposable {
+  /** How often it has happened. */
+  readonly hits: number
+  /** Resolves when it happens for the first time. */
+  readonly happened: Promise<void>
+  /** Ends it; a second call does nothing. */
+  remove(): void
+}

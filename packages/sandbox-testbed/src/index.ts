@@ -1,0 +1,16 @@
+export type { Fault, FaultKind, FaultOf, FaultScope, InjectedFault } from './faults/fault.ts'
+export type { Faults } from './faults/fault-set.ts'
+export {
+  containerEngineAvailability,
+  type ContainerEngineAvailability,
+} from './engine/docker-engine.ts'
+export {
+  type IsolationChoice,
+  sandboxTestbedAvailability,
+  type SandboxTestbedAvailability,
+} from './root/choose-isolation.ts'
+export type { ContainerLimits } from './root/mount-plan.ts'
+export type { RunningSandbox } from './running-sandbox.ts'
+export { startSandboxTestbed, type SandboxTestbed, type SandboxTestbedOptions } from './testbed.ts'
+export { SandboxTestbedError, type SandboxTestbedErrorCode } from './testbed-error.ts'
+export type { DurableObjectSetting, JsonValue, WorkerSettings } from './testbed-worker.ts'

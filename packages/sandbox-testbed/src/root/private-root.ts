@@ -1,0 +1,87 @@
+import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { chmod, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isRoot } from './bubblewrap.ts'
+import type { Image } from './image.ts'
+import type { ContainerLimits, PrivateRoot } from './mount-plan.ts'
+
+/** Mount points are among them: made by others, they would be closed to users. */
+const FOLDERS = [
+  '.host/usr',
+  'opt/testbed',
+  'usr',
+  'workspace',
+  'home',
+  'root',
+  'tmp',
+  'var/tmp',
+  'var/log',
+  'run',
+  'etc',
+  'mnt',
+  'srv',
+]
+const ETC: Readonly<Record<string, string>> = {
+  passwd: 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n',
+  group: 'root:x:0:\nnogroup:x:65534:\n',
+  hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
+  hostname: 'sandbox\n',
+  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+}
+/** Hosts with root rights give each container a user of its own, far from real ones. */
+const FIRST_HOST_USER = 1_500_000_000
+const HOST_USERS = 500_000_000
+
+export interface NewRoot {
+  readonly directory: string
+  readonly image: Image
+  readonly limits: ContainerLimits
+}
+
+/** Makes the disk of one container: empty but for what every system has. */
+export function createPrivateRoot({ directory, image, limits }: NewRoot): PrivateRoot {
+  for (const folder of FOLDERS) mkdirSync(join(directory, folder), { recursive: true })
+  for (const [name, text] of Object.entries(ETC)) {
+    writeFileSync(join(directory, 'etc', name), text)
+  }
+  const resolver = '/etc/resolv.conf'
+  writeFileSync(join(directory, resolver), existsSync(resolver) ? readFileSync(resolver) : '')
+  for (const [path, text] of image.links) symlinkSync(text, join(directory, path))
+  for (const folder of ['tmp', 'var/tmp']) chmodSync(join(directory, folder), 0o1777)
+  const mounts = [
+    ...image.mounts,
+    { kind: 'proc', target: '/proc' } as const,
+    { kind: 'dev', target: '/dev' } as const,
+  ]
+  if (!isRoot()) return { directory, mounts, limits }
+  const hostUser = FIRST_HOST_USER + Math.floor(Math.random() * HOST_USERS)
+  giveTo(hostUser, directory)
+  return { directory, mounts, limits, hostUser }
+}
+
+function giveTo(user: number, directory: string): void {
+  const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  for (const path of ['', ...paths]) lchownSync(join(directory, path), user, user)
+}
+
+/** Processes that die at this moment may still add a file. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const
+
+/** Removes a directory whatever its owner did to the rights of what is in it. */
+export async function removeTree(directory: string): Promise<void> {
+  try {
+    await rm(directory, REMOVAL)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+    await openAll(directory)
+    await rm(directory, REMOVAL)
+  }
+}
+
+async function openAll(directory: string): Promise<void> {
+  await chmod(directory, 0o700)
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openAll(join(directory, entry.name))
+  }
+}

@@ -1,0 +1,38 @@
+/** The process groups that the server started, to be ended with it. */
+export class ChildGroups {
+  readonly #leaders = new Set<number>()
+
+  /** Remembers a group until {@link forget}. */
+  add(leader: number | undefined): void {
+    if (leader !== undefined) this.#leaders.add(leader)
+  }
+
+  forget(leader: number | undefined): void {
+    if (leader !== undefined) this.#leaders.delete(leader)
+  }
+
+  /** Kills every group that is still known. */
+  killAll(): void {
+    for (const leader of this.#leaders) killGroup(leader)
+    this.#leaders.clear()
+  }
+}
+
+/** Kills a process group; one that is gone already is fine. */
+export function killGroup(leader: number): boolean {
+  return sendKill(-leader)
+}
+
+/** Kills one process; one that is gone already is fine. */
+export function killOne(pid: number): boolean {
+  return sendKill(pid)
+}
+
+function sendKill(target: number): boolean {
+  try {
+    return process.kill(target, 'SIGKILL')
+  } catch {
+    // Gone already, or never ours.
+    return false
+  }
+}

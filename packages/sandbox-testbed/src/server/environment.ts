@@ -1,0 +1,36 @@
+/** Where commands run when nobody says otherwise. */
+export const WORKSPACE = '/workspace'
+
+/** The session id that means: no session, one process for each command. */
+export const NO_SESSION = '__DISABLE_SESSION__'
+
+/** A variable whose value is undefined is left out. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** What commands inherit from the server: everything but what is meant for the server itself. */
+export function baseEnvironment(): Record<string, string> {
+  const inherited: Record<string, string> = {}
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !isOwn(name)) inherited[name] = value
+  }
+  return inherited
+}
+
+/** The environment of one command. */
+export function withVariables(variables: Variables = {}): Record<string, string> {
+  const merged = baseEnvironment()
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete merged[name]
+    else merged[name] = value
+  }
+  return merged
+}
+
+/** The home directory, where a shell lands when its own directory is missing. */
+export function homeDirectory(): string {
+  return process.env.HOME ?? '/'
+}
+
+function isOwn(name: string): boolean {
+  return name.startsWith('HELIX_TESTBED_') || name === 'BASH_ENV'
+}

@@ -1,0 +1,17 @@
+const REASONS: Readonly<Record<string, string>> = {
+  E2BIG: 'argument list too long',
+  EACCES: 'permission denied',
+  EAGAIN: 'resource temporarily unavailable',
+  ELOOP: 'too many levels of symbolic links',
+  ENOENT: 'no such file or directory',
+  ENOMEM: 'cannot allocate memory',
+  ENOTDIR: 'not a directory',
+}
+
+/**
+ * How the real server tells that no shell could be spawned. It names the shell whatever was in the
+ * way, most often the directory to start in.
+ */
+export function spawnProblem(errno: string): string {
+  return `${errno}: ${REASONS[errno] ?? 'unknown error'}, posix_spawn '/bin/bash'`
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { connect, failure } from './support/client.ts'
+import { ALONE, describeServer } from './support/fixture.ts'
+import { startPrivateServer } from './support/private-server.ts'
+
+describeServer('container server', (fixture) => {
+  it('answers any request on / as ready', async () => {
+    const response = await fetch(`http://127.0.0.1:${fixture.server.port}/`)
+    expect(response.status).toBe(200)
+  })
+
+  it('answers ping and tells the version whose protocol it speaks', async () => {
+    const { utils } = fixture.client.root
+    expect(await utils.ping()).toBe('healthy')
+    expect(await utils.getVersion()).toBe('0.12.10')
+  })
+
+  it('lists the commands of the search path', async () => {
+    const commands = await fixture.client.root.utils.getCommands()
+    expect(commands).toEqual(expect.arrayContaining(['bash', 'ls', 'tar']))
+  })
+
+  it('ends the connection at a frame over 16 MiB and serves the next one', async () => {
+    const client = await connect(fixture.server.port)
+    const closed = once(client.socket, 'close')
+    const call = client.root.files.writeFile('/workspace/big', 'x'.repeat(17 << 20), ALONE)
+    await failure(call)
+    expect((await closed)[0]).toBe(1009)
+    expect(await fixture.client.root.utils.ping()).toBe('healthy')
+  })
+
+  it('ends the connection instead of sending a reply over 32 MiB, with bounded memory', async () => {
+    const client = await connect(fixture.server.port)
+    const closed = once(client.socket, 'close')
+    await failure(client.root.commands.execute('head -c 200000000 /dev/zero', ALONE))
+    expect((await closed)[0]).toBe(1009)
+    const { stdout } = await fixture.client.root.commands.execute(
+      'grep VmHWM "/proc/$PPID/status"',
+      ALONE,
+    )
+    const kibibytes = Number(/\d+/.exec(stdout)?.[0])
+    expect(kibibytes).toBeLessThan(400 * 1024)
+  })
+
+  it('refuses git and tunnels', async () => {
+    const { git, tunnels } = fixture.client.root
+    expect((await failure(git.checkout('https://example.com/a.git', ALONE))).code).toBe(
+      'GIT_OPERATION_FAILED',
+    )
+    expect((await failure(tunnels.runQuickTunnel('a', 8080))).code).toBe('INTERNAL_ERROR')
+    expect(await tunnels.listTunnels()).toEqual([])
+  })
+
+  it('ends with all its children at SIGTERM', async () => {
+    const server = await startPrivateServer()
+    const client = await connect(server.port)
+    const marker = `marker${process.pid}${Date.now()}`
+    await client.root.processes.startProcess(`exec -a ${marker} sleep 1000`, 'session')
+    const running = client.root.commands.execute(`exec -a ${marker} sleep 1000`, ALONE)
+    const interrupted = failure(running)
+    // The parent of a command is the server.
+    void failure(client.root.commands.execute('kill -TERM $PPID', ALONE))
+    await server.ended
+    await interrupted
+    await server.stop()
+    expect(runningWith(marker)).toEqual([])
+  })
+})
+
+/** The processes of the host whose command line holds a text. */
+function runningWith(text: string): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(text)
+    } catch {
+      return false
+    }
+  })
+}
