@@ -1,0 +1,109 @@
+import { HelixError, logMessages, type Workspace, type WorkspaceRef } from '@helix-agents/core'
+import { WORKSPACE_ROOT } from './config.ts'
+import type { CloudflareSandboxCodeInterpreter } from './cloudflare-sandbox-code-interpreter.ts'
+import type { CloudflareSandboxFileSystem } from './cloudflare-sandbox-file-system.ts'
+import type { CloudflareSandboxShell } from './cloudflare-sandbox-shell.ts'
+import type { CloudflareSandboxSnapshotter } from './cloudflare-sandbox-snapshotter.ts'
+import type { LiveSandbox } from './live-sandbox.ts'
+import { toOpenError } from './map-error.ts'
+import type { SandboxDirectory, SandboxRecord } from './sandbox-directory.ts'
+
+export interface SandboxWorkspaceParts {
+  readonly sandbox: LiveSandbox
+  readonly fs: CloudflareSandboxFileSystem
+  readonly shell: CloudflareSandboxShell
+  readonly code: CloudflareSandboxCodeInterpreter
+  /** Absent without a backup bucket. */
+  readonly snapshot?: CloudflareSandboxSnapshotter
+  readonly record: SandboxRecord
+  readonly directory?: SandboxDirectory
+  /** Whether `close` ends the container. */
+  readonly destroyOnClose: boolean
+  /** Called once the end of the sandbox is certain. */
+  onDestroyed(): void
+}
+
+/** A handle on one sandbox. */
+export class CloudflareSandboxWorkspace implements Workspace {
+  readonly id: string
+  readonly isolation = 'container'
+  readonly shellRoot = WORKSPACE_ROOT
+  readonly fs: CloudflareSandboxFileSystem
+  readonly shell: CloudflareSandboxShell
+  readonly code: CloudflareSandboxCodeInterpreter
+  readonly snapshot?: CloudflareSandboxSnapshotter
+  readonly #parts: SandboxWorkspaceParts
+  #detached: Promise<void> | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(parts: SandboxWorkspaceParts) {
+    this.#parts = parts
+    this.id = parts.sandbox.ref.sandbox
+    this.fs = parts.fs
+    this.shell = parts.shell
+    this.code = parts.code
+    if (parts.snapshot !== undefined) this.snapshot = parts.snapshot
+  }
+
+  get changedRef(): WorkspaceRef | undefined {
+    return this.#parts.sandbox.changedRef
+  }
+
+  /** Lets go of connections. Files and background processes stay until the container sleeps. */
+  async detach(): Promise<void> {
+    this.#detached ??= this.#disconnect()
+    return this.#detached
+  }
+
+  /**
+   * Ends the container, where that is declared, and returns once the platform has confirmed it.
+   * Otherwise ends background processes and leaves the container to its sleep.
+   * @throws {WorkspaceFailedError} when the end is not confirmed. Closing again tries again.
+   */
+  async close(): Promise<void> {
+    this.#closed ??= this.#close()
+    try {
+      await this.#closed
+    } catch (error) {
+      this.#closed = undefined
+      throw error
+    }
+  }
+
+  async #close(): Promise<void> {
+    if (this.#parts.destroyOnClose) await this.#destroy()
+    else if (this.#detached === undefined) await this.shell.endAll()
+    await this.detach()
+  }
+
+  async #destroy(): Promise<void> {
+    const { sandbox, directory, record } = this.#parts
+    sandbox.close()
+    try {
+      await sandbox.driver.destroy()
+    } catch (cause) {
+      await this.#noteOwed(cause)
+      throw toOpenError(cause)
+    }
+    this.#parts.onDestroyed()
+    await directory?.noteDestroyed(record)
+  }
+
+  async #disconnect(): Promise<void> {
+    const { sandbox } = this.#parts
+    sandbox.close()
+    await sandbox.driver.disconnect()
+  }
+
+  /** What is owed matters more than a directory that cannot be told. */
+  async #noteOwed(cause: unknown): Promise<void> {
+    const { sandbox, directory, record } = this.#parts
+    const [told] = await Promise.allSettled([directory?.noteDestroyFailed(record, cause)])
+    if (told.status === 'fulfilled') return
+    const err: unknown = told.reason
+    const code = HelixError.isInstance(err) ? err.code : undefined
+    const { session, workspace } = record
+    const fields = { workspace, sessionId: session.sessionId, code, err }
+    sandbox.logger.error(fields, logMessages.closeFailed)
+  }
+}

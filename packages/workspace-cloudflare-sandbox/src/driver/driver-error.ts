@@ -1,0 +1,70 @@
+/**
+ * What a driver says went wrong, in words of neither SDK line.
+ *
+ * - `unavailable`: no container could take the operation now (starting, unhealthy, capacity).
+ * - `interrupted`: the connection or the container went away during the operation.
+ * - `replaced`: the platform replaced the object by a deploy: nothing in this isolate helps.
+ * - `directory-missing`: the working directory is gone, or is not a directory.
+ * - `not-found` … `denied`: of a file. `storage-full`: no space or too many files.
+ * - `context-missing`, `language-missing`: of the interpreter. `process-missing`: of a process.
+ * - `snapshot-missing`, `snapshot-expired`, `snapshot-failed`, `snapshot-too-large`.
+ * - `not-configured`: a binding or a variable is missing; `detail` names it.
+ * - `destroy-unconfirmed`: the platform did not confirm the end.
+ * - `failed`: anything else; the cause tells.
+ */
+export type DriverErrorCode =
+  | 'unavailable'
+  | 'interrupted'
+  | 'replaced'
+  | 'directory-missing'
+  | 'not-found'
+  | 'exists'
+  | 'is-directory'
+  | 'not-directory'
+  | 'not-empty'
+  | 'too-large'
+  | 'name-too-long'
+  | 'read-only'
+  | 'denied'
+  | 'path-escape'
+  | 'version-conflict'
+  | 'storage-full'
+  | 'context-missing'
+  | 'language-missing'
+  | 'process-missing'
+  | 'snapshot-missing'
+  | 'snapshot-expired'
+  | 'snapshot-failed'
+  | 'snapshot-too-large'
+  | 'not-configured'
+  | 'destroy-unconfirmed'
+  | 'failed'
+
+/** Whether the container took the operation: `no` means that it certainly did not run. */
+export type Admission = 'no' | 'yes' | 'unknown'
+
+export interface DriverErrorOptions {
+  readonly admitted: Admission
+  /** The platform asks to wait so long. */
+  readonly retryAfterMs?: number
+  /** Why no container was there: of capacity, it also slows further opens. */
+  readonly reason?: 'capacity' | 'starting' | 'unhealthy' | 'memory' | 'asleep'
+  readonly cause?: unknown
+}
+
+/** The only error that leaves a driver. */
+export class DriverError extends Error {
+  override readonly name = 'DriverError'
+  readonly code: DriverErrorCode
+  readonly admitted: Admission
+  readonly retryAfterMs?: number
+  readonly reason?: DriverErrorOptions['reason'] & string
+
+  constructor(code: DriverErrorCode, detail: string, options: DriverErrorOptions) {
+    super(detail, { cause: options.cause })
+    this.code = code
+    this.admitted = options.admitted
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.reason !== undefined) this.reason = options.reason
+  }
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '@helix-agents/core'
+import { failureOf } from '../script/file-reply.ts'
+import { filePrelude } from '../script/file-prelude.ts'
+import { findReply, parseReply, type ScriptReply } from '../script/reply.ts'
+import type { ContainerSettings } from '../script/settings.ts'
+import { LargeFiles } from './large-files.ts'
+import type { ScriptCall, ScriptRunner } from './script-runner.ts'
+
+const FILE_DEADLINE_MS = 60_000
+
+/** Exit code of a program of the system that says on stderr what is wrong. */
+const COMPLAINED = 1
+
+/** What is shared by all parts of one driver. */
+export interface LinkOptions {
+  readonly runner: ScriptRunner
+  readonly settings: ContainerSettings
+  readonly clock: Clock
+  /** Words of hexadecimal digits, never the same. */
+  readonly createNonce: () => string
+}
+
+/** One container as the driver knows it: the way to it, and the epoch it must have. */
+export class ContainerLink {
+  readonly runner: ScriptRunner
+  readonly settings: ContainerSettings
+  readonly clock: Clock
+  readonly createNonce: () => string
+  readonly largeFiles = new LargeFiles()
+  /** Set by `ensure`; scripts do nothing in a container with another one. Empty: any will do. */
+  epoch = ''
+
+  constructor({ runner, settings, clock, createNonce }: LinkOptions) {
+    this.runner = runner
+    this.settings = settings
+    this.clock = clock
+    this.createNonce = createNonce
+  }
+
+  /**
+   * Runs a script on files and gives its answer.
+   * @param script May use what `filePrelude` defines.
+   * @throws {DriverError} for any answer that reports a failure.
+   */
+  async ask(
+    script: string,
+    call: Partial<ScriptCall> & { readonly nonce?: string } = {},
+  ): Promise<ScriptReply> {
+    const nonce = call.nonce ?? this.createNonce()
+    const whole = filePrelude(this.settings, nonce, this.epoch) + script
+    const { stdout, stderr, exitCode } = await this.runner.run(whole, {
+      deadlineMs: call.deadlineMs ?? FILE_DEADLINE_MS,
+      isRepeatable: call.isRepeatable ?? false,
+      ...(call.signal !== undefined && { signal: call.signal }),
+    })
+    const reply =
+      (exitCode === COMPLAINED && complaintOf(stdout, nonce)) || parseReply(stdout, nonce)
+    if (reply.status === 'fail' || reply.status === 'cold') throw failureOf(reply, stderr)
+    return reply
+  }
+}
+
+/** The last program of a script found nothing to report on, such as a file removed meanwhile. */
+function complaintOf(stdout: string, nonce: string): ScriptReply | undefined {
+  if (findReply(stdout, nonce) !== undefined) return undefined
+  return { payload: '', status: 'fail', fields: ['system'] }
+}

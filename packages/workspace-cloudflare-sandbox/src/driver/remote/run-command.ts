@@ -1,0 +1,180 @@
+import { DriverError } from '../driver-error.ts'
+import type { ExecOptions, ExecOutcome } from '../port.ts'
+import { failureOf } from '../script/file-reply.ts'
+import { findReply, parseReply, type ScriptReply } from '../script/reply.ts'
+import { readRunReport, type RunReport } from '../script/run-reply.ts'
+import {
+  collectScript,
+  type RunNames,
+  type RunRequest,
+  runScript,
+  stopScript,
+} from '../script/run-script.ts'
+import type { ContainerLink } from './container-link.ts'
+import { LiveOutput } from './live-output.ts'
+import type { ScriptOutput } from './script-runner.ts'
+import type { Slots } from './slots.ts'
+
+/** A word of a command line may have 128 KiB: longer scripts go to a file first. */
+const SCRIPT_BYTES = 120_000
+/** Time for ending a command and reading its outputs, after its own time is up. */
+const FINISH_MS = 30_000
+/** How long listeners are told about a command that had to be ended. */
+const LATE_MS = 1000
+/** A command without a time limit is given up after a day. */
+const LONGEST_MS = 24 * 3_600_000
+const KILLED = 137
+
+/** Runs one command to its end. */
+export async function runCommand(
+  link: ContainerLink,
+  slots: Slots,
+  request: { readonly argv: readonly string[]; readonly options: ExecOptions },
+): Promise<ExecOutcome> {
+  request.options.signal?.throwIfAborted()
+  const slot = slots.take(isLive(request.options))
+  const names = { nonce: link.createNonce(), slot: slot.name, epoch: link.epoch }
+  const run = new CommandRun(link, names, request)
+  try {
+    return await run.finish()
+  } finally {
+    // After anything but a plain end somebody may still write to its files.
+    if (run.endedPlainly) slot.giveBack()
+  }
+}
+
+class CommandRun {
+  endedPlainly = false
+  readonly #link: ContainerLink
+  readonly #names: RunNames
+  readonly #options: ExecOptions
+  readonly #request: RunRequest
+
+  constructor(
+    link: ContainerLink,
+    names: RunNames,
+    { argv, options }: { readonly argv: readonly string[]; readonly options: ExecOptions },
+  ) {
+    this.#link = link
+    this.#names = names
+    this.#options = options
+    this.#request = {
+      argv,
+      cwd: options.cwd,
+      env: options.env ?? {},
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      maxOutputBytes: Math.max(0, Math.floor(options.maxOutputBytes)),
+      spillDirectory: options.spillDirectory,
+      isLive: isLive(options),
+    }
+  }
+
+  async finish(): Promise<ExecOutcome> {
+    const live = this.#request.isLive
+      ? new LiveOutput(this.#link, this.#names.slot, this.#options)
+      : undefined
+    const stopper = new Stopper(() => this.#stop(), this.#options.signal)
+    try {
+      const ended = this.#run().finally(() => live?.end())
+      const followed = this.#follow(live)
+      // Both are waited for, so that neither fails unseen; the command's own failure tells more.
+      const [run, follow] = await Promise.allSettled([ended, followed])
+      if (run.status === 'rejected') throw run.reason
+      await stopper.settled
+      if (follow.status === 'rejected') throw follow.reason
+      const wasEnded = stopper.hasStopped || run.value.timedOut
+      const untilMs = wasEnded ? this.#link.clock.now() + LATE_MS : Infinity
+      await live?.finish(run.value.stdout, run.value.stderr, untilMs)
+      this.endedPlainly = live === undefined && !wasEnded
+      return { ...run.value, aborted: stopper.hasStopped && !run.value.timedOut }
+    } finally {
+      stopper.leave()
+    }
+  }
+
+  async #run(): Promise<RunReport> {
+    const { settings } = this.#link
+    const script = runScript(settings, this.#names, this.#request)
+    const output = await this.#send(script)
+    const reply = findReply(output.stdout, this.#names.nonce) ?? (await this.#collect(output))
+    if (reply.status === 'ended') return this.#report(reply)
+    if (reply.status !== 'scratch') throw failureOf(reply, output.stderr)
+    const detail = 'the container has no room for the outputs of a command'
+    throw new DriverError('storage-full', detail, { admitted: 'no' })
+  }
+
+  async #send(script: string): Promise<ScriptOutput> {
+    const call = { deadlineMs: this.#budgetMs(), isRepeatable: false }
+    const bytes = new TextEncoder().encode(script)
+    if (bytes.length <= SCRIPT_BYTES) return this.#link.runner.run(script, call)
+    const path = `${this.#link.settings.scratch}/${this.#names.slot}.sh`
+    await this.#link.runner.store(path, bytes, { deadlineMs: FINISH_MS, isRepeatable: true })
+    return this.#link.runner.run(`exec bash --noprofile --norc -- ${path}`, call)
+  }
+
+  #budgetMs(): number {
+    return Math.min(this.#request.timeoutMs ?? LONGEST_MS, LONGEST_MS) + FINISH_MS
+  }
+
+  /** The script itself was ended: by the command, or for want of memory. */
+  async #collect({ exitCode }: ScriptOutput): Promise<ScriptReply> {
+    const names = { ...this.#names, nonce: this.#link.createNonce() }
+    const request = { ...this.#request, exitCode: exitCode === 0 ? KILLED : exitCode }
+    const script = collectScript(this.#link.settings, names, request)
+    const call = { deadlineMs: FINISH_MS, isRepeatable: true }
+    const reply = parseReply((await this.#link.runner.run(script, call)).stdout, names.nonce)
+    if (reply.status === 'ended') return reply
+    throw new DriverError('interrupted', 'the command was lost before it could report', {
+      admitted: 'unknown',
+    })
+  }
+
+  #report(reply: ScriptReply): RunReport {
+    const base = `${this.#request.spillDirectory}/${this.#names.slot}-${this.#names.nonce}`
+    return readRunReport(reply, { stdout: `${base}.stdout`, stderr: `${base}.stderr` })
+  }
+
+  async #stop(): Promise<void> {
+    const { settings, runner } = this.#link
+    const names = { ...this.#names, nonce: this.#link.createNonce(), runNonce: this.#names.nonce }
+    const call = { deadlineMs: FINISH_MS, isRepeatable: true }
+    await runner.run(stopScript(settings, names), call)
+  }
+
+  async #follow(live: LiveOutput | undefined): Promise<void> {
+    try {
+      await live?.follow()
+    } catch (error) {
+      // The caller cannot be told any more: nothing is gained by going on.
+      await Promise.allSettled([this.#stop()])
+      throw error
+    }
+  }
+}
+
+function isLive(options: ExecOptions): boolean {
+  return options.onStdout !== undefined || options.onStderr !== undefined
+}
+
+/** Ends a command when its caller does not want it any more. */
+class Stopper {
+  hasStopped = false
+  settled: Promise<unknown> = Promise.resolve()
+  readonly #signal: AbortSignal | undefined
+  readonly #onAbort: () => void
+
+  constructor(stop: () => Promise<void>, signal: AbortSignal | undefined) {
+    this.#signal = signal
+    this.#onAbort = () => {
+      this.hasStopped = true
+      // When it fails, the command's own call tells why, or ends at its deadline.
+      this.settled = Promise.allSettled([stop()])
+    }
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal?.aborted) this.#onAbort()
+  }
+
+  leave(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+  }
+}

@@ -1,0 +1,128 @@
+import type {
+  AppendOptions,
+  DriverEntry,
+  DriverFile,
+  DriverFiles,
+  ListOptions,
+  ReadManyOptions,
+  ReadOptions,
+  SearchOutcome,
+  SearchQuery,
+  TransferOptions,
+  WriteOptions,
+} from '../port.ts'
+import { DriverError } from '../driver-error.ts'
+import { readEntries, readEntry, readNames } from '../script/file-reply.ts'
+import type { ScriptReply } from '../script/reply.ts'
+import {
+  copyScript,
+  listScript,
+  makeDirectoryScript,
+  moveScript,
+  removeScript,
+  searchScript,
+  statScript,
+} from '../script/tree-scripts.ts'
+import type { ContainerLink } from './container-link.ts'
+import { readBytes, readMany, readStream } from './read-file.ts'
+import { appendBytes, writeBytes, writeStream } from './write-file.ts'
+
+const REPEATABLE = { isRepeatable: true }
+/** A subtree may be large. */
+const TRANSFER = { deadlineMs: 10 * 60_000 }
+const DEFAULT_MAX_ENTRIES = 100_000
+
+/** Files by scripts: one round trip an operation, large contents beside it as streams. */
+export class ScriptFiles implements DriverFiles {
+  readonly #link: ContainerLink
+
+  constructor(link: ContainerLink) {
+    this.#link = link
+  }
+
+  read(path: string, options: ReadOptions = {}): Promise<Uint8Array> {
+    return readBytes(this.#link, path, options)
+  }
+
+  readStream(path: string, options: ReadOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return readStream(this.#link, path, options)
+  }
+
+  write(path: string, data: Uint8Array, options: WriteOptions = {}): Promise<DriverEntry> {
+    this.#link.largeFiles.note(path, data.length)
+    return writeBytes(this.#link, { path, data }, options)
+  }
+
+  writeStream(
+    path: string,
+    data: ReadableStream<Uint8Array>,
+    options: WriteOptions = {},
+  ): Promise<DriverEntry> {
+    return writeStream(this.#link, { path, data }, options)
+  }
+
+  append(path: string, data: Uint8Array, options: AppendOptions = {}): Promise<DriverEntry> {
+    return appendBytes(this.#link, { path, data }, options)
+  }
+
+  async stat(path: string, signal?: AbortSignal): Promise<DriverEntry> {
+    const entry = readEntry(await this.#look(statScript(path), signal), path)
+    this.#link.largeFiles.note(path, entry.sizeBytes)
+    return entry
+  }
+
+  async list(path: string, options: ListOptions = {}): Promise<readonly DriverEntry[]> {
+    const { recursive = false, maxEntries = DEFAULT_MAX_ENTRIES, skip, signal } = options
+    const script = listScript(path, { isRecursive: recursive, maxEntries, skip })
+    const entries = readEntries(await this.#look(script, signal))
+    if (entries.length <= maxEntries) return entries
+    const detail = `the directory has more than ${maxEntries} entries`
+    throw new DriverError('too-large', detail, { admitted: 'yes' })
+  }
+
+  async makeDirectory(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
+    await this.#link.ask(makeDirectoryScript(path, options.recursive ?? false))
+  }
+
+  async remove(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
+    await this.#link.ask(removeScript(path, options.recursive ?? false))
+  }
+
+  async copy(from: string, to: string, options: TransferOptions = {}): Promise<DriverEntry> {
+    const script = copyScript(from, to, options.overwrite ?? false)
+    return readEntry(await this.#link.ask(script, TRANSFER), to)
+  }
+
+  async move(from: string, to: string, options: TransferOptions = {}): Promise<DriverEntry> {
+    const script = moveScript(from, to, options.overwrite ?? false)
+    return readEntry(await this.#link.ask(script, TRANSFER), to)
+  }
+
+  readMany(paths: readonly string[], options: ReadManyOptions): Promise<readonly DriverFile[]> {
+    return readMany(this.#link, paths, options)
+  }
+
+  async search(path: string, query: SearchQuery): Promise<SearchOutcome> {
+    const { payload, fields } = await this.#look(searchScript(path, query), query.signal)
+    const isFile = fields[0] !== '.'
+    const [found = '', large = ''] = payload.split('\n')
+    const [paths, tooLarge] = [relativeNames(found, isFile), relativeNames(large, isFile)]
+    const isWhole = paths.length <= query.maxFiles && tooLarge.length <= query.maxFiles
+    return {
+      paths: paths.slice(0, query.maxFiles),
+      tooLarge: tooLarge.slice(0, query.maxFiles),
+      complete: isWhole,
+    }
+  }
+
+  #look(script: string, signal: AbortSignal | undefined): Promise<ScriptReply> {
+    return this.#link.ask(script, { ...REPEATABLE, ...(signal !== undefined && { signal }) })
+  }
+}
+
+/** Of a file that was searched by itself, the path is empty. */
+function relativeNames(encoded: string, isFile: boolean): readonly string[] {
+  return readNames(encoded)
+    .map((name) => (isFile ? '' : name.replace(/^\.\//, '')))
+    .toSorted()
+}

@@ -1,0 +1,34 @@
+/** An output up to this size is returned as it is when it is plain ASCII: no process to start. */
+const PLAIN_BYTES = 16_384
+
+/**
+ * Bash that writes a captured output to stdout and leaves a note about it in `$note`:
+ * encoding, bytes that follow, bytes of the whole, bytes of the head, whether it was stored.
+ * `plain` text is itself, `base64` is anything else; each ends with a line break.
+ */
+export const CAPTURE_FUNCTION = `
+emit() {
+  local file=$1 max=$2 whole=$3 v= size= head
+  # A command may have put a pipe in its place.
+  if [[ ! -f $file ]]; then echo; note='plain 0 0 0 0'; return; fi
+  if ! IFS= read -r -d '' -n ${PLAIN_BYTES + 1} v <"$file"; then
+    size=\${#v}
+    if ((size <= max)) && [[ $v != *[!$'\\x01'-$'\\x7f']* ]]; then
+      printf '%s\\n' "$v"
+      note="plain $size $size 0 0"
+      return
+    fi
+  fi
+  # A NUL ended the reading too early, or there is more.
+  [[ $size ]] || size=$(stat -c %s -- "$file")
+  if [[ ! $size ]]; then echo; note='plain 0 0 0 0'; return; fi
+  if ((size <= max)); then
+    base64 -w0 -- "$file"; echo
+    note="base64 $size $size 0 0"
+    return
+  fi
+  head=$((max / 10))
+  { head -c "$head" -- "$file"; tail -c "$((max - head))" -- "$file"; } | base64 -w0; echo
+  note="base64 $max $size $head 0"
+  mkdir -p -- "\${whole%/*}" && mv -fT -- "$file" "$whole" && note="base64 $max $size $head 1"
+}`

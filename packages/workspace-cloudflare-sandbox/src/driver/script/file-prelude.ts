@@ -1,0 +1,68 @@
+import { quoteWord } from '@helix-agents/core'
+import { READ_EPOCH } from './read-epoch.ts'
+import { sayFunction } from './reply.ts'
+import type { ContainerSettings } from './settings.ts'
+
+/** Temporary files of writes; listings leave them out. */
+export const TEMPORARY_PREFIX = '.helix-write-'
+
+/**
+ * What every script on files starts with: the epoch is checked, then `at PATH` goes to the
+ * directory that holds a path and sets `$b` to its last name, never through a link that leads
+ * out of the workspace. The workspace is what a link in its own place leads to.
+ *
+ * Changing directory pins it: whoever moves it or puts a link in its place later changes
+ * nothing for the script.
+ */
+export function filePrelude(settings: ContainerSettings, nonce: string, epoch: string): string {
+  return `export LC_ALL=C
+d=${quoteWord(settings.scratch)} R=${quoteWord(settings.root)} N=${nonce}
+${READ_EPOCH}
+${sayFunction(nonce)}
+${epoch === '' ? '' : `[[ $epoch == ${epoch} ]] || say cold "$epoch"`}
+${FUNCTIONS}
+`
+}
+
+const FUNCTIONS = `fail() { say fail "$@"; }
+inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
+root() {
+  if [[ $1 != "$R" && $1 != "$R"/* ]]; then top=/ rest=\${1#/}; cd /; return; fi
+  if [[ ! -e $R && ! -L $R ]]; then mkdir -p -- "$R" || fail system; fi
+  if [[ ! -d $R ]]; then [[ -e $R ]] && fail root file; fail root link; fi
+  cd -P -- "$R" || fail system
+  top=$PWD rest=\${1#"$R"}; rest=\${rest#/}
+}
+at() {
+  local make=$2 c
+  root "$1"; b=.
+  while [[ $rest == */* ]]; do
+    c=\${rest%%/*} rest=\${rest#*/}
+    if [[ -d ./$c ]]; then cd -P -- "./$c" || fail system; inside
+    elif [[ -e ./$c ]]; then fail not-directory
+    elif [[ -L ./$c ]]; then
+      c=$(realpath -m -- "./$c"; echo /); c=\${c%$'\\n'/}
+      [[ $top == / || $c == "$top"/* ]] || fail escape
+      fail not-found
+    elif [[ $make ]]; then
+      c=$c/\${rest%/*}; [[ $rest == */* ]] || c=\${c%%/*}
+      mkdir -p -- "./$c" || fail system
+      cd -P -- "./$c" || fail system; inside; rest=\${rest##*/}
+    else fail not-found; fi
+  done
+  [[ $rest ]] && b=$rest
+}
+follow() {
+  local t
+  [[ -L ./$b ]] || return 0
+  t=$(realpath -m -- "./$b"; echo /); t=\${t%$'\\n'/}
+  [[ $top == / || $t == "$top" || $t == "$top"/* ]] || fail escape
+  [[ -L $t ]] && fail not-found
+  if [[ $t == "$top" ]]; then cd -P -- "$t" || fail system; b=.; return; fi
+  if ! cd -P -- "\${t%/*}/" 2>/dev/null; then [[ -e \${t%/*} ]] && fail not-directory; fail not-found; fi
+  inside; b=\${t##*/}
+}
+# Takes the place of the shell: it prints the last line, or complains and leaves none.
+ok() { exec stat -L --printf="\\\\n%%$N ok %f %s %.9Y %i %.9Z\\\\n" -- "./$1"; }
+exists() { [[ -e ./$b || -L ./$b ]]; }
+present() { exists || fail not-found; }`

@@ -1,0 +1,59 @@
+import { quoteWord } from '@helix-agents/core'
+import { TEMPORARY_PREFIX } from './file-prelude.ts'
+import { EPOCH_PATTERN } from './read-epoch.ts'
+import { sayFunction } from './reply.ts'
+import type { ContainerSettings } from './settings.ts'
+
+/**
+ * The script that says which container this is: keeps an epoch that is there, else writes the
+ * given one. Of two that come at once one wins, and both answer its epoch. A copy elsewhere
+ * outlives whoever tidies up: with the scratch directory the files of the workspace are not gone.
+ */
+export function ensureScript(settings: ContainerSettings, nonce: string, epoch: string): string {
+  const [scratch, root] = [quoteWord(settings.scratch), quoteWord(settings.root)]
+  return `exec 2>/dev/null
+d=${scratch} copy=/etc/.helix\${d//\\//-}
+${sayFunction(nonce)}
+mark() { e=; [[ -f $1 ]] && read -r -n 64 e <"$1"; [[ $e =~ ${EPOCH_PATTERN} ]] || e=; [[ $e ]]; }
+put() { rm -rf -- "$2"; echo "$1" >"$2-$$" && mv -T -- "$2-$$" "$2"; }
+[[ -e ${root} || -L ${root} ]] || mkdir -p -- ${root}
+[[ -d $d && ! -L $d ]] || rm -rf -- "$d"
+mkdir -p -m 700 -- "$d" || say scratch
+if mark "$d/epoch"; then
+  # What calls that never ended have left.
+  { find "$d" -maxdepth 1 -name 's-*' -mmin +1440 -delete
+  find ${root}/ -maxdepth 1 -name ${quoteWord(`${TEMPORARY_PREFIX}*`)} -mmin +1440 -delete
+  } </dev/null >/dev/null &
+  say kept "$e"
+fi
+exec {lock}<"$d"; flock -w 10 "$lock"
+mark "$d/epoch" && say kept "$e"
+mark "$copy" || e=${epoch}
+put "$e" "$d/epoch"; put "$e" "$copy"
+mark "$d/epoch" || say scratch
+say kept "$e"
+`
+}
+
+/** The script that empties a directory, hidden files included, and makes it when missing. */
+export function emptyScript(directory: string): string {
+  return `root ${quoteWord(directory)}
+[[ -L ${quoteWord(directory)} ]] && fail escape
+mkdir -p -- ${quoteWord(directory)} || fail system
+cd -P -- ${quoteWord(directory)} || fail system
+find . -mindepth 1 -delete || fail system
+say ok
+`
+}
+
+/** The script that measures a directory: members, and bytes of its files. */
+export function measureScript(directory: string): string {
+  return `root ${quoteWord(directory)}
+cd -P -- ${quoteWord(directory)} || fail not-found
+members=0 bytes=0
+while read -r size kind; do
+  ((members += 1)); [[ $kind == f ]] && ((bytes += size))
+done < <(find . -mindepth 1 -printf '%s %y\\n')
+say measured "$members" "$bytes"
+`
+}

@@ -1,0 +1,190 @@
+import { type Admission, DriverError, type DriverErrorOptions } from '../driver-error.ts'
+import type { DriverErrorCode } from '../driver-error.ts'
+import { causesOf, type ErrorShape, field, readErrorShape } from './error-shape.ts'
+
+/** What to make of an error of the SDK or the platform. */
+export interface Classified {
+  readonly error: DriverError
+  /** The same call may succeed when it is made again at once. */
+  readonly isRetryable: boolean
+}
+
+type Reason = NonNullable<DriverErrorOptions['reason']>
+
+const OUT_OF_MEMORY_EXIT = 137
+
+/** Reads errors by code, name and message only: no class survives the way between objects. */
+export function classifyError(thrown: unknown): Classified {
+  if (thrown instanceof DriverError) return { error: thrown, isRetryable: false }
+  const shape = readErrorShape(thrown)
+  return (
+    ofDeploy(thrown) ??
+    ofCapacity(thrown) ??
+    ofConnection(shape, thrown) ??
+    ofCode(shape, thrown) ??
+    ofPlatform(shape, thrown) ?? {
+      error: fail('failed', 'the sandbox failed', { admitted: 'unknown', cause: thrown }),
+      isRetryable: false,
+    }
+  )
+}
+
+const REPLACED = /reset because its code was updated|this script has been upgraded/i
+const CAPACITY =
+  /no container instance (that can be provided|available)|maximum number of running container instances exceeded/i
+const PLATFORM =
+  /network connection lost|disconnected prematurely|caused object to be reset|container failed to start/i
+const SPAWN = /(ENOENT|ENOTDIR|no such file|not a directory).*(spawn|bash)/i
+
+function ofDeploy(thrown: unknown): Classified | undefined {
+  if (!anyMessage(thrown, REPLACED)) return undefined
+  const detail = 'the sandbox was replaced by a deployment'
+  return {
+    error: fail('replaced', detail, { admitted: 'unknown', cause: thrown }),
+    isRetryable: false,
+  }
+}
+
+function ofCapacity(thrown: unknown): Classified | undefined {
+  if (!anyMessage(thrown, CAPACITY)) return undefined
+  return { error: unavailable('capacity', retryAfter(thrown), thrown), isRetryable: false }
+}
+
+const UNAVAILABLE_REASONS: Readonly<Record<string, Reason>> = {
+  container_starting: 'starting',
+  container_unhealthy: 'unhealthy',
+  container_replaced: 'starting',
+  rpc_upgrade_failed: 'starting',
+  no_container_instance_available: 'capacity',
+  max_container_instances_exceeded: 'capacity',
+  container_unreachable: 'unhealthy',
+}
+
+function ofConnection(shape: ErrorShape, thrown: unknown): Classified | undefined {
+  if (shape.code === 'CONTAINER_UNAVAILABLE') {
+    const reason = UNAVAILABLE_REASONS[String(field(shape.context, 'reason'))] ?? 'starting'
+    const error = unavailable(reason, retryAfter(thrown), thrown)
+    return { error, isRetryable: reason !== 'capacity' }
+  }
+  if (shape.code === 'RPC_TRANSPORT_ERROR') {
+    const detail = 'the connection to the container was lost'
+    const error = fail('interrupted', detail, { admitted: 'unknown', cause: thrown })
+    return { error, isRetryable: true }
+  }
+  return shape.code === 'OPERATION_INTERRUPTED' ? interrupted(shape, thrown) : undefined
+}
+
+function interrupted({ context }: ErrorShape, thrown: unknown): Classified {
+  const admitted = ADMISSIONS[String(field(context, 'admitted'))] ?? 'unknown'
+  const reason = field(context, 'reason')
+  const isGone = reason === 'sandbox_lifetime_changed'
+  const isOutOfMemory = field(context, 'containerExitCode') === OUT_OF_MEMORY_EXIT
+  const why = isOutOfMemory ? ' (it was killed, perhaps for want of memory)' : ''
+  const detail = isGone
+    ? 'the sandbox was destroyed meanwhile'
+    : `the container stopped during the operation${why}`
+  const error = fail('interrupted', detail, {
+    admitted,
+    cause: thrown,
+    ...(isOutOfMemory && { reason: 'memory' }),
+  })
+  // The SDK's own mark is about calls that must not run twice: the caller knows which may.
+  const isOver = isGone || reason === 'recovery_exhausted'
+  const isMarked = admitted !== 'no' || field(context, 'retryable') === true
+  return { error, isRetryable: isMarked && !isOver }
+}
+
+/** The SDK says `true` of what it handed to the connection: it need not have run. */
+const ADMISSIONS: Readonly<Record<string, Admission>> = {
+  true: 'unknown',
+  false: 'no',
+  unknown: 'unknown',
+}
+
+/** Codes that say by themselves what happened: the container took the call and answered. */
+const CODES: Readonly<Record<string, readonly [DriverErrorCode, string]>> = {
+  FILE_NOT_FOUND: ['not-found', 'nothing has this path'],
+  IS_DIRECTORY: ['is-directory', 'this is a directory'],
+  NOT_DIRECTORY: ['not-directory', 'this is no directory'],
+  FILE_EXISTS: ['exists', 'something has this path already'],
+  PERMISSION_DENIED: ['denied', 'access is refused'],
+  COMMAND_PERMISSION_DENIED: ['denied', 'access is refused'],
+  NAME_TOO_LONG: ['name-too-long', 'the name is too long'],
+  TOO_MANY_LINKS: ['path-escape', 'too many links'],
+  READ_ONLY: ['read-only', 'the file system is read-only'],
+  FILE_TOO_LARGE: ['too-large', 'the file is larger than allowed'],
+  NO_SPACE: ['storage-full', 'no space is left in the container'],
+  TOO_MANY_FILES: ['storage-full', 'too many files are open in the container'],
+  PROCESS_NOT_FOUND: ['process-missing', 'no process has this id'],
+  CONTEXT_NOT_FOUND: ['context-missing', 'the code context is gone: make another one'],
+  PYTHON_NOT_AVAILABLE: ['language-missing', 'the image of the container has no Python'],
+  JAVASCRIPT_NOT_AVAILABLE: ['language-missing', 'the image of the container has no JavaScript'],
+  BACKUP_NOT_FOUND: ['snapshot-missing', 'the snapshot does not exist any more'],
+  BACKUP_EXPIRED: ['snapshot-expired', 'the snapshot has expired'],
+  BACKUP_CREATE_FAILED: ['snapshot-failed', 'the snapshot could not be taken'],
+  BACKUP_RESTORE_FAILED: ['snapshot-failed', 'the snapshot could not be restored'],
+  INVALID_BACKUP_CONFIG: ['not-configured', 'snapshots are not configured'],
+  INVALID_MOUNT_CONFIG: ['not-configured', 'the mount is not configured'],
+  MISSING_CREDENTIALS: ['not-configured', 'the credentials of the mount are missing'],
+  S3FS_MOUNT_ERROR: ['failed', 'the bucket could not be mounted'],
+  BUCKET_MOUNT_ERROR: ['failed', 'the bucket could not be mounted'],
+}
+
+function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
+  const { code = '', message } = shape
+  if (code === 'INTERPRETER_NOT_READY') {
+    return { error: unavailable('starting', retryAfter(thrown), thrown), isRetryable: true }
+  }
+  if (['COMMAND_EXECUTION_ERROR', 'STREAM_START_ERROR'].includes(code) && SPAWN.test(message)) {
+    const detail = 'the workspace directory is missing'
+    const error = fail('directory-missing', detail, { admitted: 'no', cause: thrown })
+    return { error, isRetryable: false }
+  }
+  const known = CODES[code]
+  if (known === undefined) return undefined
+  const [ours, sentence] = known
+  const detail = ours === 'not-configured' ? `${sentence}: ${shape.message}` : sentence
+  return { error: fail(ours, detail, { admitted: 'yes', cause: thrown }), isRetryable: false }
+}
+
+function ofPlatform(shape: ErrorShape, thrown: unknown): Classified | undefined {
+  if (/container failed to start/i.test(shape.message)) {
+    return { error: unavailable('starting', undefined, thrown), isRetryable: true }
+  }
+  if (!anyMessage(thrown, PLATFORM) && !shape.isRetryable) return undefined
+  const error = fail('interrupted', 'the connection to the sandbox was lost', {
+    admitted: 'unknown',
+    cause: thrown,
+  })
+  return { error, isRetryable: !shape.isOverloaded }
+}
+
+function unavailable(
+  reason: Reason,
+  retryAfterMs: number | undefined,
+  cause: unknown,
+): DriverError {
+  const detail =
+    reason === 'capacity'
+      ? 'the platform has no room for another container now'
+      : 'the container is not ready yet'
+  return fail('unavailable', detail, {
+    admitted: 'no',
+    cause,
+    reason,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
+}
+
+function retryAfter(thrown: unknown): number | undefined {
+  const delay = field(readErrorShape(thrown).context, 'retryAfterMs')
+  return typeof delay === 'number' && delay >= 0 ? delay : undefined
+}
+
+function anyMessage(thrown: unknown, pattern: RegExp): boolean {
+  return causesOf(thrown).some((cause) => pattern.test(readErrorShape(cause).message))
+}
+
+function fail(code: DriverErrorCode, detail: string, options: DriverErrorOptions): DriverError {
+  return new DriverError(code, detail, options)
+}

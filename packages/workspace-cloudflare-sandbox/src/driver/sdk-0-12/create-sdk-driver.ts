@@ -1,0 +1,112 @@
+import { type Clock, systemClock } from '@helix-agents/core'
+import type { CreateSandboxDriver, DriverSettings, ExecOptions, SandboxDriver } from '../port.ts'
+import { ContainerLink } from '../remote/container-link.ts'
+import { createNonce as randomNonce } from '../remote/nonce.ts'
+import { runCommand } from '../remote/run-command.ts'
+import { ScriptFiles } from '../remote/script-files.ts'
+import { ScriptProcesses } from '../remote/script-processes.ts'
+import { Slots } from '../remote/slots.ts'
+import { DEFAULT_SCRATCH } from '../script/settings.ts'
+import { SdkCalls } from './sdk-calls.ts'
+import { SdkCode } from './sdk-code.ts'
+import { SdkLifecycle, type StateStub } from './sdk-lifecycle.ts'
+import { SdkRunner } from './sdk-runner.ts'
+import { SdkSnapshots } from './sdk-snapshots.ts'
+import type { GetSandbox, SandboxNamespace, SandboxOptions, SandboxStub } from './stub.ts'
+
+/** Where the sandbox comes from: a binding of the Worker, or whatever gives a stub. */
+export type SandboxSource =
+  | {
+      readonly namespace: SandboxNamespace
+      /** Of `@cloudflare/sandbox`; imported when first needed otherwise. */
+      readonly getSandbox?: GetSandbox
+      /** More for `getSandbox`, such as labels and the time limits of a start. */
+      readonly sandboxOptions?: Omit<
+        SandboxOptions,
+        'enableDefaultSession' | 'normalizeId' | 'sleepAfter' | 'transport'
+      >
+    }
+  | { readonly connect: (sandboxId: string) => SandboxStub | Promise<SandboxStub> }
+
+export interface SdkDriverOptions {
+  readonly source: SandboxSource
+  /** The bucket that is bound as `BACKUP_BUCKET`, to look at an archive before it is unpacked. */
+  readonly backupBucket?: R2Bucket
+  /** Directory of the container for the driver's own files, outside the workspace. */
+  readonly scratch?: string
+  readonly clock?: Clock
+  /** Hexadecimal digits, never the same twice. */
+  readonly createNonce?: () => string
+  /** How a pending call notices that its container died. Default: every 5 s, dead after 10 s. */
+  readonly liveness?: { readonly intervalMs: number; readonly silenceMs: number }
+  /** Time a container may take to start. Default 150 s, what the SDK itself waits at most. */
+  readonly startAllowanceMs?: number
+}
+
+const LIVENESS = { intervalMs: 5000, silenceMs: 10_000 }
+const START_ALLOWANCE_MS = 150_000
+
+/**
+ * The driver of the 0.12 line of `@cloudflare/sandbox`. Makes no contact: the container starts
+ * with the first call but `identity`.
+ */
+export function createSdkDriver(options: SdkDriverOptions): CreateSandboxDriver {
+  return (settings) => buildDriver(options, settings)
+}
+
+function buildDriver(options: SdkDriverOptions, settings: DriverSettings): SandboxDriver {
+  const { clock = systemClock, createNonce = randomNonce, scratch = DEFAULT_SCRATCH } = options
+  const { root, env, sandboxId, backups } = settings
+  const calls = new SdkCalls({
+    connect: connectTo(options.source, settings),
+    clock,
+    liveness: options.liveness ?? LIVENESS,
+    startAllowanceMs: options.startAllowanceMs ?? START_ALLOWANCE_MS,
+  })
+  const runner = new SdkRunner(calls, { root, streams: settings.transport === 'rpc' })
+  const link = new ContainerLink({ runner, settings: { root, scratch }, clock, createNonce })
+  const slots = new Slots(createNonce())
+  const glance = glanceAt(options.source, sandboxId)
+  const lifecycle = new SdkLifecycle({ calls, link, clock, glance })
+  const bucket = options.backupBucket
+  const archives = { isLocal: backups?.local ?? false, ...(bucket !== undefined && { bucket }) }
+  return {
+    line: '0.12',
+    sandboxId,
+    files: new ScriptFiles(link),
+    processes: new ScriptProcesses(link, env),
+    code: new SdkCode({ calls, clock, env }),
+    ...(backups !== undefined && { snapshots: new SdkSnapshots({ ...archives, calls, link }) }),
+    identity: () => lifecycle.identity(),
+    ensure: (request) => lifecycle.ensure(request),
+    exec: (argv, request) => runCommand(link, slots, { argv, options: withEnv(env, request) }),
+    mount: (request) => lifecycle.mount(request),
+    destroy: () => lifecycle.destroy(),
+    disconnect: async () => calls.forget(),
+  }
+}
+
+function withEnv(env: Readonly<Record<string, string>>, options: ExecOptions): ExecOptions {
+  return { ...options, env: { ...env, ...options.env } }
+}
+
+function connectTo(
+  source: SandboxSource,
+  { sandboxId, sleepAfter, transport }: DriverSettings,
+): () => Promise<SandboxStub> {
+  if ('connect' in source) return async () => source.connect(sandboxId)
+  return async () => {
+    const getSandbox = source.getSandbox ?? (await import('@cloudflare/sandbox')).getSandbox
+    return getSandbox(source.namespace, sandboxId, {
+      ...source.sandboxOptions,
+      transport,
+      ...(sleepAfter !== undefined && { sleepAfter }),
+      enableDefaultSession: false,
+    })
+  }
+}
+
+function glanceAt(source: SandboxSource, sandboxId: string): () => StateStub | undefined {
+  if ('connect' in source) return () => undefined
+  return () => source.namespace.get(source.namespace.idFromName(sandboxId))
+}

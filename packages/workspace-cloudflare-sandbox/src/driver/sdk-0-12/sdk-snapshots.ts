@@ -1,0 +1,121 @@
+import { DriverError } from '../driver-error.ts'
+import type { DriverSnapshot, DriverSnapshots } from '../port.ts'
+import type { ContainerLink } from '../remote/container-link.ts'
+import { emptyScript, measureScript } from '../script/lifecycle-scripts.ts'
+import { readArchiveHead } from './archive-head.ts'
+import { field } from './error-shape.ts'
+import type { SdkCalls } from './sdk-calls.ts'
+
+const DEADLINE_MS = 15 * 60_000
+/** The SDK takes a snapshot for expired so long before its end. */
+const EXPIRY_MARGIN_MS = 60_000
+
+export interface SdkSnapshotsOptions {
+  readonly calls: SdkCalls
+  readonly link: ContainerLink
+  /** Local development: the object passes the archive itself, without presigned addresses. */
+  readonly isLocal: boolean
+  /** The bucket itself, to look at an archive before it is unpacked. */
+  readonly bucket?: R2Bucket
+}
+
+type TakeOptions = Parameters<DriverSnapshots['take']>[1]
+type Limits = Parameters<DriverSnapshots['restore']>[2]
+
+/** Snapshots as backups of the SDK, in the bucket that is bound as `BACKUP_BUCKET`. */
+export class SdkSnapshots implements DriverSnapshots {
+  readonly #options: SdkSnapshotsOptions
+
+  constructor(options: SdkSnapshotsOptions) {
+    this.#options = options
+  }
+
+  async take(directory: string, options: TakeOptions): Promise<DriverSnapshot> {
+    const { calls, link, isLocal } = this.#options
+    const { members, totalBytes } = await this.#measure(directory, options.signal)
+    const expiresAtMs = link.clock.now() + options.ttlSeconds * 1000 - EXPIRY_MARGIN_MS
+    const request = {
+      dir: directory,
+      ttl: options.ttlSeconds,
+      ...(options.name !== undefined && { name: options.name }),
+      ...(isLocal && { localBucket: true }),
+    }
+    const backup = await calls.make((stub) => stub.createBackup(request), {
+      deadlineMs: DEADLINE_MS,
+      isRepeatable: false,
+      ...signalOf(options.signal),
+    })
+    return { id: backup.id, directory, expiresAtMs, local: isLocal, members, totalBytes }
+  }
+
+  async nameOf({ id }: DriverSnapshot): Promise<string | undefined> {
+    const object = await this.#options.bucket?.get(`backups/${id}/meta.json`)
+    if (object === null || object === undefined) return undefined
+    const name = field(await object.json(), 'name')
+    return typeof name === 'string' ? name : undefined
+  }
+
+  async restore(snapshot: DriverSnapshot, directory: string, limits: Limits): Promise<void> {
+    const { calls, link } = this.#options
+    if (link.clock.now() >= snapshot.expiresAtMs) throw expired()
+    check({ members: snapshot.members ?? 0, totalBytes: snapshot.totalBytes ?? 0 }, limits)
+    await this.#checkArchive(snapshot, limits)
+    await this.#empty(directory)
+    const handle = { id: snapshot.id, dir: directory, ...(snapshot.local && { localBucket: true }) }
+    try {
+      await calls.make((stub) => stub.restoreBackup(handle), {
+        deadlineMs: DEADLINE_MS,
+        isRepeatable: true,
+        ...signalOf(limits.signal),
+      })
+      check(await this.#measure(directory, limits.signal), limits)
+    } catch (error) {
+      // Half of a snapshot looks like a workspace and is none. Why it failed is the news.
+      await Promise.allSettled([this.#empty(directory)])
+      throw error
+    }
+  }
+
+  async #checkArchive({ id }: DriverSnapshot, limits: Limits): Promise<void> {
+    const { bucket } = this.#options
+    if (bucket === undefined) return
+    const head = await readArchiveHead(bucket, id)
+    if (head !== undefined) check({ members: head.members, totalBytes: 0 }, limits)
+  }
+
+  async #measure(directory: string, signal: AbortSignal | undefined): Promise<Measured> {
+    const { fields } = await this.#options.link.ask(measureScript(directory), {
+      isRepeatable: true,
+      deadlineMs: DEADLINE_MS,
+      ...signalOf(signal),
+    })
+    return { members: Number(fields[0]), totalBytes: Number(fields[1]) }
+  }
+
+  async #empty(directory: string): Promise<void> {
+    await this.#options.link.ask(emptyScript(directory), {
+      isRepeatable: true,
+      deadlineMs: DEADLINE_MS,
+    })
+  }
+}
+
+interface Measured {
+  readonly members: number
+  readonly totalBytes: number
+}
+
+function check({ members, totalBytes }: Measured, { maxMembers, maxBytes }: Limits): void {
+  if (members <= maxMembers && totalBytes <= maxBytes) return
+  throw new DriverError('snapshot-too-large', 'the snapshot is larger than allowed', {
+    admitted: 'no',
+  })
+}
+
+function expired(): DriverError {
+  return new DriverError('snapshot-expired', 'the snapshot has expired', { admitted: 'no' })
+}
+
+function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal }
+}

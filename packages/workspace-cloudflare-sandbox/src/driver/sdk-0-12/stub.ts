@@ -1,0 +1,54 @@
+import type {
+  CodeContext,
+  DirectoryBackup,
+  getSandbox,
+  MountBucketOptions,
+  Sandbox,
+  SandboxOptions,
+} from '@cloudflare/sandbox'
+
+/** What the driver calls of a sandbox. `getSandbox` returns it. */
+export interface SandboxStub {
+  exec(
+    command: string,
+    options: { readonly cwd: string; readonly timeout?: number },
+  ): Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>
+  writeFile(
+    path: string,
+    content: string | ReadableStream<Uint8Array>,
+    options?: { readonly encoding?: string },
+  ): Promise<unknown>
+  readFile(
+    path: string,
+    options: { readonly encoding: 'none' },
+  ): Promise<{ readonly content: ReadableStream<Uint8Array> }>
+  readFile(
+    path: string,
+    options: { readonly encoding: 'base64' },
+  ): Promise<{ readonly content: string }>
+  getState(): Promise<{ readonly status: string; readonly lastChange: number }>
+  getContainerPlacementId(): Promise<string | null | undefined>
+  destroy(): Promise<void>
+  createCodeContext(options: {
+    readonly language: 'python' | 'javascript' | 'typescript'
+    readonly cwd: string
+    readonly envVars: Record<string, string>
+  }): Promise<CodeContext>
+  runCodeStream(
+    code: string,
+    options: { readonly context: CodeContext },
+  ): Promise<ReadableStream<Uint8Array>>
+  deleteCodeContext(contextId: string): Promise<void>
+  createBackup(options: {
+    readonly dir: string
+    readonly ttl: number
+    readonly name?: string
+    readonly localBucket?: boolean
+  }): Promise<DirectoryBackup>
+  restoreBackup(backup: DirectoryBackup): Promise<{ readonly success: boolean }>
+  mountBucket(bucket: string, path: string, options: MountBucketOptions): Promise<void>
+}
+
+export type SandboxNamespace = DurableObjectNamespace<Sandbox>
+export type GetSandbox = typeof getSandbox
+export type { CodeContext, MountBucketOptions, SandboxOptions }

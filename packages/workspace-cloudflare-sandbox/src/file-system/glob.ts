@@ -1,0 +1,87 @@
+import {
+  compareCodePoints,
+  compileGlob,
+  FileSystemError,
+  type GlobMatcher,
+  type GlobOptions,
+  INTERNAL_DIRECTORY,
+  joinPath,
+  normalizePath,
+} from '@helix-agents/core'
+import { toContainerPath } from '../container-path.ts'
+import type { DriverEntry } from '../driver/port.ts'
+import type { LiveSandbox } from '../live-sandbox.ts'
+
+/** Relative to the root of the workspace. */
+export const INTERNAL_NAME = INTERNAL_DIRECTORY.slice(1)
+
+interface GlobRequest {
+  readonly options: GlobOptions
+  readonly maxEntries: number
+}
+
+/**
+ * Paths of the files that match, sorted: one listing in the container, matched here. A link to a
+ * file of the workspace counts as a file; each such link is looked up.
+ */
+export async function glob(
+  sandbox: LiveSandbox,
+  pattern: string,
+  { options, maxEntries }: GlobRequest,
+): Promise<string[]> {
+  const { signal, limit = Number.POSITIVE_INFINITY } = options
+  signal?.throwIfAborted()
+  const matcher = compileGlob(pattern)
+  const path = normalizePath(options.path ?? '/')
+  const entries = await listTree(sandbox, path, { maxEntries, signal })
+  const found: string[] = []
+  for (const entry of inPathOrder(entries)) {
+    if (found.length >= limit) break
+    if (!isMatch(matcher, entry)) continue
+    const filePath = joinPath(path, entry.path)
+    if (entry.type === 'file' || (await leadsToFile(sandbox, filePath))) found.push(filePath)
+    signal?.throwIfAborted()
+  }
+  return found
+}
+
+async function listTree(
+  sandbox: LiveSandbox,
+  path: string,
+  { maxEntries, signal }: { readonly maxEntries: number; readonly signal: AbortSignal | undefined },
+): Promise<readonly DriverEntry[]> {
+  const entries = await sandbox.callFile(path, ({ files }) =>
+    files.list(toContainerPath(path), {
+      recursive: true,
+      maxEntries,
+      ...(path === '/' && { skip: INTERNAL_NAME }),
+      ...(signal !== undefined && { signal }),
+    }),
+  )
+  signal?.throwIfAborted()
+  return path === '/' ? entries.filter((entry) => !isInternal(entry.path)) : entries
+}
+
+/** What a search of the whole workspace leaves out. */
+export function isInternal(relativePath: string): boolean {
+  return relativePath === INTERNAL_NAME || relativePath.startsWith(`${INTERNAL_NAME}/`)
+}
+
+function isMatch(matcher: GlobMatcher, entry: DriverEntry): boolean {
+  const isWanted = entry.type === 'file' || entry.type === 'symlink'
+  return isWanted && matcher.matches(entry.path)
+}
+
+function inPathOrder(entries: readonly DriverEntry[]): readonly DriverEntry[] {
+  return entries.toSorted((a, b) => compareCodePoints(a.path, b.path))
+}
+
+async function leadsToFile(sandbox: LiveSandbox, path: string): Promise<boolean> {
+  try {
+    const entry = await sandbox.callFile(path, ({ files }) => files.stat(toContainerPath(path)))
+    return entry.type === 'file'
+  } catch (error) {
+    if (FileSystemError.isInstance(error)) return false
+    throw error
+  }
+}

@@ -1,0 +1,140 @@
+import {
+  compareCodePoints,
+  compileSearch,
+  createTimeSlice,
+  decodeText,
+  FileSystemError,
+  GrepCollector,
+  type GrepOptions,
+  type GrepResult,
+  isBinary,
+  joinPath,
+  normalizePath,
+  type TextSearch,
+} from '@helix-agents/core'
+import { toContainerPath } from '../container-path.ts'
+import type { DriverFile, SearchOutcome } from '../driver/port.ts'
+import type { LiveSandbox } from '../live-sandbox.ts'
+import { INTERNAL_NAME, isInternal } from './glob.ts'
+
+/** Bytes that are fetched together. */
+const BATCH_BYTES = 4 * 1024 * 1024
+/** Files that are fetched together, at first: a search that ends early wants few. */
+const FIRST_BATCH = 32
+const MAX_BATCH = 512
+
+interface GrepRequest {
+  readonly options: GrepOptions
+  readonly maxFileBytes: number
+  readonly maxFiles: number
+}
+
+/** A search on its way through the candidates. */
+interface Scan {
+  readonly sandbox: LiveSandbox
+  readonly search: TextSearch
+  readonly collector: GrepCollector
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Lines that match below a path. The container finds the files that hold the text which every
+ * match must hold; only these are fetched, in batches, and matched here. A binary file without
+ * that text holds no match and is not named.
+ */
+export async function grep(
+  sandbox: LiveSandbox,
+  pattern: string,
+  { options, maxFileBytes, maxFiles }: GrepRequest,
+): Promise<GrepResult> {
+  const { signal } = options
+  signal?.throwIfAborted()
+  const search = await compileSearch(pattern, options)
+  const path = normalizePath(options.path ?? '/')
+  const collector = new GrepCollector(options)
+  const outcome = await sandbox.callFile(path, ({ files }) =>
+    files.search(toContainerPath(path), {
+      literal: prefilterOf(search),
+      ignoreCase: false,
+      maxFileBytes: Math.min(collector.maxFileBytes, maxFileBytes),
+      maxFiles,
+      ...(path === '/' && { skip: INTERNAL_NAME }),
+      ...(signal !== undefined && { signal }),
+    }),
+  )
+  signal?.throwIfAborted()
+  for (const file of included(outcome.tooLarge, path, search)) collector.skipLarge(file)
+  await scanFiles({ sandbox, search, collector, signal }, included(outcome.paths, path, search))
+  return withCompleteness(collector.result(), outcome)
+}
+
+/** Text that every file with a match holds, byte by byte; empty when nothing is certain. */
+function prefilterOf({ requiredLiteral }: TextSearch): string {
+  if (requiredLiteral === undefined || requiredLiteral.ignoreCase) return ''
+  const { text } = requiredLiteral
+  // U+FFFD also stands for invalid bytes; a line end may be spelled in two ways.
+  return /[\uFFFD\0\r\n]/.test(text) || !text.isWellFormed() ? '' : text
+}
+
+function included(paths: readonly string[], directory: string, search: TextSearch): string[] {
+  return paths
+    .filter((path) => directory !== '/' || !isInternal(path))
+    .map((path) => (path === '' ? directory : joinPath(directory, path)))
+    .filter((path) => search.includes(path))
+    .toSorted(compareCodePoints)
+}
+
+function withCompleteness(result: GrepResult, outcome: SearchOutcome): GrepResult {
+  return outcome.complete ? result : { ...result, countIsComplete: false }
+}
+
+async function scanFiles(scan: Scan, paths: readonly string[]): Promise<void> {
+  const slice = createTimeSlice()
+  let [next, size] = [0, FIRST_BATCH]
+  while (next < paths.length && !scan.collector.full) {
+    const files = await fetchFiles(scan, paths.slice(next, next + size))
+    next += files.length
+    size = Math.min(size * 2, MAX_BATCH)
+    for (const file of files) {
+      scanFile(scan, file)
+      if (scan.collector.full) return
+      if (slice.due) await slice.pause()
+      scan.signal?.throwIfAborted()
+    }
+  }
+}
+
+function scanFile({ search, collector }: Scan, { path, bytes }: DriverFile): void {
+  // It was there a moment ago: nobody may take it for searched.
+  if (bytes === undefined) return collector.skipLarge(path)
+  if (isBinary(bytes)) collector.skipBinary(path)
+  else search.search(path, decodeText(bytes), collector)
+}
+
+/** As many of the files as fit, at least one. Paths are of the workspace. */
+async function fetchFiles(scan: Scan, paths: readonly string[]): Promise<readonly DriverFile[]> {
+  const { sandbox, signal } = scan
+  const abort = signal === undefined ? {} : { signal }
+  const fetched = await sandbox.callFile('/', async ({ files }) =>
+    files.readMany?.(paths.map(toContainerPath), { maxBytes: BATCH_BYTES, ...abort }),
+  )
+  signal?.throwIfAborted()
+  if (fetched === undefined) return Promise.all(paths.map((path) => fetchFile(scan, path)))
+  const found = fetched.slice(0, paths.length).map(async ({ bytes }, index) => {
+    const path = paths[index] ?? ''
+    // Too large to come with others, or gone.
+    return bytes === undefined ? fetchFile(scan, path) : { path, bytes }
+  })
+  return Promise.all(found)
+}
+
+/** A file may vanish or change its kind while others are searched. */
+async function fetchFile({ sandbox }: Scan, path: string): Promise<DriverFile> {
+  try {
+    const read = sandbox.callFile(path, ({ files }) => files.read(toContainerPath(path)))
+    return { path, bytes: await read }
+  } catch (error) {
+    if (FileSystemError.isInstance(error)) return { path }
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+export { CloudflareSandboxCodeInterpreter } from './cloudflare-sandbox-code-interpreter.ts'
+export { CloudflareSandboxFileSystem } from './cloudflare-sandbox-file-system.ts'
+export { CloudflareSandboxShell } from './cloudflare-sandbox-shell.ts'
+export { CloudflareSandboxSnapshotter } from './cloudflare-sandbox-snapshotter.ts'
+export { CloudflareSandboxWorkspace } from './cloudflare-sandbox-workspace.ts'
+export type {
+  CloudflareSandboxConfig,
+  CloudflareSandboxConfigInput,
+  SandboxMount,
+} from './config.ts'
+export {
+  type ContainerDriverOptions,
+  createContainerDriver,
+} from './driver/container/create-container-driver.ts'
+export type { ContainerHandle } from './driver/container/container-runner.ts'
+export {
+  type Admission,
+  DriverError,
+  type DriverErrorCode,
+  type DriverErrorOptions,
+} from './driver/driver-error.ts'
+export type { CreateSandboxDriver, DriverSettings, SandboxDriver } from './driver/port.ts'
+export {
+  createSdkDriver,
+  type SandboxSource,
+  type SdkDriverOptions,
+} from './driver/sdk-0-12/create-sdk-driver.ts'
+export type { SandboxNamespace, SandboxStub } from './driver/sdk-0-12/stub.ts'
+export { CloudflareSandboxWorkspaceProvider } from './provider.ts'
+export type { CloudflareSandboxWorkspaceProviderOptions } from './provider-options.ts'
+export type { SandboxDirectory, SandboxRecord } from './sandbox-directory.ts'

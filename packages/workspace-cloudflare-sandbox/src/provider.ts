@@ -1,0 +1,109 @@
+import {
+  type OpenedWorkspace,
+  type OpenOptions,
+  type ResolveOptions,
+  type SessionRef,
+  type WorkspaceProvider,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import {
+  type CloudflareSandboxConfig,
+  type CloudflareSandboxConfigInput,
+  parseSandboxConfig,
+  SANDBOX_KIND,
+} from './config.ts'
+import { OpenGate } from './lifecycle/open-gate.ts'
+import { openSandbox } from './lifecycle/open-sandbox.ts'
+import { ProviderMemory } from './lifecycle/provider-memory.ts'
+import { resolveSandbox } from './lifecycle/resolve-sandbox.ts'
+import { toOpenError } from './map-error.ts'
+import {
+  assertBindings,
+  type CloudflareSandboxWorkspaceProviderOptions,
+  readSettings,
+  type SandboxSettings,
+} from './provider-options.ts'
+import { REF_SCHEMA_VERSION } from './ref.ts'
+
+/**
+ * Workspaces in Cloudflare Sandboxes: files, commands, code and snapshots in a container of their
+ * own.
+ *
+ * The disk of a container is gone when it sleeps or is replaced. That is found before the next
+ * operation acts, and told: the registry opens an empty workspace and says so, or the last
+ * snapshot comes back, where `autoRestore` is declared. Mounted buckets stay.
+ */
+export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<CloudflareSandboxConfigInput> {
+  readonly providerId = SANDBOX_KIND
+  readonly capabilities = {
+    fs: true,
+    shell: true,
+    code: true,
+    snapshot: true,
+    branch: true,
+  } as const
+  readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly #options: CloudflareSandboxWorkspaceProviderOptions
+  readonly #settings: SandboxSettings
+  readonly #gate: OpenGate
+  readonly #memory = new ProviderMemory()
+
+  /** @throws {WorkspaceFailedError} `config-invalid`, naming the option. */
+  constructor(options: CloudflareSandboxWorkspaceProviderOptions) {
+    this.#options = options
+    this.#settings = readSettings(options)
+    this.#gate = new OpenGate(options.maxGlobalConcurrentOpens)
+  }
+
+  /** @throws {WorkspaceFailedError} `config-invalid`, naming each bad field or missing binding. */
+  parseConfig(config: unknown): CloudflareSandboxConfig {
+    const parsed = parseSandboxConfig(config)
+    assertBindings(parsed, this.#options)
+    return parsed
+  }
+
+  /**
+   * Starts the sandbox of a session, or finds it running.
+   * @throws {WorkspaceFailedError} `sharing-not-declared`; `config-invalid`; `transient` when the
+   * platform has no room now, with the time it asks for.
+   */
+  open(
+    config: CloudflareSandboxConfigInput,
+    session: SessionRef,
+    options: OpenOptions,
+  ): Promise<OpenedWorkspace> {
+    return this.#guarded(options, async () => {
+      const parsed = this.parseConfig(config)
+      return openSandbox(this.#services(parsed), { ...options, session })
+    })
+  }
+
+  /**
+   * Attaches to a sandbox whose disk is still the one of the ref, brings its snapshot back, or
+   * makes the fork that the ref is of.
+   * @throws {WorkspaceFailedError} `ref-invalid`, also for a sandbox of another session;
+   * `ref-version`; `transient`.
+   * @throws {WorkspaceEvictedError} `lost` when the disk is gone.
+   */
+  resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
+    return this.#guarded(options, async () => {
+      const config = this.parseConfig(options.config ?? { kind: SANDBOX_KIND })
+      return resolveSandbox(this.#services(config), ref, options)
+    })
+  }
+
+  #services(config: CloudflareSandboxConfig) {
+    return { options: this.#options, settings: this.#settings, memory: this.#memory, config }
+  }
+
+  async #guarded(
+    { signal, clock }: OpenOptions,
+    open: () => Promise<OpenedWorkspace>,
+  ): Promise<OpenedWorkspace> {
+    try {
+      return await this.#gate.run(open, { signal, clock: this.#options.clock ?? clock })
+    } catch (error) {
+      throw toOpenError(error)
+    }
+  }
+}

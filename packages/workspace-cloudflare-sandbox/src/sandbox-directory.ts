@@ -1,0 +1,27 @@
+import type { SessionRef } from '@helix-agents/core'
+
+/** A sandbox that the platform runs, or is about to. */
+export interface SandboxRecord {
+  readonly sandboxId: string
+  readonly session: SessionRef
+  /** Name under which the agent declares the workspace. */
+  readonly workspace: string
+  /** It belongs to several sessions. */
+  readonly isShared: boolean
+}
+
+/**
+ * Knows every sandbox there is. The platform lists none, and asking for an unknown one makes it,
+ * so whoever wants to find leftovers has to write down what is opened. A fleet fits here.
+ */
+export interface SandboxDirectory {
+  /**
+   * Awaited before the first contact with a sandbox, at each open and resolve. When it throws, the
+   * sandbox is not made.
+   */
+  noteOpening(record: SandboxRecord): Promise<void>
+  /** The platform has confirmed the end. */
+  noteDestroyed(record: SandboxRecord): Promise<void>
+  /** The end was asked for and is not confirmed: it is owed. */
+  noteDestroyFailed(record: SandboxRecord, cause: unknown): Promise<void>
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { parseSandboxConfig } from '../src/config.ts'
+import { Bench, codeOf, kind } from './double/open-on-double.ts'
+
+const parse = (config: object): unknown => parseSandboxConfig({ kind, ...config })
+
+function problemOf(config: object): string {
+  try {
+    parse(config)
+    return 'accepted'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('defaults', () => {
+  expect(parse({})).toEqual({
+    kind,
+    destroyOnClose: false,
+    backupTtlSeconds: 259_200,
+    transport: 'rpc',
+    env: {},
+    mounts: [],
+    autoRestore: false,
+  })
+})
+
+describe('an id', () => {
+  test.each(['a', 'team-box', 'x'.repeat(63), '0'])('%s is accepted', (id) => {
+    expect(problemOf({ id, shareAcrossSessions: true })).toBe('accepted')
+  })
+
+  test.each([
+    '',
+    'Team-Box',
+    '-a',
+    'a-',
+    'a_b',
+    'a.b',
+    'x'.repeat(64),
+    'www',
+    'root',
+    'hx-abc',
+    'é',
+  ])('%j is refused', (id) => {
+    expect(problemOf({ id, shareAcrossSessions: true })).toMatch(/cloudflare-sandbox: id: /)
+  })
+})
+
+test.each([
+  [{ backupR2Binding: 'OTHER' }, /backupR2Binding: must be BACKUP_BUCKET/],
+  [{ autoRestore: true }, /autoRestore: needs backupR2Binding/],
+  [
+    { autoRestore: true, backupR2Binding: 'BACKUP_BUCKET', id: 'a', shareAcrossSessions: true },
+    /autoRestore: would bring files of one session over/,
+  ],
+  [
+    { backupR2Binding: 'BACKUP_BUCKET', mounts: [{ bucket: 'B', path: '/workspace' }] },
+    /backupR2Binding: a restore would write into the mount/,
+  ],
+  [{ shareAcrossSessions: true }, /shareAcrossSessions: needs an id/],
+  [{ sleepAfter: 'soon' }, /sleepAfter/],
+  [{ sleepAfter: -1 }, /sleepAfter/],
+  [{ transport: 'carrier-pigeon' }, /transport/],
+  [{ env: { 'A-B': 'x' } }, /env/],
+  [{ env: { A: 'x\0' } }, /env\.A: holds a NUL/],
+  [{ mounts: [{ bucket: 'B', path: 'data' }] }, /mounts\.0\.path/],
+  [{ mounts: [{ bucket: 'B', path: '/a/../b' }] }, /mounts\.0\.path: holds dots/],
+  [
+    {
+      mounts: [
+        { bucket: 'B', path: '/a' },
+        { bucket: 'B', path: '/b' },
+      ],
+    },
+    /B is there twice/,
+  ],
+  [
+    {
+      mounts: [
+        { bucket: 'B', path: '/a' },
+        { bucket: 'C', path: '/a' },
+      ],
+    },
+    /two are at \/a/,
+  ],
+])('%j is refused by name', (config, problem) => {
+  expect(problemOf(config)).toMatch(problem)
+})
+
+describe('the bindings of the Worker', () => {
+  const config = {
+    backupR2Binding: 'BACKUP_BUCKET',
+    mounts: [{ bucket: 'DATA', path: '/data' }],
+  } as const
+
+  test('all that are missing are named at once', async () => {
+    const bench = new Bench(config, { bindings: { R2_ACCESS_KEY_ID: 'x' }, localBuckets: false })
+    const error = await bench.open().catch((each: unknown) => each)
+    expect(error).toMatchObject({ code: 'config-invalid' })
+    expect((error as Error).message).toMatch(
+      /BACKUP_BUCKET, CLOUDFLARE_R2_ACCOUNT_ID or CLOUDFLARE_ACCOUNT_ID, R2_SECRET_ACCESS_KEY, BACKUP_BUCKET_NAME, DATA$/,
+    )
+    expect(bench.world.calls).toEqual([])
+  })
+
+  test('simulated buckets need no keys', async () => {
+    const bench = new Bench(config, { bindings: { BACKUP_BUCKET: {}, DATA: {} } })
+    expect((await bench.open()).receipt.outcome).toBe('created')
+  })
+})
+
+test('options of the provider are checked by name', async () => {
+  expect(() => new Bench({}, { maxWholeReadBytes: 0 })).toThrow(/maxWholeReadBytes/)
+  expect(() => new Bench({}, { maxGlobalConcurrentOpens: 0 })).toThrow(/concurrent/)
+  expect(await codeOf(new Bench({}, { maxGlobalConcurrentOpens: 1 }).open())).toBe('no error')
+})

@@ -1,0 +1,51 @@
+import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
+import type { DriverSnapshot, DriverSnapshots } from '../../src/driver/port.ts'
+import type { Container, SandboxWorld, Tree } from './memory-world.ts'
+
+type Limits = Parameters<DriverSnapshots['restore']>[2]
+
+export class MemorySnapshots implements DriverSnapshots {
+  readonly #reach: (name: string) => Promise<Container>
+  readonly #world: SandboxWorld
+
+  constructor(reach: (name: string) => Promise<Container>, world: SandboxWorld) {
+    this.#reach = reach
+    this.#world = world
+  }
+
+  async take(
+    directory: string,
+    { ttlSeconds, signal }: { readonly ttlSeconds: number; readonly signal?: AbortSignal },
+  ): Promise<DriverSnapshot> {
+    const container = await this.#reach('snapshots.take')
+    signal?.throwIfAborted()
+    const id = this.#world.store(await readTree(container, '/'))
+    return { id, directory, expiresAtMs: this.#world.now() + ttlSeconds * 1000, local: true }
+  }
+
+  async restore({ id }: DriverSnapshot, _directory: string, limits: Limits): Promise<void> {
+    const container = await this.#reach('snapshots.restore')
+    const tree = this.#world.backups.get(id)
+    if (tree === undefined) throw new DriverError('snapshot-missing', id, { admitted: 'no' })
+    if (tree.size > limits.maxMembers) {
+      throw new DriverError('snapshot-too-large', id, { admitted: 'no' })
+    }
+    await container.fs.rm('/', { recursive: true })
+    for (const [path, content] of tree) {
+      if (content === null) await container.fs.mkdir(path, { recursive: true })
+      else await container.fs.writeFile(path, content)
+    }
+  }
+}
+
+async function readTree({ fs }: Container, directory: string): Promise<Tree> {
+  const tree = new Map<string, Uint8Array | null>()
+  for (const { path, type } of await fs.ls(directory)) {
+    tree.set(path, type === 'directory' ? null : await fs.readFile(path))
+    if (type !== 'directory') continue
+    for (const [below, content] of await readTree({ fs } as Container, path)) {
+      tree.set(below, content)
+    }
+  }
+  return tree
+}

@@ -1,0 +1,144 @@
+// Every error that a driver knows, at every operation: the class says what the caller does next,
+// and no word of the driver reaches the model.
+import {
+  FileSystemError,
+  HelixError,
+  renderToolError,
+  toToolError,
+  type Workspace,
+} from '@helix-agents/core'
+import {
+  type Admission,
+  DriverError,
+  type DriverErrorCode,
+} from '@helix-agents/workspace-cloudflare-sandbox'
+import { describe, expect, test } from 'vitest'
+import { Bench } from './double/open-on-double.ts'
+
+const SECRET = 'sandbox hx-secret at /var/lib/secret said no'
+
+/** Only of what is not configured the words are shown: they name bindings. */
+const wordsOf = (code: DriverErrorCode): string =>
+  code === 'not-configured' ? 'BACKUP_BUCKET is missing' : SECRET
+
+/** Class and code for each error, where the container has taken the operation. */
+const expected: Readonly<Record<DriverErrorCode, string>> = {
+  unavailable: 'WorkspaceFailedError provider-failed',
+  interrupted: 'WorkspaceEvictedError evicted',
+  replaced: 'WorkspaceEvictedError evicted',
+  'directory-missing': 'WorkspaceFailedError working-directory-missing',
+  'not-found': 'FileSystemError not-found',
+  exists: 'FileSystemError already-exists',
+  'is-directory': 'FileSystemError is-directory',
+  'not-directory': 'FileSystemError not-directory',
+  'not-empty': 'FileSystemError not-empty',
+  'too-large': 'FileSystemError too-large',
+  'name-too-long': 'FileSystemError invalid-path',
+  'read-only': 'FileSystemError read-only',
+  denied: 'FileSystemError permission-denied',
+  'path-escape': 'FileSystemError path-escape',
+  'version-conflict': 'FileSystemError stale-write',
+  'storage-full': 'FileSystemError storage-full',
+  'context-missing': 'ToolInputError invalid-input',
+  'language-missing': 'WorkspaceFailedError capability-missing',
+  'process-missing': 'ToolInputError invalid-input',
+  'snapshot-missing': 'WorkspaceFailedError provider-failed',
+  'snapshot-expired': 'WorkspaceFailedError provider-failed',
+  'snapshot-failed': 'WorkspaceFailedError provider-failed',
+  'snapshot-too-large': 'WorkspaceFailedError provider-failed',
+  'not-configured': 'WorkspaceFailedError config-invalid',
+  'destroy-unconfirmed': 'WorkspaceFailedError provider-failed',
+  failed: 'WorkspaceFailedError provider-failed',
+}
+
+const stream = (): ReadableStream<Uint8Array> => new Blob(['x']).stream()
+
+const operations: Readonly<Record<string, (ws: Workspace) => Promise<unknown>>> = {
+  readFile: ({ fs }) => fs!.readFile('/d/a'),
+  writeFile: ({ fs }) => fs!.writeFile('/d/a', 'x'),
+  appendFile: ({ fs }) => fs!.appendFile('/d/a', 'x'),
+  ls: ({ fs }) => fs!.ls('/d'),
+  glob: ({ fs }) => fs!.glob('**', { path: '/d' }),
+  grep: ({ fs }) => fs!.grep('x', { path: '/d' }),
+  stat: ({ fs }) => fs!.stat('/d/a'),
+  mkdir: ({ fs }) => fs!.mkdir('/d/e'),
+  rm: ({ fs }) => fs!.rm('/d/a'),
+  copy: ({ fs }) => fs!.copy('/d/a', '/d/b'),
+  move: ({ fs }) => fs!.move('/d/a', '/d/b'),
+  readStream: ({ fs }) => fs!.readStream('/d/a'),
+  writeStream: ({ fs }) => fs!.writeStream('/d/a', stream()),
+  run: ({ shell }) => shell!.run('true'),
+  start: ({ shell }) => shell!.start!('true'),
+  list: ({ shell }) => shell!.list!(),
+  output: ({ shell }) => shell!.output!('p1'),
+  kill: ({ shell }) => shell!.kill!('p1'),
+  runCode: ({ code }) => code!.runCode('python', '1'),
+  createContext: ({ code }) => code!.createContext!('python'),
+  snapshot: ({ snapshot }) => snapshot!.snapshot(),
+}
+
+async function provoke(operation: string, error: unknown): Promise<unknown> {
+  const bench = new Bench({ backupR2Binding: 'BACKUP_BUCKET' })
+  const { ws } = await bench.open()
+  bench.world.onCall = () => {
+    throw error
+  }
+  return operations[operation]!(ws).catch((each: unknown) => each)
+}
+
+const nameOf = (error: unknown): string =>
+  HelixError.isInstance(error) ? `${error.name} ${error.code}` : String(error)
+
+describe.each(Object.keys(operations))('%s', (operation) => {
+  test('gives every error its class and code', async () => {
+    const got: Record<string, string> = {}
+    const shown: string[] = []
+    for (const code of Object.keys(expected) as DriverErrorCode[]) {
+      const error = await provoke(
+        operation,
+        new DriverError(code, wordsOf(code), { admitted: 'yes' }),
+      )
+      got[code] = nameOf(error)
+      shown.push(renderToolError(toToolError(error)))
+    }
+    expect(shown.filter((text) => text.includes('secret'))).toEqual([])
+    expect(got).toEqual(expected)
+  })
+
+  test('tells whether it may have run', async () => {
+    const admissions: readonly Admission[] = ['no', 'yes', 'unknown']
+    const told = admissions.map(async (admitted) => {
+      const error = await provoke(operation, new DriverError('interrupted', 'x', { admitted }))
+      return (error as { admitted?: string }).admitted
+    })
+    expect(await Promise.all(told)).toEqual(['no', 'unknown', 'unknown'])
+  })
+
+  test('names the path of the workspace, where it is about a file', async () => {
+    const error = await provoke(operation, new DriverError('denied', 'x', { admitted: 'yes' }))
+    expect(FileSystemError.isInstance(error)).toBe(true)
+    expect((error as FileSystemError).path).toMatch(/^\/(?:$|d(?:\/|$))/)
+  })
+
+  test('lets an error through that is not of a driver', async () => {
+    const reason = new Error('stopped by the caller')
+    expect(await provoke(operation, reason)).toBe(reason)
+  })
+})
+
+test('an operation that found no container is repeated by the registry', async () => {
+  const error = new DriverError('unavailable', 'x', { admitted: 'no', reason: 'starting' })
+  expect(nameOf(await provoke('run', error))).toBe('WorkspaceEvictedError evicted')
+})
+
+test('a call without an answer ends at its deadline, its outcome unknown', async () => {
+  const bench = new Bench({}, { callTimeoutMs: 5000, defaultTimeoutMs: 1000 })
+  const { ws } = await bench.open()
+  bench.world.onCall = () => new Promise(() => {})
+  for (const [operation, call] of Object.entries(operations)) {
+    if (operation === 'writeStream' || operation === 'snapshot') continue
+    const settled = call(ws).catch((each: unknown) => each)
+    await bench.clock.advance(60_000)
+    expect([operation, nameOf(await settled)]).toEqual([operation, 'WorkspaceEvictedError evicted'])
+  }
+})

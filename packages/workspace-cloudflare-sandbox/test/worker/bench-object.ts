@@ -1,0 +1,168 @@
+import { DurableObject } from 'cloudflare:workers'
+import {
+  codeConfigSchema,
+  fileSystemConfigSchema,
+  noopLogger,
+  type OpenedWorkspace,
+  type OpenOptions,
+  shellConfigSchema,
+  snapshotConfigSchema,
+  systemClock,
+  type Workspace,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import {
+  CloudflareSandboxWorkspaceProvider,
+  createSdkDriver,
+  type SandboxSource,
+} from '@helix-agents/workspace-cloudflare-sandbox'
+import { BehaviourRunner, type Transport } from './behaviour-runner.ts'
+import { pacedClock } from './paced-clock.ts'
+import { reproduceRemoval } from './removal-reproduction.ts'
+import {
+  type Answer,
+  type Asked,
+  type CallArguments,
+  type OpenArguments,
+  tellError,
+  toJson,
+} from './protocol.ts'
+
+export interface BenchBindings {
+  readonly SANDBOX: Extract<SandboxSource, { namespace: unknown }>['namespace']
+  readonly IMPATIENT: BenchBindings['SANDBOX']
+  readonly BACKUP_BUCKET: R2Bucket
+}
+
+const SHARED_CONFIG = { kind: 'cloudflare-sandbox' } as const
+
+export function openOptions(): OpenOptions {
+  return {
+    workspace: 'box',
+    capabilities: {
+      fs: fileSystemConfigSchema.parse({ maxFileSizeMb: 512 }),
+      shell: shellConfigSchema.parse({}),
+      code: codeConfigSchema.parse({}),
+      snapshot: snapshotConfigSchema.parse({}),
+    },
+    signal: new AbortController().signal,
+    logger: noopLogger,
+    clock: systemClock,
+  }
+}
+
+/** Stands for the object of an agent: opens workspaces and keeps them over requests. */
+export class BenchObject extends DurableObject<BenchBindings> {
+  readonly #workspaces = new Map<string, Workspace>()
+  #provider: CloudflareSandboxWorkspaceProvider | undefined
+  readonly #runner = new BehaviourRunner(
+    (options) => this.makeProvider(options),
+    (sandbox, transport) => this.#destroy(sandbox, transport),
+  )
+
+  makeProvider(options: OpenArguments['options'] = {}): CloudflareSandboxWorkspaceProvider {
+    const { SANDBOX, IMPATIENT, BACKUP_BUCKET } = this.env
+    const { isImpatient = false, pace = 1, ...others } = options
+    const clock = pace === 1 ? systemClock : pacedClock(pace)
+    return new CloudflareSandboxWorkspaceProvider({
+      driver: createSdkDriver({
+        source: { namespace: isImpatient ? IMPATIENT : SANDBOX },
+        backupBucket: BACKUP_BUCKET,
+        clock,
+      }),
+      localBuckets: true,
+      clock,
+      ...others,
+    })
+  }
+
+  /** One for all that is asked of this object, as an agent has it. */
+  #providerOf({ options }: OpenArguments): CloudflareSandboxWorkspaceProvider {
+    this.#provider ??= this.makeProvider(options)
+    return this.#provider
+  }
+
+  async #destroy(sandboxId: string, transport: Transport): Promise<void> {
+    const driver = createSdkDriver({ source: { namespace: this.env.SANDBOX } })({
+      sandboxId,
+      root: '/workspace',
+      env: {},
+      transport,
+    })
+    await driver.destroy()
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const asked: Asked = await request.json()
+    return Response.json(await this.#answer(asked))
+  }
+
+  async #answer({ program, arguments: given }: Asked): Promise<Answer> {
+    try {
+      return { value: toJson(await this.#run(program, given)) ?? null }
+    } catch (error) {
+      return { error: tellError(error) }
+    }
+  }
+
+  #run(program: Asked['program'], given: Asked['arguments']): Promise<unknown> {
+    switch (program) {
+      case 'behaviour':
+        return this.#runner.run(String(given.id), given.transport === 'http' ? 'http' : 'rpc')
+      case 'open':
+        return this.#open(given as unknown as OpenArguments)
+      case 'resolve':
+        return this.#resolve(given as unknown as OpenArguments & { ref: WorkspaceRef })
+      case 'call':
+        return this.#call(given as unknown as CallArguments)
+      default:
+        return Promise.resolve('touched')
+    }
+  }
+
+  async #open(given: OpenArguments): Promise<unknown> {
+    const { key, sessionId, config } = given
+    const provider = this.#providerOf(given)
+    const session = { sessionId, agentType: 'bench' }
+    const opened = provider.open({ ...SHARED_CONFIG, ...config }, session, openOptions())
+    return this.#keep(key, await opened)
+  }
+
+  async #resolve(given: OpenArguments & { ref: WorkspaceRef }): Promise<unknown> {
+    const { key, sessionId, config, ref } = given
+    const opened = this.#providerOf(given).resolve(ref, {
+      ...openOptions(),
+      session: { sessionId, agentType: 'bench' },
+      config: { ...SHARED_CONFIG, ...config },
+    })
+    return this.#keep(key, await opened)
+  }
+
+  #keep(key: string, { ws, ref, receipt }: OpenedWorkspace): unknown {
+    this.#workspaces.set(key, ws)
+    return { ref, receipt, id: ws.id }
+  }
+
+  async #call({ key, method, given }: CallArguments): Promise<unknown> {
+    const ws = this.#workspaces.get(key)
+    if (ws === undefined) throw new Error(`no workspace ${key} is open`)
+    if (method === 'changedRef') return ws.changedRef
+    if (method === 'reproduceRemoval') return reproduceRemoval(ws)
+    const names = method.split('.')
+    const name = names.pop() ?? ''
+    const [module] = names
+    const target: unknown = module === undefined ? ws : Reflect.get(ws, module)
+    if (typeof target !== 'object' || target === null) throw new Error(`no module ${module}`)
+    const run: unknown = Reflect.get(target, name)
+    if (typeof run !== 'function') throw new Error(`no method ${method}`)
+    const result: unknown = await Reflect.apply(run, target, argumentsOf(method, given))
+    return result instanceof ReadableStream ? new Response(result).text() : result
+  }
+}
+
+/** No stream crosses to this object: its text does. */
+function argumentsOf(method: string, given: readonly unknown[]): readonly unknown[] {
+  if (method !== 'fs.writeStream') return given
+  const [path, content, ...others] = given
+  return [path, new Blob([String(content)]).stream(), ...others]
+}
