@@ -1,4 +1,5 @@
 import type { Clock, SessionStateStore } from '@helix-agents/core'
+import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
 /** Where text goes: a terminal, a pipe or a file. */
 export interface TextStream {
@@ -8,14 +9,30 @@ export interface TextStream {
   readonly columns?: number
 }
 
+/** Where text comes from: a person at a terminal, a pipe or a file. */
+export interface TextInput {
+  readonly isTTY?: boolean
+  /** The next line; empty at the end. */
+  readLine(): Promise<string>
+  /** Everything up to the end. */
+  readAll(): Promise<string>
+}
+
 /** A session database that was opened for reading. */
 export interface OpenedSessions {
   readonly stateStore: SessionStateStore
   close(): Promise<void> | void
 }
 
+/** A ledger of sandboxes that was opened for reading. */
+export interface OpenedLedger {
+  readonly store: FleetStore
+  close(): Promise<void> | void
+}
+
 /** What the commands need of the machine. */
 export interface CliHost {
+  readonly stdin: TextInput
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly env: Readonly<Record<string, string | undefined>>
@@ -23,6 +40,8 @@ export interface CliHost {
   readonly fetch: typeof globalThis.fetch
   /** Opens an existing database without changing it; never makes one. */
   readonly openSessions: (file: string) => Promise<OpenedSessions>
+  /** The same for a ledger of sandboxes. */
+  readonly openLedger: (file: string) => Promise<OpenedLedger>
   /** Whether the reader of the output went away: work for nobody can stop. */
   readonly isOutputClosed: () => boolean
 }

@@ -1,7 +1,9 @@
 import { systemClock } from '@helix-agents/core'
 import type { CliHost } from './cli-host.ts'
+import { openLedgerDatabase } from './commands/fleet/open-ledger.ts'
 import { openSessionDatabase } from './commands/sessions/open-database.ts'
 import { exitCodes } from './exit-codes.ts'
+import { createTextInput } from './text-input.ts'
 
 /**
  * The machine of this process. A reader that goes away (`helix … | head -1`) is no error: what is
@@ -18,12 +20,14 @@ export function createNodeHost(): CliHost {
   // There is nobody left to tell.
   process.stderr.on('error', () => undefined)
   return {
+    stdin: createTextInput(() => process.stdin),
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,
     fetch: globalThis.fetch,
     openSessions: openSessionDatabase,
+    openLedger: openLedgerDatabase,
     isOutputClosed: () => isOutputClosed,
   }
 }

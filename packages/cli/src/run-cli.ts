@@ -16,6 +16,7 @@ Exit codes: 0 done · 1 something needs attention · 2 usage · 3 not there, no 
 Examples:
   helix sessions list --db data/helix.db
   helix healthz http://localhost:8787/healthz/6f1c
+  helix fleet list --stuck
   helix reap --dry-run
   helix sessions show --help`
 
@@ -43,7 +44,9 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
 function createProgram(context: CommandContext): Command {
   const { stdout, stderr } = context.host
   const program = new Command('helix')
-    .description('Looks after agents of Helix: their sessions, workspaces and left-overs.')
+    .description(
+      'Looks after agents of Helix: their sessions, workspaces, sandboxes and left-overs.',
+    )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .helpCommand('help [command]', 'print help for a command')

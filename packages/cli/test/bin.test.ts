@@ -1,10 +1,14 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createFleetApp, Fleet } from '@helix-agents/sandbox-fleet'
+import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
+import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, runHelix, runShell, startHelix } from './child-process.ts'
 import { addSession } from './commands/sessions/sample-sessions.ts'
@@ -141,5 +145,56 @@ describe('helix healthz', SLOW, () => {
     respond = (_, response) => response.end('{"workspaces":[]}')
     const { code, out } = await runShell(`helix healthz ${url} --watch 1 --json | head -1`, folder)
     expect([code, out.split('\n').length]).toEqual([0, 2])
+  })
+})
+
+describe('helix fleet', SLOW, () => {
+  it('reads a ledger that is in use and leaves it as it is', async () => {
+    const file = join(folder, 'fleet.db')
+    const { store, close } = await openSqliteFleetStore(file)
+    const fleet = new Fleet({ store, drivers: [], environment: 'test' })
+    const reporter = fleet.reporter()
+    reporter.opened({ id: 'sb-1', provider: 'local-bash', agentType: 'tester' })
+    await reporter.flush()
+    expect(await runHelix('fleet', 'stats', '--db', file)).toMatchObject({ code: 0, err: '' })
+    const list = await runHelix('fleet', 'list', '--db', file)
+    expect([list.code, list.err]).toEqual([0, ''])
+    expect(list.out.split('\n')[1]).toMatch(/^sb-1 +running +\w+ +\w+ +tester/)
+    expect(await runHelix('fleet', 'show', 'sb-2', '--db', file)).toMatchObject({ code: 3 })
+    await reporter.stop()
+    await close()
+  })
+  it('never makes a ledger, and tells a file that is none', async () => {
+    const missing = join(folder, 'no-fleet.db')
+    expect(await runHelix('fleet', 'stats', '--db', missing)).toMatchObject({ code: 3, out: '' })
+    expect(existsSync(missing)).toBe(false)
+    // A database of sessions.
+    expect(await runHelix('fleet', 'stats', '--db', database)).toMatchObject({ code: 3, out: '' })
+    const file = join(folder, 'no-database.db')
+    writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
+    expect(await runHelix('fleet', 'stats', '--db', file)).toMatchObject({ code: 1, out: '' })
+  })
+  it('talks to a server, with a token from a file or from stdin', async () => {
+    const token = 'a-token-of-the-operator'
+    const { store, close } = await openSqliteFleetStore(':memory:')
+    const fleet = new Fleet({ store, drivers: [], environment: 'test' })
+    const server = serve({
+      fetch: createFleetApp({ fleet, adminToken: token }).fetch,
+      hostname: '127.0.0.1',
+      port: 0,
+    })
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const file = join(folder, 'token')
+    writeFileSync(file, `${token}\n`)
+    const args = ['--url', url, '--token-file', file]
+    expect(await runHelix('fleet', 'stats', ...args)).toMatchObject({ code: 0, err: '' })
+    expect(await runHelix('fleet', 'cleanup', ...args)).toMatchObject({ code: 0, out: '' })
+    expect(await runHelix('fleet', 'emergency', ...args)).toMatchObject({ code: 2, out: '' })
+    const piped = `helix fleet stats --url ${url} --token-file - < token`
+    expect(await runShell(piped, folder)).toMatchObject({ code: 0, err: '' })
+    expect(await runHelix('fleet', 'stats', '--url', url)).toMatchObject({ code: 3, out: '' })
+    server.close()
+    await close()
   })
 })

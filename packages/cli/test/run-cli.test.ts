@@ -25,6 +25,15 @@ describe('helix', () => {
     [['sessions', 'list', '-h']],
     [['sessions', 'show', '--help']],
     [['healthz', '--help']],
+    [['fleet', '--help']],
+    [['fleet', 'stats', '--help']],
+    [['fleet', 'list', '--help']],
+    [['fleet', 'show', '--help']],
+    [['fleet', 'logs', '--help']],
+    [['fleet', 'terminate', '--help']],
+    [['fleet', 'cleanup', '--help']],
+    [['fleet', 'emergency', '--help']],
+    [['fleet', 'reconcile', '--help']],
   ])('prints help for %j, with lines of 100 columns at most', async (args) => {
     const { code, out, err } = await new TestHost().run(args, { columns: 100 })
     expect([code, err]).toEqual([0, ''])
@@ -42,6 +51,11 @@ describe('helix', () => {
     [['sessions', 'list', '--limit', '0']],
     [['sessions', 'list', '--status', 'odd']],
     [['reap', '--root']],
+    [['fleet']],
+    [['fleet', 'nonsense']],
+    [['fleet', 'list', '--status', 'odd']],
+    [['fleet', 'terminate']],
+    [['fleet', 'stats', '--timeout', '5']],
     [['help', 'nonsense']],
   ])('does not understand %j', async (args) => {
     const { code, out, err } = await new TestHost().run(args)
@@ -134,6 +148,48 @@ describe('what a hostile model or server wrote', () => {
           const args = ['healthz', 'http://localhost/healthz/s', ...(isJson ? ['--json'] : [])]
           const { out, err } = await host.run(args, { isTTY: true })
           expect(out + err).not.toMatch(DANGEROUS)
+        }
+      }),
+    )
+  })
+  it('never reaches the terminal raw: answers of a fleet', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.boolean(), async (hostile, isJson) => {
+        const host = new TestHost()
+        host.env = { NO_COLOR: '1', HELIX_FLEET_URL: 'http://fleet.test' }
+        const finding = { code: hostile, severity: 'critical', reason: hostile, action: hostile }
+        const time = '2026-01-01T00:00:00.000Z'
+        const sandbox = {
+          id: hostile,
+          status: hostile,
+          created_at: time,
+          age_minutes: 1,
+          agent_type: hostile,
+          kill_reason: hostile,
+          kill_detail: hostile,
+          last_error: { code: hostile, message: hostile },
+          findings: [finding],
+          history: [{ at: time, event: hostile, status: hostile, detail: hostile }],
+        }
+        const item = { id: hostile, provider: hostile, action: hostile, reason: hostile }
+        const pass = { pass: hostile, dry_run: false, outcome: hostile, error: hostile }
+        const refused = { provider: hostile, because: hostile, detail: hostile }
+        const answers: readonly (readonly [string[], unknown])[] = [
+          [['list'], [sandbox]],
+          [['show', 'sb'], sandbox],
+          [['logs', 'sb'], { lines: [hostile] }],
+          [['terminate', 'sb'], { id: hostile, outcome: hostile }],
+          [['reconcile'], { ...pass, items: [{ ...item, outcome: hostile }], refused: [refused] }],
+        ]
+        for (const [args, body] of answers) {
+          for (const status of [200, 502]) {
+            const failure = { error: { code: hostile, message: hostile } }
+            const answer = status === 200 ? body : failure
+            host.fetch = async () => Response.json(answer, { status })
+            const command = ['fleet', ...args, ...(isJson ? ['--json'] : [])]
+            const { out, err } = await host.run(command, { isTTY: true })
+            expect(out + err).not.toMatch(DANGEROUS)
+          }
         }
       }),
     )

@@ -1,5 +1,6 @@
 import type { SessionStateStore } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
+import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
 
@@ -33,16 +34,25 @@ export interface Ran {
 /** A machine in memory: a store, a clock, a network. */
 export class TestHost {
   stateStore: SessionStateStore = new InMemoryStateStore()
+  fleetStore: FleetStore = new MemoryFleetStore()
   readonly clock = new ManualClock(1_000_000)
   readonly opened: string[] = []
   closed = 0
   env: Record<string, string> = {}
   fetch: typeof globalThis.fetch = async () => Promise.reject(new Error('no network'))
   isOutputClosed = () => false
+  /** What a person types, or a pipe brings. */
+  input = ''
+  hasPerson = false
 
   async run(args: readonly string[], terminal: Terminal = {}): Promise<Ran> {
     const [stdout, stderr] = [new RecordingStream(terminal), new RecordingStream(terminal)]
     const host: CliHost = {
+      stdin: {
+        isTTY: this.hasPerson,
+        readLine: async () => this.input.split('\n')[0] ?? '',
+        readAll: async () => this.input,
+      },
       stdout,
       stderr,
       env: this.env,
@@ -51,6 +61,10 @@ export class TestHost {
       openSessions: async (file) => {
         this.opened.push(file)
         return { stateStore: this.stateStore, close: () => void (this.closed += 1) }
+      },
+      openLedger: async (file) => {
+        this.opened.push(file)
+        return { store: this.fleetStore, close: () => void (this.closed += 1) }
       },
       isOutputClosed: () => this.isOutputClosed(),
     }

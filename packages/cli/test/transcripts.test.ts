@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkspaceDescription } from '@helix-agents/core'
 import { describe, expect, it } from 'vitest'
+import { SampleFleet } from './commands/fleet/sample-fleet.ts'
 import { TestHost } from './test-host.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -85,6 +86,20 @@ async function addRun({ stateStore }: TestHost, sample: SampleRun): Promise<void
   await stateStore.endRun({ ...write, now: now + sample.tookMs, status, ...owed })
 }
 
+/** The sandboxes that the pages talk of. */
+async function createFleetHost(): Promise<TestHost> {
+  const sample = new SampleFleet()
+  await sample.add('sandbox-41', { agentType: 'repairer', taskId: 'task-7' })
+  await sample.later(9)
+  await sample.fleet.cleanup()
+  await sample.addOwed('sandbox-42')
+  await sample.later(2)
+  const request = { id: 'sandbox-43', provider: 'sample', agentType: 'bookkeeper' }
+  await sample.fleet.admission.open(request, async () => {})
+  await sample.later(1)
+  return sample.host
+}
+
 /** Commands and what the page says that they print. */
 function transcriptsOf(page: string): (readonly [command: string, output: string])[] {
   const fences = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```text\n([\s\S]*?)^```$/gm)
@@ -96,7 +111,9 @@ function transcriptsOf(page: string): (readonly [command: string, output: string
 
 describe.each(['packages/cli/README.md', 'docs/guide/cli.md'])('%s', (page) => {
   it.each(transcriptsOf(page))('shows what `helix %s` prints', async (command, output) => {
-    const { out } = await (await createHost()).run(command.split(' '))
+    const isOfFleet = command.startsWith('fleet')
+    const host = isOfFleet ? await createFleetHost() : await createHost()
+    const { out } = await host.run(command.split(' '))
     expect(out).toBe(output)
   })
 })

@@ -1,4 +1,5 @@
 import type { RegisterCommand } from './command-context.ts'
+import { registerFleet } from './fleet/fleet-command.ts'
 import { registerHealthz } from './healthz/healthz-command.ts'
 import { registerReap } from './reap-command.ts'
 import { registerSessions } from './sessions/sessions-command.ts'
@@ -7,5 +8,6 @@ import { registerSessions } from './sessions/sessions-command.ts'
 export const registeredCommands: readonly RegisterCommand[] = [
   registerSessions,
   registerHealthz,
+  registerFleet,
   registerReap,
 ]

@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { resolve } from 'node:path'
 import type { OpenedSessions } from '../../cli-host.ts'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { findDatabase } from '../../input/find-database.ts'
 
 /**
  * Opens a session database for reading. None is ever made.
@@ -11,10 +10,7 @@ import { exitCodes } from '../../exit-codes.ts'
  * @throws {StateStoreError} `corrupt`, `schema-version`, `unavailable`
  */
 export async function openSessionDatabase(file: string): Promise<OpenedSessions> {
-  const path = resolve(file)
-  const stats = await stat(path).catch(() => undefined)
-  if (stats === undefined) throw unreachable(`there is no database ${path}: name one with --db`)
-  if (!stats.isFile()) throw unreachable(`${path} is no file`)
+  const path = await findDatabase(file)
   const { openSqliteStores } = await importStores()
   return openSqliteStores(path, { readOnly: true })
 }
@@ -29,8 +25,4 @@ async function importStores() {
     const message = `sessions need Node 22.18 or newer, and this is ${process.version}`
     throw new CommandError(exitCodes.failure, message, { cause })
   }
-}
-
-function unreachable(message: string): CommandError {
-  return new CommandError(exitCodes.unreachable, message)
 }

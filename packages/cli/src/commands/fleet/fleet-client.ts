@@ -1,0 +1,139 @@
+import * as z from 'zod'
+import { CommandError } from '../../command-error.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { readBody } from '../healthz/read-body.ts'
+import { failureSchema } from './fleet-answers.ts'
+
+/** One call of the API of a fleet. */
+export interface FleetCall {
+  readonly method?: 'GET' | 'POST' | 'DELETE'
+  /** Below the address of the fleet. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+/** Sends a call and gives back what came of it; throws what a network throws. */
+export type SendFleetCall = (call: FleetCall) => Promise<Response>
+
+/** What an address answered. */
+export interface FleetAnswer<T> {
+  readonly body: T
+  /** Where the next page begins. */
+  readonly nextCursor?: string
+}
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+
+/** A fleet, behind its HTTP API or in a ledger on this machine. */
+export class FleetClient {
+  /** For messages. */
+  readonly #place: string
+  readonly #send: SendFleetCall
+
+  constructor(place: string, send: SendFleetCall) {
+    this.#place = place
+    this.#send = send
+  }
+
+  /** @throws {CommandError} for anything but an answer of the expected form. */
+  async call<S extends z.ZodType>(
+    request: FleetCall,
+    schema: S,
+  ): Promise<FleetAnswer<z.output<S>>> {
+    const { text, cursor } = await this.#text(request)
+    const body = schema.safeParse(parseJson(text))
+    if (!body.success) {
+      throw this.#unreachable(`this is not a fleet\n${z.prettifyError(body.error)}`)
+    }
+    return { body: body.data, ...(cursor !== undefined && { nextCursor: cursor }) }
+  }
+
+  /** The answer as it is. @throws {CommandError} */
+  async text(request: FleetCall): Promise<string> {
+    return (await this.#text(request)).text
+  }
+
+  async #text(request: FleetCall): Promise<{ text: string; cursor: string | undefined }> {
+    const response = await this.#reach(request)
+    const text = await this.#read(response)
+    if (!response.ok) throw this.#refusal(response.status, text)
+    return { text, cursor: cursorOf(response) }
+  }
+
+  async #reach(request: FleetCall): Promise<Response> {
+    try {
+      return await this.#send(request)
+    } catch (error) {
+      throw this.#unreachable(reasonOf(error), error)
+    }
+  }
+
+  async #read(response: Response): Promise<string> {
+    let text: string | undefined
+    try {
+      text = await readBody(response, MAX_ANSWER_BYTES)
+    } catch (error) {
+      throw this.#unreachable(reasonOf(error), error)
+    }
+    if (text === undefined) throw this.#unreachable('the answer is too long')
+    return text
+  }
+
+  /** What the server said is shown when it is an error of a fleet, and nothing else of it. */
+  #refusal(status: number, text: string): CommandError {
+    const failure = failureSchema.safeParse(parseJson(text))
+    const { code, message } = failure.success
+      ? failure.data.error
+      : { code: '', message: explain(status) }
+    if (status === 401 || status === 403) return this.#unreachable(explain(status))
+    const suffix = code === '' ? `HTTP ${status}` : `${code}, HTTP ${status}`
+    if (status === 400 && failure.success) {
+      return new CommandError(exitCodes.usage, `${message} (${suffix})`)
+    }
+    if (status === 409) return new CommandError(exitCodes.findings, `${message} (${suffix})`)
+    return this.#unreachable(`${message} (${suffix})`)
+  }
+
+  #unreachable(reason: string, cause?: unknown): CommandError {
+    return new CommandError(exitCodes.unreachable, `${this.#place}: ${reason}`, { cause })
+  }
+}
+
+/** The address of a call below that of its fleet. */
+export function addressOf(base: URL, { path, query = {} }: FleetCall): URL {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/+$/, '') + path
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  return url
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function cursorOf(response: Response): string | undefined {
+  const target = /<(?<target>[^>]*)>; *rel="next"/.exec(response.headers.get('link') ?? '')
+  const next = target?.groups?.target ?? ''
+  if (!URL.canParse(next, 'http://fleet')) return undefined
+  return new URL(next, 'http://fleet').searchParams.get('cursor') ?? undefined
+}
+
+function explain(status: number): string {
+  if (status === 401) return 'it wants a token: $HELIX_FLEET_TOKEN or --token-file (HTTP 401)'
+  if (status === 403) return 'it refuses the token (HTTP 403)'
+  if (status === 404) return 'this is not a fleet'
+  return status >= 300 && status < 400 ? 'the server redirects' : 'the server does not answer'
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return 'no answer in time (--timeout)'
+  const { cause } = error
+  return cause instanceof Error ? `${error.message}: ${cause.message || cause.name}` : error.message
+}

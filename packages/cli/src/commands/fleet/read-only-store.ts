@@ -1,0 +1,25 @@
+import { FleetError } from '@helix-agents/core'
+import type { FleetStore } from '@helix-agents/sandbox-fleet'
+
+/** A ledger of which nothing is changed: what is noted beside a look is dropped. */
+export function readOnlyStore(store: FleetStore): FleetStore {
+  return {
+    get: (id) => store.get(id),
+    list: (query) => store.list(query),
+    due: (query) => store.due(query),
+    counts: (environment) => store.counts(environment),
+    usageSince: (since) => store.usageSince(since),
+    readState: (key) => store.readState(key),
+    create: refuse,
+    update: refuse,
+    prune: refuse,
+    addUsage: refuse,
+    acquireLease: async () => undefined,
+    releaseLease: async () => {},
+    writeState: async () => {},
+  }
+}
+
+async function refuse(): Promise<never> {
+  throw new FleetError('not-supported', 'the ledger is open for reading')
+}

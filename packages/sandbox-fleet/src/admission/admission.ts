@@ -1,0 +1,161 @@
+import { FleetError, withDeadline } from '@helix-agents/core'
+import { type FleetContext, ruleContext, targetOf, toSandboxError } from '../fleet-context.ts'
+import { fleetMessages } from '../fleet-messages.ts'
+import type { SandboxLabels, SandboxRecord } from '../ledger/sandbox-record.ts'
+import {
+  ownerClaim,
+  recordFailed,
+  recordOpened,
+  recordProvisioning,
+  type SandboxDescription,
+} from '../report/ledger-writes.ts'
+import { AdmissionQueue } from './admission-queue.ts'
+import { SandboxLease } from './sandbox-lease.ts'
+
+const POLL_MS = 1000
+const DEFAULT_QUEUE_TIMEOUT_MS = 60_000
+
+export interface AdmissionRequest extends SandboxDescription {
+  /** Who uses it. Default: a name of this process. */
+  readonly holder?: string
+  /** Takes one that waits in this pool, if there is one, instead of making one. */
+  readonly pool?: string
+  /** What happens while as many as allowed are active. Default `refuse`. */
+  readonly onFull?: 'queue' | 'refuse'
+  /** Longest wait in the queue, in milliseconds. Default 60 000. */
+  readonly queueTimeoutMs?: number
+}
+
+/** Makes the sandbox of this id. The signal aborts when it takes too long. */
+export type CreateSandbox = (id: string, signal: AbortSignal) => Promise<void>
+
+/** Lets in as many sandboxes as allowed, and no more, however many processes ask. */
+export class Admission {
+  readonly #context: FleetContext
+  readonly #queue = new AdmissionQueue()
+
+  constructor(context: FleetContext) {
+    this.#context = context
+  }
+
+  /** How many wait for room in this process. */
+  get queueLength(): number {
+    return this.#queue.length
+  }
+
+  /**
+   * Takes a place, records the intent, makes the sandbox, and holds it.
+   * @throws {FleetError} `capacity-exhausted` (`Maximum sandbox limit reached`), `driver-failed`
+   * when it could not be made in time, `already-exists`, `invalid-record`; and what `create` throws.
+   */
+  async open(request: AdmissionRequest, create: CreateSandbox): Promise<SandboxLease> {
+    const { holder = `process:${this.#context.instanceId}` } = request
+    const reused = await this.#takeFromPool(request, holder)
+    if (reused !== undefined) return this.#lease(reused, holder, true)
+    await this.#reserve(request, holder)
+    await this.#make(request, holder, create)
+    const opened = await recordOpened(this.#context, describe(request), holder)
+    return this.#lease(opened, holder, false)
+  }
+
+  #lease({ id, lifetime }: SandboxRecord, holder: string, wasReused: boolean): SandboxLease {
+    const onEnd = (): void => this.#queue.wakeFirst()
+    return new SandboxLease(this.#context, { id, lifetime, holder, wasReused, onEnd })
+  }
+
+  async #reserve(request: AdmissionRequest, holder: string): Promise<void> {
+    const { clock, policy } = this.#context
+    const maxActive = policy.maxConcurrentSandboxes
+    const attempt = () =>
+      recordProvisioning(this.#context, describe(request), { holder, maxActive })
+    if (request.onFull !== 'queue') {
+      await attempt()
+      return
+    }
+    const { queueTimeoutMs: timeoutMs = DEFAULT_QUEUE_TIMEOUT_MS } = request
+    await this.#queue.wait(attempt, { clock, timeoutMs, pollMs: POLL_MS })
+  }
+
+  async #make(
+    { id, provider }: AdmissionRequest,
+    holder: string,
+    create: CreateSandbox,
+  ): Promise<void> {
+    const { clock, policy } = this.#context
+    const timeoutMs = policy.provisionTimeoutMs
+    const overrun = new AbortController()
+    const onTimeout = (): FleetError => {
+      const error = new FleetError(
+        'driver-failed',
+        `the provider ${provider} did not make a sandbox within ${timeoutMs} ms`,
+        { sandboxId: id },
+      )
+      overrun.abort(error)
+      return error
+    }
+    try {
+      await withDeadline(create(id, overrun.signal), { clock, timeoutMs, onTimeout })
+    } catch (error) {
+      await this.#noteFailure(id, holder, error)
+      throw error
+    }
+  }
+
+  async #noteFailure(id: string, holder: string, error: unknown): Promise<void> {
+    try {
+      await recordFailed(this.#context, id, { ...toSandboxError(error), holder })
+    } catch (err) {
+      this.#context.logger.warn({ sandboxId: id, err }, fleetMessages.reportLost)
+    }
+    this.#queue.wakeFirst()
+  }
+
+  /** Who claims first has it; one that is not seen running is left to the cleanup. */
+  async #takeFromPool(
+    request: AdmissionRequest,
+    holder: string,
+  ): Promise<SandboxRecord | undefined> {
+    const { pool, provider } = request
+    if (pool === undefined) return undefined
+    const { environment, store } = this.#context
+    const { records } = await store.list({ status: 'running', provider, environment, pool })
+    for (const record of records) {
+      // What one tenant left in it is nobody else's to see.
+      if (record.tenant !== request.tenant) continue
+      if (await this.#claim(record, request, holder)) return record
+    }
+    return undefined
+  }
+
+  async #claim(record: SandboxRecord, request: AdmissionRequest, holder: string): Promise<boolean> {
+    const { clock, drivers, rules, store } = this.#context
+    if (rules.isUnclaimed(record, ruleContext(this.#context))) return false
+    const probe = await drivers.get(record.provider)?.inspect(targetOf(record))
+    if (probe?.state !== 'running') return false
+    try {
+      const { sessionId: _s, agentType: _a, taskId: _t, ...rest } = record
+      const claim = ownerClaim(this.#context, holder)
+      const version = record.version + 1
+      const next = { ...rest, ...labelsOf(request), version, claim, lastActivityAt: clock.now() }
+      await store.update(next)
+      return true
+    } catch (error) {
+      if (FleetError.isInstance(error) && error.code === 'conflict') return false
+      throw error
+    }
+  }
+}
+
+/** Whose it is from now on. */
+function labelsOf({ agentType, sessionId, taskId }: AdmissionRequest): SandboxLabels {
+  return {
+    ...(agentType !== undefined && { agentType }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(taskId !== undefined && { taskId }),
+  }
+}
+
+function describe(request: AdmissionRequest): SandboxDescription {
+  const { holder: _h, pool: _p, onFull: _o, queueTimeoutMs: _q, ...description } = request
+  return description
+}

@@ -1,0 +1,163 @@
+import { FleetError, withDeadline } from '@helix-agents/core'
+import type { FleetContext } from '../fleet-context.ts'
+import { fleetMessages } from '../fleet-messages.ts'
+import type { KillReason } from '../ledger/sandbox-record.ts'
+import { recordActivity, recordReleased, renewClaim } from '../report/ledger-writes.ts'
+import { terminateSandbox, type TerminateOutcome } from '../sweep/terminate-sandbox.ts'
+
+export interface SandboxLeaseParts {
+  readonly id: string
+  /** The life that is held. */
+  readonly lifetime: number
+  /** It served somebody else before. */
+  readonly wasReused: boolean
+  readonly holder: string
+  /** Called once, when it is let go or ended. */
+  readonly onEnd: () => void
+}
+
+export interface RunOptions {
+  /** Default: `operationTimeoutMs` of the policy. */
+  readonly timeoutMs?: number
+}
+
+/** The right to use one sandbox. It is renewed until it is let go, or the sandbox is ended. */
+export class SandboxLease {
+  readonly id: string
+  readonly wasReused: boolean
+  readonly #context: FleetContext
+  readonly #holder: string
+  readonly #lifetime: number
+  /** Aborts when the fleet took the sandbox. */
+  readonly #taken = new AbortController()
+  readonly #onEnd: () => void
+  #cancelTimer: () => void = () => {}
+  #isOver = false
+
+  constructor(context: FleetContext, parts: SandboxLeaseParts) {
+    this.id = parts.id
+    this.wasReused = parts.wasReused
+    this.#context = context
+    this.#holder = parts.holder
+    this.#lifetime = parts.lifetime
+    this.#onEnd = parts.onEnd
+    this.#keep()
+  }
+
+  /**
+   * Runs an operation in the sandbox. One that takes too long is aborted, and its sandbox ended:
+   * what hangs in it would go on. Its signal also aborts when somebody else ended the sandbox.
+   * @throws {FleetError} `operation-timeout`; `invalid-transition` when the sandbox was let go or
+   * ended; and whatever `operation` throws.
+   */
+  async run<T>(
+    operation: (signal: AbortSignal) => Promise<T>,
+    options: RunOptions = {},
+  ): Promise<T> {
+    if (this.#isOver) {
+      throw new FleetError('invalid-transition', 'the sandbox was let go', { sandboxId: this.id })
+    }
+    const { clock, policy } = this.#context
+    const { timeoutMs = policy.operationTimeoutMs } = options
+    const overrun = new AbortController()
+    const onTimeout = (): FleetError => {
+      const error = new FleetError('operation-timeout', `it took more than ${timeoutMs} ms`, {
+        sandboxId: this.id,
+      })
+      overrun.abort(error)
+      return error
+    }
+    const signal = AbortSignal.any([overrun.signal, this.#taken.signal])
+    try {
+      const result = await withDeadline(operation(signal), { clock, timeoutMs, onTimeout })
+      await this.#note(true, false)
+      return result
+    } catch (error) {
+      await this.#note(false, overrun.signal.aborted)
+      if (overrun.signal.aborted) await this.#endHung(timeoutMs)
+      throw error
+    }
+  }
+
+  /** Lets it go: into a pool to be used again, or for nobody, to be cleaned up. */
+  async release(options: { readonly pool?: string } = {}): Promise<void> {
+    if (!this.#end()) return
+    const { clock, policy } = this.#context
+    const until = clock.now() + policy.poolRetentionMs
+    const { pool } = options
+    const claim = pool === undefined ? undefined : ({ kind: 'pool', holder: pool, until } as const)
+    await recordReleased(this.#context, this.id, { holder: this.#holder, claim })
+    this.#onEnd()
+  }
+
+  /** Destroys it now. */
+  async terminate(detail = 'its owner is done'): Promise<TerminateOutcome> {
+    this.#end()
+    try {
+      return await this.#destroy('owner-closed', detail)
+    } finally {
+      this.#onEnd()
+    }
+  }
+
+  async #endHung(timeoutMs: number): Promise<void> {
+    this.#end()
+    const detail = `an operation took more than ${timeoutMs} ms`
+    await this.#quietly(() => this.#destroy('operation-timeout', detail))
+    this.#onEnd()
+  }
+
+  /** Never a later life of the same id. */
+  #destroy(reason: KillReason, detail: string): Promise<TerminateOutcome> {
+    const request = { reason, detail, by: this.#holder, lifetime: this.#lifetime }
+    return terminateSandbox(this.#context, this.id, request)
+  }
+
+  async #note(succeeded: boolean, timedOut: boolean): Promise<void> {
+    const { clock, store } = this.#context
+    const at = clock.now()
+    const timeouts = timedOut ? 1 : 0
+    const renewal = { holder: this.#holder, lifetime: this.#lifetime }
+    await this.#quietly(async () => {
+      await store.addUsage({ executions: 1, timeouts }, at)
+      const activity = { at, operations: 1, timeouts, timeoutsInARow: timeouts, succeeded }
+      await recordActivity(this.#context, this.id, { ...activity, ...renewal })
+    })
+  }
+
+  /** The operation has its own result, whatever the ledger does. */
+  async #quietly(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (err) {
+      this.#context.logger.warn({ sandboxId: this.id, err }, fleetMessages.reportLost)
+    }
+  }
+
+  #keep(): void {
+    const { clock, policy } = this.#context
+    this.#cancelTimer = clock.setTimer(policy.ownerLeaseMs / 3, () => {
+      void this.#quietly(() => this.#renew())
+      if (!this.#isOver) this.#keep()
+    })
+  }
+
+  async #renew(): Promise<void> {
+    const renewal = { holder: this.#holder, lifetime: this.#lifetime }
+    if (await renewClaim(this.#context, this.id, renewal)) return
+    if (!this.#end()) return
+    const error = new FleetError('invalid-transition', 'the sandbox was ended', {
+      sandboxId: this.id,
+    })
+    this.#taken.abort(error)
+    this.#onEnd()
+  }
+
+  /** @returns false when it is over already. */
+  #end(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#cancelTimer()
+    return true
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonValue } from '@helix-agents/core'
+import * as z from 'zod'
+
+/**
+ * `sandbox_timeout_high`: too many operations take too long. `sandbox_leak_detected`: too many
+ * sandboxes are active. `sandbox_cleanup_not_running`: no pass has ended for a while.
+ * `sandbox_destroy_owed`: sandboxes that should be gone are not.
+ */
+export type AlertName =
+  | 'sandbox_timeout_high'
+  | 'sandbox_leak_detected'
+  | 'sandbox_cleanup_not_running'
+  | 'sandbox_destroy_owed'
+
+/** An alert begins or ends. */
+export interface Alert {
+  readonly name: AlertName
+  readonly severity: 'warning' | 'critical'
+  readonly state: 'firing' | 'resolved'
+  readonly environment: string
+  /** What was measured, and the limit it passed. */
+  readonly value: number
+  readonly threshold: number
+  readonly message: string
+  /** True when it is to be passed on to people: it is far worse, or lasts. */
+  readonly escalate: boolean
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  readonly at: number
+}
+
+/** Where alerts go. What it throws is logged, and the other sinks still get theirs. */
+export interface AlertSink {
+  send(alert: Alert): void | Promise<void>
+}
+
+const msSchema = z.number().nonnegative().finite()
+
+/** When alerts begin and end. Between the two limits they stay as they are. */
+export const alertPolicySchema = z.strictObject({
+  /** Share of operations that take too long. */
+  timeoutRatio: z.number().min(0).max(1).default(0.05),
+  timeoutRatioClear: z.number().min(0).max(1).default(0.02),
+  /** The operations of so long are counted, */
+  timeoutWindowMs: msSchema.default(15 * 60_000),
+  /** if there are so many. */
+  timeoutLeastExecutions: z.int().positive().default(20),
+  /** Active sandboxes. */
+  leakActive: z.int().nonnegative().default(20),
+  leakActiveClear: z.int().nonnegative().default(15),
+  /** More than this for so long is to be passed on. */
+  escalateActive: z.int().nonnegative().default(50),
+  escalateAfterMs: msSchema.default(30 * 60_000),
+  /** Passes missed. */
+  missedPasses: z.int().positive().default(3),
+  /** Sandboxes that should be gone. */
+  owedDestroys: z.int().nonnegative().default(3),
+  /** How long a limit must be passed before the alert begins, */
+  forMs: msSchema.default(5 * 60_000),
+  /** and kept before it ends. */
+  clearForMs: msSchema.default(5 * 60_000),
+})
+
+export type AlertPolicyInput = z.input<typeof alertPolicySchema>
+export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
+
+const storedSchema = z.object({
+  isFiring: z.boolean(),
+  since: z.number().exactOptional(),
+  pendingSince: z.number().exactOptional(),
+  clearSince: z.number().exactOptional(),
+  isEscalated: z.boolean().exactOptional(),
+})
+
+/** How an alert stands, as it is kept between two looks. */
+export type AlertState = Readonly<z.output<typeof storedSchema>>
+
+const statesSchema = z.record(z.string(), storedSchema)
+
+/** What an earlier look left; nothing when it cannot be read. */
+export function parseAlertStates(
+  value: JsonValue | undefined,
+): Readonly<Record<string, AlertState>> {
+  const result = statesSchema.safeParse(value)
+  return result.success ? result.data : {}
+}

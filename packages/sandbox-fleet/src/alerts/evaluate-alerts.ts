@@ -1,0 +1,209 @@
+import type { FleetContext } from '../fleet-context.ts'
+import { fleetMessages } from '../fleet-messages.ts'
+import { type FleetStats, stateKey } from '../fleet-stats.ts'
+import {
+  type Alert,
+  type AlertName,
+  type AlertPolicy,
+  type AlertSink,
+  type AlertState,
+  parseAlertStates,
+} from './alert.ts'
+import { type AlertMeasure, type AlertStep, stepAlert } from './step-alert.ts'
+
+const STATE = 'alerts'
+const LEASE_MS = 30_000
+
+interface Rule {
+  readonly name: AlertName
+  readonly severity: Alert['severity']
+  readonly value: number
+  readonly threshold: number
+  readonly message: string
+  readonly measure: AlertMeasure
+  /** Tells at once, not after a while: what it measures is a time already. */
+  readonly isImmediate?: boolean
+}
+
+export interface AlertContext {
+  readonly fleet: FleetContext
+  readonly policy: AlertPolicy
+  readonly sinks: readonly AlertSink[]
+}
+
+/**
+ * Looks at how the fleet stands, and tells what has begun or ended since the last look. Looks of
+ * several processes do not tell twice.
+ * @returns the alerts that are firing
+ * @throws {FleetError} `unavailable`
+ */
+export async function evaluateAlerts(
+  context: AlertContext,
+  stats: FleetStats,
+): Promise<readonly Alert[]> {
+  const { clock, store } = context.fleet
+  const key = stateKey(context.fleet, STATE)
+  const now = clock.now()
+  const look = async (): Promise<readonly Look[]> => {
+    const states = parseAlertStates(await store.readState(key))
+    return rulesOf(context, stats).map((rule) => lookAt(context, rule, states[rule.name], now))
+  }
+  const looks = await look()
+  // Most looks change nothing: they write nothing either.
+  if (looks.some(hasChanged)) await takeOver(context, key, look)
+  return looks.flatMap(({ rule, step }) =>
+    step.state.isFiring ? [toAlert(context, rule, step.state, now)] : [],
+  )
+}
+
+/** How one alert was and is. */
+interface Look {
+  readonly rule: Rule
+  readonly before: AlertState
+  readonly step: AlertStep
+}
+
+function lookAt(
+  context: AlertContext,
+  rule: Rule,
+  before: AlertState = { isFiring: false },
+  now: number,
+): Look {
+  return { rule, before, step: stepAlert(before, rule.measure, timesOf(context, rule), now) }
+}
+
+function hasChanged({ before, step: { state, tell: what } }: Look): boolean {
+  const isSame =
+    before.isFiring === state.isFiring &&
+    before.since === state.since &&
+    before.pendingSince === state.pendingSince &&
+    before.clearSince === state.clearSince &&
+    before.isEscalated === state.isEscalated
+  return what !== undefined || !isSame
+}
+
+/** Of all that look at once, also in one process, one notes and tells what has changed. */
+async function takeOver(
+  context: AlertContext,
+  key: string,
+  look: () => Promise<readonly Look[]>,
+): Promise<void> {
+  const { clock, instanceId, random, store } = context.fleet
+  const now = clock.now()
+  const holder = `${instanceId}:${random().toString(36).slice(2)}`
+  const token = await store.acquireLease({ name: key, holder, ttlMs: LEASE_MS, now })
+  if (token === undefined) return
+  const looks = await look()
+  const next = looks.map(({ rule, step }) => [rule.name, { ...step.state }] as const)
+  await store.writeState(key, Object.fromEntries(next))
+  await store.releaseLease({ name: key, token })
+  for (const { rule, step } of looks) await tell(context, rule, step, now)
+}
+
+function timesOf({ policy }: AlertContext, rule: Rule) {
+  const { clearForMs, escalateAfterMs, forMs } = policy
+  return rule.isImmediate === true
+    ? { forMs: 0, clearForMs: 0, escalateAfterMs }
+    : { forMs, clearForMs, escalateAfterMs }
+}
+
+function rulesOf(context: AlertContext, stats: FleetStats): readonly Rule[] {
+  return [
+    timeoutRule(context, stats),
+    leakRule(context, stats),
+    cleanupRule(context, stats),
+    owedRule(context, stats),
+  ]
+}
+
+function timeoutRule({ policy }: AlertContext, { usage }: FleetStats): Rule {
+  const { executions, timeouts } = usage
+  const ratio = executions < policy.timeoutLeastExecutions ? 0 : timeouts / executions
+  return {
+    name: 'sandbox_timeout_high',
+    severity: 'warning',
+    value: ratio,
+    threshold: policy.timeoutRatio,
+    message: `${timeouts} of ${executions} operations took too long`,
+    measure: {
+      isBad: ratio > policy.timeoutRatio,
+      isGood: ratio < policy.timeoutRatioClear,
+      isSevere: false,
+    },
+  }
+}
+
+function leakRule({ policy }: AlertContext, { active }: FleetStats): Rule {
+  return {
+    name: 'sandbox_leak_detected',
+    severity: 'critical',
+    value: active,
+    threshold: policy.leakActive,
+    message: `${active} sandboxes are active`,
+    measure: {
+      isBad: active > policy.leakActive,
+      isGood: active <= policy.leakActiveClear,
+      isSevere: active > policy.escalateActive,
+    },
+  }
+}
+
+function cleanupRule({ fleet, policy }: AlertContext, { lastCleanupAt }: FleetStats): Rule {
+  const silentMs = fleet.clock.now() - lastCleanupAt
+  const allowedMs = policy.missedPasses * fleet.policy.sweepIntervalMs
+  const isBad = silentMs > allowedMs
+  return {
+    name: 'sandbox_cleanup_not_running',
+    severity: 'critical',
+    value: silentMs,
+    threshold: allowedMs,
+    message: `no cleanup has ended for ${Math.round(silentMs / 60_000)} min`,
+    measure: { isBad, isGood: !isBad, isSevere: true },
+    isImmediate: true,
+  }
+}
+
+function owedRule({ policy }: AlertContext, { terminating }: FleetStats): Rule {
+  const isBad = terminating > policy.owedDestroys
+  return {
+    name: 'sandbox_destroy_owed',
+    severity: 'warning',
+    value: terminating,
+    threshold: policy.owedDestroys,
+    message: `${terminating} sandboxes should be gone`,
+    measure: { isBad, isGood: !isBad, isSevere: false },
+  }
+}
+
+async function tell(
+  context: AlertContext,
+  rule: Rule,
+  { state, tell: what }: AlertStep,
+  now: number,
+): Promise<void> {
+  if (what === undefined) return
+  const alert = toAlert(context, rule, state, now)
+  for (const sink of context.sinks) {
+    try {
+      await sink.send(alert)
+    } catch (err) {
+      context.fleet.logger.warn({ err, alert: alert.name }, fleetMessages.alertLost)
+    }
+  }
+}
+
+function toAlert({ fleet }: AlertContext, rule: Rule, state: AlertState, now: number): Alert {
+  const { name, severity, value, threshold, message } = rule
+  return {
+    name,
+    severity,
+    value,
+    threshold,
+    message,
+    state: state.isFiring ? 'firing' : 'resolved',
+    environment: fleet.environment,
+    escalate: state.isEscalated === true,
+    since: state.since ?? now,
+    at: now,
+  }
+}

@@ -1,0 +1,66 @@
+import type { AlertState } from './alert.ts'
+
+/** What one look measured. */
+export interface AlertMeasure {
+  /** The limit is passed. */
+  readonly isBad: boolean
+  /** The value is below the lower limit, at which the alert may end. */
+  readonly isGood: boolean
+  /** It is far worse than the limit. */
+  readonly isSevere: boolean
+}
+
+export interface AlertTimes {
+  readonly forMs: number
+  readonly clearForMs: number
+  readonly escalateAfterMs: number
+}
+
+export interface AlertStep {
+  readonly state: AlertState
+  /** Whom to tell what; absent when nothing has changed. */
+  readonly tell?: 'firing' | 'resolved' | 'escalate'
+}
+
+/** The next state of an alert. Pure; a value between the limits changes nothing. */
+export function stepAlert(
+  state: AlertState,
+  measure: AlertMeasure,
+  times: AlertTimes,
+  now: number,
+): AlertStep {
+  return state.isFiring
+    ? stepFiring(state, measure, times, now)
+    : stepQuiet(state, measure, times, now)
+}
+
+function stepQuiet(
+  state: AlertState,
+  { isBad }: AlertMeasure,
+  { forMs }: AlertTimes,
+  now: number,
+): AlertStep {
+  if (!isBad) return { state: { isFiring: false } }
+  const pendingSince = state.pendingSince ?? now
+  if (now - pendingSince < forMs) return { state: { isFiring: false, pendingSince } }
+  return { state: { isFiring: true, since: pendingSince }, tell: 'firing' }
+}
+
+function stepFiring(
+  state: AlertState,
+  { isGood, isSevere }: AlertMeasure,
+  { clearForMs, escalateAfterMs }: AlertTimes,
+  now: number,
+): AlertStep {
+  const { clearSince: _clear, ...firing } = state
+  if (isGood) {
+    const clearSince = state.clearSince ?? now
+    if (now - clearSince >= clearForMs) return { state: { isFiring: false }, tell: 'resolved' }
+    return { state: { ...firing, clearSince } }
+  }
+  const lastsMs = now - (state.since ?? now)
+  if (isSevere && lastsMs >= escalateAfterMs && state.isEscalated !== true) {
+    return { state: { ...firing, isEscalated: true }, tell: 'escalate' }
+  }
+  return { state: firing }
+}

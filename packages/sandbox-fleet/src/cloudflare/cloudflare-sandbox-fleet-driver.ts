@@ -1,0 +1,58 @@
+import type {
+  FleetDriver,
+  ProbeState,
+  SandboxProbe,
+  SandboxTarget,
+} from '../driver/fleet-driver.ts'
+
+/** What of a sandbox is called. A stub of `@cloudflare/sandbox` fits. */
+export interface SandboxStub {
+  /** Does not start the container; it does make an object for an id that is not known. */
+  getState(): Promise<{ readonly status: string; readonly exitCode?: number | undefined }>
+  /** Several at once are one; that nothing runs counts as done. */
+  destroy(): Promise<void>
+}
+
+export interface CloudflareSandboxFleetDriverOptions {
+  /**
+   * The sandbox of an id, with the same options as where it is used. It is called for ids of the
+   * ledger alone: asking Cloudflare about an unknown one makes it.
+   */
+  readonly getSandbox: (id: string) => SandboxStub
+  /** Key of its sandboxes in the ledger. Default `cloudflare-sandbox`. */
+  readonly provider?: string
+}
+
+const STATES: Readonly<Record<string, ProbeState>> = {
+  running: 'running',
+  healthy: 'running',
+  stopping: 'stopping',
+  stopped: 'stopped',
+  stopped_with_code: 'stopped',
+}
+
+/**
+ * Sandboxes of Cloudflare. They cannot be listed: what the ledger does not know nobody does, so
+ * the intent must be recorded before one is made. A container that stopped uses nothing, and its
+ * disk is gone.
+ */
+export class CloudflareSandboxFleetDriver implements FleetDriver {
+  readonly provider: string
+  readonly #getSandbox: CloudflareSandboxFleetDriverOptions['getSandbox']
+
+  constructor(options: CloudflareSandboxFleetDriverOptions) {
+    this.provider = options.provider ?? 'cloudflare-sandbox'
+    this.#getSandbox = options.getSandbox
+  }
+
+  async inspect({ id }: SandboxTarget): Promise<SandboxProbe> {
+    const { exitCode, status } = await this.#getSandbox(id).getState()
+    const state = Object.hasOwn(STATES, status) ? STATES[status] : undefined
+    if (state === undefined) return { state: 'unknown', detail: `the state is ${status}` }
+    return exitCode === undefined ? { state } : { state, detail: `exit code ${exitCode}` }
+  }
+
+  async terminate({ id }: SandboxTarget): Promise<void> {
+    await this.#getSandbox(id).destroy()
+  }
+}

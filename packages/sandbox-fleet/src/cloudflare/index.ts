@@ -1,0 +1,8 @@
+export {
+  CloudflareSandboxFleetDriver,
+  type CloudflareSandboxFleetDriverOptions,
+  type SandboxStub,
+} from './cloudflare-sandbox-fleet-driver.ts'
+export { FleetDirectory } from './fleet-directory.ts'
+export type { FleetReply } from './fleet-reply.ts'
+export { type FleetDirectoryStub, remoteFleetStore } from './remote-fleet-store.ts'

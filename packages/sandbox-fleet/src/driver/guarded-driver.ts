@@ -1,0 +1,159 @@
+import { backoffMs, type Clock, FleetError, HelixError, withDeadline } from '@helix-agents/core'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+import type {
+  FleetDriver,
+  SandboxListing,
+  SandboxProbe,
+  SandboxResources,
+  SandboxTarget,
+} from './fleet-driver.ts'
+
+export interface DriverGuardOptions {
+  readonly clock: Clock
+  /** Numbers in [0, 1) for the jitter of retries. */
+  readonly random: () => number
+  /** Time of one look, in milliseconds. */
+  readonly callTimeoutMs: number
+  /** Time of one destroy, in milliseconds. */
+  readonly terminateTimeoutMs: number
+  /** Retries of a look. A destroy is not retried here: it stays owed. */
+  readonly retries: number
+  readonly breakerFailures: number
+  readonly breakerRestMs: number
+}
+
+interface Call<T> {
+  readonly name: string
+  readonly sandboxId: string
+  readonly timeoutMs: number
+  readonly attempts: number
+  readonly run: (signal: AbortSignal) => Promise<T>
+}
+
+/** A driver whose calls end in time, are tried again where that helps, and rest when all fail. */
+export class GuardedDriver {
+  readonly provider: string
+  readonly canList: boolean
+  readonly #driver: FleetDriver
+  readonly #options: DriverGuardOptions
+  readonly #breaker: CircuitBreaker
+
+  constructor(driver: FleetDriver, options: DriverGuardOptions) {
+    this.provider = driver.provider
+    this.canList = driver.list !== undefined
+    this.#driver = driver
+    this.#options = options
+    this.#breaker = createCircuitBreaker({
+      provider: driver.provider,
+      clock: options.clock,
+      failures: options.breakerFailures,
+      restMs: options.breakerRestMs,
+    })
+  }
+
+  /** Whether calls are refused for now. */
+  get isResting(): boolean {
+    return this.#breaker.isOpen
+  }
+
+  /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
+  list(): Promise<SandboxListing> {
+    return this.#look('list', '', async (signal) => {
+      if (this.#driver.list === undefined) throw this.#cannot('list')
+      return this.#driver.list({ signal })
+    })
+  }
+
+  /** Never rejects: what cannot be told is `unknown`. */
+  async inspect(target: SandboxTarget): Promise<SandboxProbe> {
+    try {
+      const options = (signal: AbortSignal) => this.#driver.inspect(target, { signal })
+      return await this.#look('inspect', target.id, options)
+    } catch (error) {
+      return { state: 'unknown', detail: toText(error) }
+    }
+  }
+
+  /** @throws {FleetError} `driver-failed`, `breaker-open` */
+  terminate(target: SandboxTarget): Promise<void> {
+    return this.#call({
+      name: 'terminate',
+      sandboxId: target.id,
+      timeoutMs: this.#options.terminateTimeoutMs,
+      attempts: 1,
+      run: (signal) => this.#driver.terminate(target, { signal }),
+    })
+  }
+
+  /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
+  logs(target: SandboxTarget): Promise<string> {
+    return this.#look('logs', target.id, async (signal) => {
+      if (this.#driver.logs === undefined) throw this.#cannot('logs')
+      return this.#driver.logs(target, { signal })
+    })
+  }
+
+  /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
+  resources(target: SandboxTarget): Promise<SandboxResources> {
+    return this.#look('resources', target.id, async (signal) => {
+      if (this.#driver.resources === undefined) throw this.#cannot('resources')
+      const { cpuPercent, memoryMb } = await this.#driver.resources(target, { signal })
+      if (isMeasure(cpuPercent) && isMeasure(memoryMb)) return { cpuPercent, memoryMb }
+      throw this.#failed('resources are no numbers')
+    })
+  }
+
+  get hasResources(): boolean {
+    return this.#driver.resources !== undefined
+  }
+
+  #look<T>(name: string, sandboxId: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { callTimeoutMs, retries } = this.#options
+    return this.#call({ name, sandboxId, timeoutMs: callTimeoutMs, attempts: retries + 1, run })
+  }
+
+  async #call<T>(call: Call<T>): Promise<T> {
+    const { clock, random } = this.#options
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#breaker.run(() => this.#attempt(call))
+      } catch (error) {
+        const isFinal = FleetError.isInstance(error) && error.code !== 'driver-failed'
+        if (isFinal || attempt >= call.attempts) throw this.#toError(call, error)
+      }
+      await clock.sleep(backoffMs(attempt - 1, random))
+    }
+  }
+
+  async #attempt<T>({ name, run, timeoutMs }: Call<T>): Promise<T> {
+    const overrun = new AbortController()
+    const onTimeout = (): FleetError => {
+      const error = this.#failed(`${name} took more than ${timeoutMs} ms`)
+      overrun.abort(error)
+      return error
+    }
+    return withDeadline(run(overrun.signal), { clock: this.#options.clock, timeoutMs, onTimeout })
+  }
+
+  #toError<T>({ name, sandboxId }: Call<T>, cause: unknown): FleetError {
+    if (FleetError.isInstance(cause)) return cause
+    const detail = HelixError.isInstance(cause) ? `: ${cause.message}` : ''
+    return this.#failed(`${name} failed${detail}`, { cause, sandboxId })
+  }
+
+  #failed(detail: string, options: ErrorOptions & { readonly sandboxId?: string } = {}) {
+    return new FleetError('driver-failed', `the provider ${this.provider}: ${detail}`, options)
+  }
+
+  #cannot(what: string): FleetError {
+    return new FleetError('not-supported', `the provider ${this.provider} cannot tell ${what}`)
+  }
+}
+
+function isMeasure(value: number): boolean {
+  return Number.isFinite(value) && value >= 0
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : 'the provider did not answer'
+}

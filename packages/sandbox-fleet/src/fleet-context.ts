@@ -1,0 +1,60 @@
+import { type Clock, HelixError, type Logger } from '@helix-agents/core'
+import type { GuardedDriver } from './driver/guarded-driver.ts'
+import type { SandboxTarget } from './driver/fleet-driver.ts'
+import type { KillReason, SandboxError, SandboxRecord } from './ledger/sandbox-record.ts'
+import type { FleetPolicy } from './safety/fleet-policy.ts'
+import type { RuleContext, SafetyRules } from './safety/safety-rules.ts'
+import type { FleetStore } from './store/fleet-store.ts'
+
+/** Something that happened to a sandbox, for metrics and data points. */
+export interface FleetEvent {
+  readonly type:
+    | 'created'
+    | 'started'
+    | 'failed'
+    | 'kill'
+    | 'destroyed'
+    | 'vanished'
+    | 'destroy-failed'
+    | 'timeout'
+    | 'stuck'
+  readonly sandboxId: string
+  readonly provider: string
+  readonly environment: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly reason?: KillReason
+}
+
+/** What the parts of a fleet share. */
+export interface FleetContext {
+  readonly store: FleetStore
+  /** By provider. */
+  readonly drivers: ReadonlyMap<string, GuardedDriver>
+  readonly environment: string
+  readonly policy: FleetPolicy
+  readonly rules: SafetyRules
+  readonly clock: Clock
+  readonly random: () => number
+  readonly logger: Logger
+  /** Tells this process from others. */
+  readonly instanceId: string
+  /** Never throws. */
+  readonly emit: (type: FleetEvent['type'], record: SandboxRecord) => void
+}
+
+/** What a rule may look at, now. */
+export function ruleContext({ clock, environment, policy }: FleetContext): RuleContext {
+  return { now: clock.now(), environment, policy }
+}
+
+/** A sandbox of the ledger, as its driver is told of it. */
+export function targetOf({ id, lifetime }: SandboxRecord): SandboxTarget {
+  return { id, lifetime }
+}
+
+/** An error as the ledger keeps it. */
+export function toSandboxError(error: unknown): Omit<SandboxError, 'at'> {
+  if (HelixError.isInstance(error)) return { code: error.code, message: error.message }
+  return { code: 'unknown', message: error instanceof Error ? error.message : 'unknown error' }
+}

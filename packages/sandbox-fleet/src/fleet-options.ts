@@ -1,0 +1,108 @@
+import { type Clock, FleetError, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import type { FleetDriver } from './driver/fleet-driver.ts'
+import { GuardedDriver } from './driver/guarded-driver.ts'
+import type { FleetContext, FleetEvent } from './fleet-context.ts'
+import type { SandboxRecord } from './ledger/sandbox-record.ts'
+import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './safety/fleet-policy.ts'
+import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
+import type { FleetStore } from './store/fleet-store.ts'
+
+/** Gets what happens to sandboxes. May throw: that is logged, nothing else. */
+export type FleetEventSink = (event: FleetEvent) => void
+
+export interface FleetContextOptions {
+  readonly store: FleetStore
+  /** One for each provider whose sandboxes are to be watched. */
+  readonly drivers: readonly FleetDriver[]
+  /** Label of this deployment, such as `production`: nothing without it is ever ended. */
+  readonly environment: string
+  /** Numbers that differ from the defaults. */
+  readonly policy?: FleetPolicyInput
+  /** Default: no log. A pino logger fits as it is. */
+  readonly logger?: Logger
+  /** Default: the time of the machine. */
+  readonly clock?: Clock
+  /** Gets what happens to sandboxes, for metrics and data points. */
+  readonly onEvent?: FleetEventSink | readonly FleetEventSink[]
+  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
+  readonly random?: () => number
+  /** Tells this process from others. Default: a random id. */
+  readonly instanceId?: string
+}
+
+/**
+ * What the parts of a fleet share.
+ * @throws {FleetError} `config-invalid`
+ */
+export function createFleetContext(
+  options: FleetContextOptions,
+  rules: SafetyRules = safetyRules,
+): FleetContext {
+  const { environment, store } = options
+  if (environment.trim() === '') {
+    throw new FleetError('config-invalid', 'a fleet needs the label of its environment')
+  }
+  const policy = parseFleetPolicy(options.policy)
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? Math.random
+  const logger = options.logger ?? noopLogger
+  return {
+    store,
+    drivers: guardDrivers(options.drivers, { policy, clock, random }),
+    environment,
+    policy,
+    rules,
+    clock,
+    random,
+    logger,
+    instanceId: options.instanceId ?? crypto.randomUUID(),
+    emit: emitterOf(options.onEvent, { clock, logger }),
+  }
+}
+
+function guardDrivers(
+  drivers: readonly FleetDriver[],
+  { policy, clock, random }: { policy: FleetPolicy; clock: Clock; random: () => number },
+): ReadonlyMap<string, GuardedDriver> {
+  const guarded = new Map<string, GuardedDriver>()
+  for (const driver of drivers) {
+    if (guarded.has(driver.provider)) {
+      throw new FleetError('config-invalid', `two drivers are of the provider ${driver.provider}`)
+    }
+    guarded.set(
+      driver.provider,
+      new GuardedDriver(driver, {
+        clock,
+        random,
+        callTimeoutMs: policy.callTimeoutMs,
+        terminateTimeoutMs: policy.terminateTimeoutMs,
+        retries: policy.callRetries,
+        breakerFailures: policy.breakerFailures,
+        breakerRestMs: policy.breakerRestMs,
+      }),
+    )
+  }
+  return guarded
+}
+
+function emitterOf(
+  sinks: FleetContextOptions['onEvent'] = [],
+  { clock, logger }: { clock: Clock; logger: Logger },
+): FleetContext['emit'] {
+  const list = typeof sinks === 'function' ? [sinks] : sinks
+  return (type, { id, provider, environment, kill }) => {
+    const reason = type === 'created' || type === 'started' ? {} : reasonOf(kill)
+    const event = { type, sandboxId: id, provider, environment, at: clock.now(), ...reason }
+    for (const sink of list) {
+      try {
+        sink(event)
+      } catch (err) {
+        logger.warn({ err }, 'sandbox event sink failed')
+      }
+    }
+  }
+}
+
+function reasonOf(kill: SandboxRecord['kill']): Pick<FleetEvent, 'reason'> {
+  return kill === undefined ? {} : { reason: kill.reason }
+}

@@ -1,0 +1,92 @@
+import type { JsonValue } from '@helix-agents/core'
+import * as z from 'zod'
+import type { FleetContext } from './fleet-context.ts'
+import { activeOf } from './ledger/record-counts.ts'
+import type { FleetUsage } from './store/fleet-store.ts'
+
+const STATE = 'heartbeat'
+
+/** Several environments may share a ledger: each has its own state of a name. */
+export function stateKey({ environment }: FleetContext, name: string): string {
+  return `${name}:${environment}`
+}
+
+/** How the fleet of one environment stands. */
+export interface FleetStats {
+  readonly environment: string
+  /** Sandboxes that may take up room: all but those that are gone or wait for their session. */
+  readonly active: number
+  readonly provisioning: number
+  readonly running: number
+  /** Waiting for their session. */
+  readonly detached: number
+  /** To be gone, and not confirmed. */
+  readonly terminating: number
+  readonly failed: number
+  /** Sandboxes ever made, and confirmed gone. */
+  readonly totalCreated: number
+  readonly totalDestroyed: number
+  /** Sandboxes that may be active at once, and the share that is. */
+  readonly capacity: number
+  readonly usedRatio: number
+  /** Operations of the last minutes. */
+  readonly usage: FleetUsage
+  /** When a pass ended last, in milliseconds since the epoch; before the first, when watching began. */
+  readonly lastCleanupAt: number
+  /** Absent before the first. */
+  readonly lastReconcileAt?: number
+}
+
+const heartbeatSchema = z.object({
+  startedAt: z.number(),
+  cleanupAt: z.number().exactOptional(),
+  reconcileAt: z.number().exactOptional(),
+})
+
+/** When passes ended, as it is kept for all processes. */
+export type Heartbeat = Readonly<z.output<typeof heartbeatSchema>>
+
+/** @throws {FleetError} `unavailable` */
+export async function readHeartbeat(context: FleetContext): Promise<Heartbeat> {
+  const { clock, store } = context
+  const result = heartbeatSchema.safeParse(await store.readState(stateKey(context, STATE)))
+  if (result.success) return result.data
+  const fresh = { startedAt: clock.now() }
+  await store.writeState(stateKey(context, STATE), fresh)
+  return fresh
+}
+
+/** @throws {FleetError} `unavailable` */
+export async function noteHeartbeat(
+  context: FleetContext,
+  change: Partial<Heartbeat>,
+): Promise<void> {
+  const next: Record<string, JsonValue> = { ...(await readHeartbeat(context)), ...change }
+  await context.store.writeState(stateKey(context, STATE), next)
+}
+
+/** @throws {FleetError} `unavailable` */
+export async function readStats(context: FleetContext, usageMs: number): Promise<FleetStats> {
+  const { clock, environment, policy, store } = context
+  const counts = await store.counts(environment)
+  const usage = await store.usageSince(clock.now() - usageMs)
+  const heartbeat = await readHeartbeat(context)
+  const active = activeOf(counts)
+  const capacity = policy.maxConcurrentSandboxes
+  return {
+    environment,
+    active,
+    provisioning: counts.provisioning,
+    running: counts.running,
+    detached: counts.detached,
+    terminating: counts.terminating,
+    failed: counts.failed,
+    totalCreated: counts.created,
+    totalDestroyed: counts.destroyed,
+    capacity,
+    usedRatio: active / capacity,
+    usage,
+    lastCleanupAt: heartbeat.cleanupAt ?? heartbeat.startedAt,
+    ...(heartbeat.reconcileAt !== undefined && { lastReconcileAt: heartbeat.reconcileAt }),
+  }
+}

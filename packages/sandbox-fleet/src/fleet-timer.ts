@@ -1,0 +1,60 @@
+import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import type { Fleet } from './fleet.ts'
+import type { TickReport } from './fleet-tick.ts'
+
+export interface FleetTimerOptions {
+  /** Between two ticks, in milliseconds. Default: `sweepIntervalMs` of the policy. */
+  readonly intervalMs?: number
+  /** Default: the time of the machine. */
+  readonly clock?: Clock
+  /** Default: no log. */
+  readonly logger?: Logger
+  /** Gets the report of each tick. What it throws is logged. */
+  readonly onTick?: (report: TickReport) => void
+}
+
+/** A timer that is so late was asleep with its machine. */
+const ASLEEP_MS = 30_000
+
+/**
+ * Runs `fleet.tick()` at once and then again and again, where nothing else triggers it. One tick
+ * ends before the next begins. It does not keep a process alive. A machine that was asleep gives
+ * its owners the time to renew their claims before anything is concluded from them.
+ * @returns stops it; resolves when the tick under way has ended.
+ */
+export function startFleetTimer(
+  fleet: Pick<Fleet, 'tick' | 'policy'>,
+  options: FleetTimerOptions = {},
+): () => Promise<void> {
+  const { clock = systemClock, logger = noopLogger } = options
+  const { ownerLeaseMs, sweepIntervalMs } = fleet.policy
+  const { intervalMs = sweepIntervalMs } = options
+  let isStopped = false
+  let cancel: (() => void) | undefined
+  const run = async (): Promise<void> => {
+    const report = await fleet.tick()
+    options.onTick?.(report)
+  }
+  const plan = (ms: number): void => {
+    const dueAt = clock.now() + ms
+    const wake = (): void => {
+      if (clock.now() - dueAt >= ASLEEP_MS) plan(ownerLeaseMs)
+      else current = runAndPlan()
+    }
+    cancel = clock.setTimer(ms, wake)
+  }
+  const runAndPlan = async (): Promise<void> => {
+    try {
+      await run()
+    } catch (err) {
+      logger.error({ err }, 'sandbox fleet tick failed')
+    }
+    if (!isStopped) plan(intervalMs)
+  }
+  let current = runAndPlan()
+  return async () => {
+    isStopped = true
+    cancel?.()
+    await Promise.allSettled([current])
+  }
+}

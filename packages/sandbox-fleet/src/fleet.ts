@@ -1,0 +1,195 @@
+import { Admission } from './admission/admission.ts'
+import {
+  type Alert,
+  type AlertPolicyInput,
+  alertPolicySchema,
+  type AlertSink,
+} from './alerts/alert.ts'
+import { type AlertContext, evaluateAlerts } from './alerts/evaluate-alerts.ts'
+import { diagnose } from './detect/diagnose.ts'
+import type { Finding } from './detect/finding.ts'
+import type { SandboxResources } from './driver/fleet-driver.ts'
+import type { GuardedDriver } from './driver/guarded-driver.ts'
+import { type FleetContext, targetOf } from './fleet-context.ts'
+import { createFleetContext, type FleetContextOptions } from './fleet-options.ts'
+import { type FleetStats, readStats } from './fleet-stats.ts'
+import { runTick, type TickReport } from './fleet-tick.ts'
+import type { SandboxRecord } from './ledger/sandbox-record.ts'
+import type { ReconcileReport } from './reconcile/reconcile-report.ts'
+import { type ReconcileOptions, runReconcile } from './reconcile/run-reconcile.ts'
+import type { FleetReporter } from './report/fleet-reporter.ts'
+import { LedgerReporter } from './report/ledger-reporter.ts'
+import type { FleetPolicy } from './safety/fleet-policy.ts'
+import type { FleetPage, FleetQuery } from './store/fleet-store.ts'
+import { noDriver, unknownSandbox } from './store/revive-record.ts'
+import type { CleanupReport } from './sweep/cleanup-report.ts'
+import { type CleanupOptions, runCleanup } from './sweep/run-cleanup.ts'
+import {
+  terminateSandbox,
+  type TerminateOutcome,
+  type TerminateRequest,
+} from './sweep/terminate-sandbox.ts'
+
+const FINDINGS_PAGES = 5
+
+export interface FleetOptions extends FleetContextOptions {
+  /** Where alerts go. Default: nowhere. */
+  readonly alertSinks?: readonly AlertSink[]
+  /** When alerts begin and end. */
+  readonly alerts?: AlertPolicyInput
+}
+
+/** What a sandbox uses, and what was done in it. */
+export interface SandboxUsage extends SandboxResources {
+  /** Since it was made. */
+  readonly durationMs: number
+  readonly operations: number
+}
+
+/** Finds, explains and clears stuck and leaked sandboxes of one environment. */
+export class Fleet {
+  /** Opens sandboxes within the limit, and holds them. */
+  readonly admission: Admission
+  readonly #context: FleetContext
+  readonly #alerts: AlertContext
+
+  /** @throws {FleetError} `config-invalid` */
+  constructor(options: FleetOptions) {
+    this.#context = createFleetContext(options)
+    this.admission = new Admission(this.#context)
+    const policy = alertPolicySchema.parse(options.alerts ?? {})
+    this.#alerts = { fleet: this.#context, policy, sinks: options.alertSinks ?? [] }
+  }
+
+  get environment(): string {
+    return this.#context.environment
+  }
+
+  get policy(): FleetPolicy {
+    return this.#context.policy
+  }
+
+  /** Providers that are watched, and whether each is left alone for now since it failed too often. */
+  get providers(): readonly { readonly provider: string; readonly isResting: boolean }[] {
+    return [...this.#context.drivers.values()].map(({ provider, isResting }) => ({
+      provider,
+      isResting,
+    }))
+  }
+
+  /** How the fleet stands. @throws {FleetError} `unavailable` */
+  stats(): Promise<FleetStats> {
+    return readStats(this.#context, this.#alerts.policy.timeoutWindowMs)
+  }
+
+  /**
+   * The newest first; those of this environment unless the query says otherwise.
+   * @throws {FleetError} `invalid-query`, `unavailable`
+   */
+  list(query: FleetQuery = {}): Promise<FleetPage> {
+    return this.#context.store.list({ environment: this.environment, ...query })
+  }
+
+  /** @throws {FleetError} `unknown-sandbox` */
+  async get(id: string): Promise<SandboxRecord> {
+    const record = await this.#context.store.get(id)
+    if (record === undefined) throw unknownSandbox(id)
+    return record
+  }
+
+  /**
+   * The last output of its commands.
+   * @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed`
+   */
+  async logs(id: string): Promise<string> {
+    const { driver, record } = await this.#reach(id)
+    return driver.logs(targetOf(record))
+  }
+
+  /** @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed` */
+  async resources(id: string): Promise<SandboxUsage> {
+    const { driver, record } = await this.#reach(id)
+    const used = await driver.resources(targetOf(record))
+    const durationMs = this.#context.clock.now() - record.createdAt
+    return { ...used, durationMs, operations: record.operations }
+  }
+
+  /** What is wrong with one sandbox. @throws {FleetError} `unknown-sandbox` */
+  async diagnose(id: string): Promise<readonly Finding[]> {
+    return this.#diagnose(await this.get(id))
+  }
+
+  /** What is wrong with the fleet: looks at the newest thousand sandboxes that are not gone. */
+  async findings(): Promise<readonly Finding[]> {
+    const status = ['provisioning', 'running', 'terminating', 'failed'] as const
+    const findings: Finding[] = []
+    let cursor: string | undefined
+    for (let pages = 0; pages < FINDINGS_PAGES; pages += 1) {
+      const query = { status, limit: 200, ...(cursor !== undefined && { cursor }) }
+      const page = await this.list(query)
+      findings.push(...page.records.flatMap((record) => this.#diagnose(record)))
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    return findings
+  }
+
+  /**
+   * Ends one sandbox now, in use or not.
+   * @throws {FleetError} `unknown-sandbox`, `not-supported`, `invalid-record` without a reason.
+   */
+  terminate(id: string, request: Partial<TerminateRequest> = {}): Promise<TerminateOutcome> {
+    const defaults = { by: 'operator', detail: 'ended by hand', reason: 'operator' } as const
+    return terminateSandbox(this.#context, id, { ...defaults, ...request })
+  }
+
+  /** One pass of cleanup. Never rejects. */
+  cleanup(options: CleanupOptions = {}): Promise<CleanupReport> {
+    return runCleanup(this.#context, 'scheduled', options)
+  }
+
+  /** Ends everything that is not critical, in use or not. Never rejects. */
+  emergency(options: CleanupOptions = {}): Promise<CleanupReport> {
+    return runCleanup(this.#context, 'emergency', options)
+  }
+
+  /** Brings the ledger and the providers together. Never rejects. */
+  reconcile(options: ReconcileOptions = {}): Promise<ReconcileReport> {
+    return runReconcile(this.#context, options)
+  }
+
+  /** Alerts that are firing; tells the sinks what has changed. @throws {FleetError} `unavailable` */
+  async alerts(): Promise<readonly Alert[]> {
+    return evaluateAlerts(this.#alerts, await this.stats())
+  }
+
+  /**
+   * Everything that is due: for a cron trigger or a timer. Never rejects: what went wrong is in
+   * the report and in the log.
+   */
+  tick(): Promise<TickReport> {
+    return runTick(this.#context, this)
+  }
+
+  /**
+   * For providers and runtimes, to tell what they do.
+   * @param holder Name of who holds the sandboxes. Default: this process.
+   */
+  reporter(holder = `process:${this.#context.instanceId}`): FleetReporter {
+    return new LedgerReporter(this.#context, holder)
+  }
+
+  #diagnose(record: SandboxRecord): readonly Finding[] {
+    const { clock, policy } = this.#context
+    return diagnose(record, { now: clock.now(), policy })
+  }
+
+  /** Only what the ledger knows is asked about. */
+  async #reach(id: string): Promise<{ driver: GuardedDriver; record: SandboxRecord }> {
+    const record = await this.#context.store.get(id)
+    if (!this.#context.rules.mayAsk(record)) throw unknownSandbox(id)
+    const driver = this.#context.drivers.get(record.provider)
+    if (driver === undefined) throw noDriver(id)
+    return { driver, record }
+  }
+}

@@ -1,0 +1,180 @@
+import type { z } from '@hono/zod-openapi'
+import { diagnose, type DiagnoseContext } from '../detect/diagnose.ts'
+import type { FleetStats } from '../fleet-stats.ts'
+import type { SandboxUsage } from '../fleet.ts'
+import type { SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { ReconcileReport } from '../reconcile/reconcile-report.ts'
+import type { CleanupReport } from '../sweep/cleanup-report.ts'
+import type {
+  WireLogs,
+  WirePass,
+  WireResources,
+  WireSandbox,
+  WireSandboxDetail,
+  WireStats,
+} from './wire.ts'
+
+const MINUTE_MS = 60_000
+const MAX_LOG_LINES = 1000
+
+export function toWireStats(stats: FleetStats, now: number): WireStats {
+  const { active, provisioning, running, detached, terminating, failed } = stats
+  return {
+    active,
+    provisioning,
+    running,
+    detached,
+    terminating,
+    failed,
+    total_created: stats.totalCreated,
+    total_destroyed: stats.totalDestroyed,
+    executions: stats.usage.executions,
+    timeouts: stats.usage.timeouts,
+    max_concurrent: stats.capacity,
+    usage: stats.usedRatio,
+    environment: stats.environment,
+    last_cleanup_at: iso(stats.lastCleanupAt),
+    time: iso(now),
+  }
+}
+
+export function toWireSandbox(record: SandboxRecord, context: DiagnoseContext): WireSandbox {
+  const { now } = context
+  const sample = record.samples.at(-1)
+  return {
+    id: record.id,
+    lifetime: record.lifetime,
+    provider: record.provider,
+    status: record.status,
+    environment: record.environment,
+    created_at: iso(record.createdAt),
+    age_minutes: minutes(now - record.createdAt),
+    last_activity_at: iso(record.lastActivityAt),
+    idle_minutes: minutes(now - record.lastActivityAt),
+    status_since: iso(record.statusSince),
+    ...toWireLabels(record),
+    critical: record.critical,
+    operations: record.operations,
+    timeouts: record.timeouts,
+    cpu_percent: sample?.cpuPercent ?? null,
+    memory_mb: sample?.memoryMb ?? null,
+    kill_reason: record.kill?.reason ?? null,
+    ...toWireTroubles(record),
+    findings: diagnose(record, context).map(({ kind, severity, reason, nextStep }) => ({
+      code: kind,
+      severity,
+      reason,
+      action: nextStep,
+    })),
+  }
+}
+
+function toWireLabels(
+  record: SandboxRecord,
+): Pick<WireSandbox, 'agent_type' | 'task_id' | 'session_id' | 'tenant'> {
+  return {
+    agent_type: record.agentType ?? null,
+    task_id: record.taskId ?? null,
+    session_id: record.sessionId ?? null,
+    tenant: record.tenant ?? null,
+  }
+}
+
+function toWireTroubles({
+  owed,
+  lastError,
+}: SandboxRecord): Pick<WireSandbox, 'owed' | 'last_error'> {
+  return {
+    owed:
+      owed === undefined
+        ? null
+        : {
+            since: iso(owed.since),
+            attempts: owed.attempts,
+            next_attempt_at: iso(owed.nextAttemptAt),
+          },
+    last_error: lastError === undefined ? null : { ...lastError, at: iso(lastError.at) },
+  }
+}
+
+export function toWireDetail(record: SandboxRecord, context: DiagnoseContext): WireSandboxDetail {
+  return {
+    ...toWireSandbox(record, context),
+    kill_detail: record.kill?.detail ?? null,
+    history: record.history.map((entry) => ({ ...entry, at: iso(entry.at) })),
+  }
+}
+
+/** The last lines of what a driver tells. */
+export function toWireLogs(id: string, text: string): WireLogs {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  return { id, lines: lines.slice(-MAX_LOG_LINES), is_cut: lines.length > MAX_LOG_LINES }
+}
+
+export function toWireResources(usage: SandboxUsage): WireResources {
+  return {
+    cpu_percent: usage.cpuPercent,
+    memory_mb: usage.memoryMb,
+    duration_ms: usage.durationMs,
+    operations: usage.operations,
+  }
+}
+
+export function toWireCleanup(report: CleanupReport): WirePass {
+  return {
+    pass: report.mode === 'emergency' ? 'emergency' : 'cleanup',
+    ...toWirePass(report),
+    items: report.items.map(({ id, provider, action, reason, detail, outcome }) => ({
+      id,
+      provider,
+      action: action === 'retry' ? 'destroy again' : `destroy (${reason})`,
+      reason: detail,
+      outcome,
+    })),
+    spared: report.spared,
+    refused: [],
+  }
+}
+
+export function toWireReconcile(report: ReconcileReport): WirePass {
+  return {
+    pass: 'reconcile',
+    ...toWirePass(report),
+    items: report.items.map(({ id, provider, kind, status, outcome }) => ({
+      id,
+      provider,
+      action: RECONCILE_ACTIONS[kind],
+      reason: status === undefined ? 'The ledger never heard of it.' : `The ledger says ${status}.`,
+      outcome,
+    })),
+    spared: report.skipped === 0 ? {} : { 'no usable id': report.skipped },
+    refused: [...report.refused],
+  }
+}
+
+const RECONCILE_ACTIONS = {
+  'heal-record': 'record that it is gone',
+  'end-orphan': 'take it into the ledger, or end it',
+  'destroy-again': 'destroy again',
+} as const
+
+function toWirePass(
+  report: CleanupReport | ReconcileReport,
+): Pick<WirePass, 'dry_run' | 'outcome' | 'started_at' | 'finished_at' | 'error'> {
+  return {
+    dry_run: report.isDryRun,
+    outcome: report.outcome,
+    started_at: iso(report.startedAt),
+    finished_at: iso(report.finishedAt),
+    error: report.error ?? null,
+  }
+}
+
+function iso(ms: number): z.infer<z.ZodISODateTime> {
+  return new Date(ms).toISOString()
+}
+
+/** With one decimal: what a person compares. */
+function minutes(ms: number): number {
+  return Math.round((Math.max(0, ms) / MINUTE_MS) * 10) / 10
+}

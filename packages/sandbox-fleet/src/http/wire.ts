@@ -1,0 +1,143 @@
+// What the HTTP API sends, as schemas: the OpenAPI document is made of them, and the dashboard reads
+// their types. Names are those of the runbook.
+import { z } from '@hono/zod-openapi'
+import { SANDBOX_STATUSES } from '../ledger/record-schema.ts'
+
+const time = z.iso.datetime().openapi({ description: 'ISO 8601, UTC' })
+const count = z.int().nonnegative()
+const label = z.string().nullable()
+
+export const statsSchema = z
+  .object({
+    active: count.openapi({ description: 'May take up room: all but the detached and the gone' }),
+    provisioning: count,
+    running: count,
+    detached: count.openapi({ description: 'Wait for a paused session' }),
+    terminating: count,
+    failed: count,
+    total_created: count,
+    total_destroyed: count,
+    executions: count.openapi({ description: 'Operations of the last minutes' }),
+    timeouts: count.openapi({ description: 'Those of them that took too long' }),
+    max_concurrent: count,
+    usage: z.number().openapi({ description: 'active / max_concurrent' }),
+    environment: z.string(),
+    last_cleanup_at: time.openapi({ description: 'Before the first: when watching began' }),
+    time,
+  })
+  .openapi('Stats')
+
+const findingSchema = z
+  .object({
+    code: z.string(),
+    severity: z.enum(['warning', 'critical']),
+    reason: z.string().openapi({ description: 'One sentence with the evidence' }),
+    action: z.string().openapi({ description: 'What is done about it, or left to the operator' }),
+  })
+  .openapi('Finding')
+
+export const sandboxSchema = z
+  .object({
+    id: z.string(),
+    lifetime: count.openapi({ description: 'How often a sandbox of this id was made, from 1' }),
+    provider: z.string(),
+    status: z.enum(SANDBOX_STATUSES),
+    environment: z.string(),
+    created_at: time,
+    age_minutes: z.number(),
+    last_activity_at: time,
+    idle_minutes: z.number(),
+    status_since: time,
+    agent_type: label,
+    task_id: label,
+    session_id: label,
+    tenant: label,
+    critical: z.boolean().openapi({ description: 'Spared by an emergency cleanup' }),
+    operations: count,
+    timeouts: count,
+    cpu_percent: z.number().nullable().openapi({ description: 'Of one core, at the last sample' }),
+    memory_mb: z.number().nullable(),
+    kill_reason: label,
+    owed: z.object({ since: time, attempts: count, next_attempt_at: time }).nullable(),
+    last_error: z.object({ code: z.string(), message: z.string(), at: time }).nullable(),
+    findings: z.array(findingSchema),
+  })
+  .openapi('Sandbox')
+
+export const sandboxDetailSchema = sandboxSchema
+  .extend({
+    kill_detail: label,
+    history: z.array(
+      z.object({
+        at: time,
+        event: z.string(),
+        status: z.enum(SANDBOX_STATUSES),
+        detail: z.string().optional(),
+      }),
+    ),
+  })
+  .openapi('SandboxDetail')
+
+export const logsSchema = z
+  .object({
+    id: z.string(),
+    lines: z.array(z.string()),
+    is_cut: z.boolean().openapi({ description: 'Older lines were left out' }),
+  })
+  .openapi('Logs')
+
+export const resourcesSchema = z
+  .object({
+    cpu_percent: z.number().nullable(),
+    memory_mb: z.number().nullable(),
+    duration_ms: z.number().openapi({ description: 'Since it was made' }),
+    operations: count,
+  })
+  .openapi('Resources')
+
+export const terminationSchema = z
+  .object({
+    id: z.string(),
+    outcome: z.enum(['destroyed', 'gone', 'owed', 'in-progress']).openapi({
+      description: 'owed: not confirmed, it is tried again; never reported as destroyed',
+    }),
+  })
+  .openapi('Termination')
+
+export const passSchema = z
+  .object({
+    pass: z.enum(['cleanup', 'emergency', 'reconcile']),
+    dry_run: z.boolean(),
+    outcome: z.enum(['completed', 'more', 'lease-held', 'lease-lost', 'store-failed']),
+    started_at: time,
+    finished_at: time,
+    items: z.array(
+      z.object({
+        id: z.string(),
+        provider: z.string(),
+        action: z.string(),
+        reason: z.string(),
+        outcome: z.string(),
+      }),
+    ),
+    spared: z.record(z.string(), count).openapi({ description: 'Left as they are, by reason' }),
+    refused: z
+      .array(z.object({ provider: z.string(), because: z.string(), detail: z.string() }))
+      .openapi({ description: 'Providers from whose list nothing was concluded' }),
+    error: z.string().nullable(),
+  })
+  .openapi('Pass')
+
+export const failureSchema = z
+  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .openapi('Failure')
+
+export type WireStats = z.infer<typeof statsSchema>
+export type WireFinding = z.infer<typeof findingSchema>
+export type WireSandbox = z.infer<typeof sandboxSchema>
+export type WireSandboxDetail = z.infer<typeof sandboxDetailSchema>
+export type WireLogs = z.infer<typeof logsSchema>
+export type WireResources = z.infer<typeof resourcesSchema>
+export type WireTermination = z.infer<typeof terminationSchema>
+export type WirePass = z.infer<typeof passSchema>
+export type WireFailure = z.infer<typeof failureSchema>

@@ -1,0 +1,80 @@
+import { shortLabel, shortText } from './record-schema.ts'
+import {
+  MAX_SAMPLES,
+  type ResourceSample,
+  type SandboxClaim,
+  type SandboxError,
+  type SandboxRecord,
+} from './sandbox-record.ts'
+
+// Changes that leave the status as it is. All are pure and make the next version.
+
+/** What was done in a sandbox since the last report. */
+export interface SandboxActivity {
+  readonly at: number
+  /** Operations that ended, whatever their result. */
+  readonly operations: number
+  readonly timeouts: number
+  /** Those of them since the last operation that succeeded. */
+  readonly timeoutsInARow: number
+  /** At least one operation succeeded. */
+  readonly succeeded: boolean
+}
+
+/** Adds what was done. */
+export function withActivity(record: SandboxRecord, activity: SandboxActivity): SandboxRecord {
+  const { at, operations, timeouts, timeoutsInARow, succeeded } = activity
+  const before = succeeded ? 0 : record.consecutiveTimeouts
+  return {
+    ...record,
+    version: record.version + 1,
+    lastActivityAt: Math.max(at, record.lastActivityAt),
+    operations: record.operations + operations,
+    timeouts: record.timeouts + timeouts,
+    consecutiveTimeouts: before + timeoutsInARow,
+  }
+}
+
+/** Gives it to a holder; without one, nobody keeps it from now on. */
+export function withClaim(record: SandboxRecord, claim: SandboxClaim | undefined): SandboxRecord {
+  const { claim: _before, ...rest } = record
+  return { ...rest, ...(claim !== undefined && { claim }), version: record.version + 1 }
+}
+
+/** Notes that a destroy was tried and is not confirmed. */
+export function withFailedAttempt(
+  record: SandboxRecord,
+  error: Omit<SandboxError, 'at'>,
+  times: { readonly at: number; readonly nextAttemptAt: number },
+): SandboxRecord {
+  const { at, nextAttemptAt } = times
+  const { since = at, attempts = 0 } = record.owed ?? {}
+  return {
+    ...record,
+    version: record.version + 1,
+    owed: { since, attempts: attempts + 1, nextAttemptAt },
+    lastError: { code: shortLabel(error.code), message: shortText(error.message), at },
+  }
+}
+
+/** Takes the next destroy for this caller: nobody else tries it before `nextAttemptAt`. */
+export function withAttempt(record: SandboxRecord, nextAttemptAt: number): SandboxRecord {
+  const { owed } = record
+  if (owed === undefined) return record
+  return { ...record, version: record.version + 1, owed: { ...owed, nextAttemptAt } }
+}
+
+/** Counts a look that told nothing. */
+export function withUnknownProbe(record: SandboxRecord): SandboxRecord {
+  return { ...record, version: record.version + 1, unknownProbes: record.unknownProbes + 1 }
+}
+
+/** Keeps a sample; a look that told something ends the count of those that did not. */
+export function withSample(record: SandboxRecord, sample: ResourceSample): SandboxRecord {
+  return {
+    ...record,
+    version: record.version + 1,
+    unknownProbes: 0,
+    samples: [...record.samples, sample].slice(-MAX_SAMPLES),
+  }
+}

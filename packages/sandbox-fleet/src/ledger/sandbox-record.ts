@@ -1,0 +1,136 @@
+/**
+ * `provisioning`: being made. `running`: usable, also while it sleeps or waits in the pool.
+ * `terminating`: to be destroyed, and owed until that is confirmed. `terminated`: confirmed gone.
+ * `failed`: unusable, and perhaps still there.
+ */
+export type SandboxStatus = 'provisioning' | 'running' | 'terminating' | 'terminated' | 'failed'
+
+/** Why a sandbox was ended. */
+export type KillReason =
+  | 'idle'
+  | 'deadline'
+  | 'provisioning-timeout'
+  | 'failed'
+  | 'orphan'
+  | 'pressure'
+  | 'pool-expired'
+  | 'reappeared'
+  | 'emergency'
+  | 'operator'
+  | 'operation-timeout'
+  | 'owner-closed'
+
+/** The recorded reason of a kill. */
+export interface SandboxKill {
+  readonly reason: KillReason
+  /** One sentence with the evidence. */
+  readonly detail: string
+  /** Who decided: a sweeper, an operator, the owner. */
+  readonly by: string
+  /** Milliseconds since the epoch, like every time of a record. */
+  readonly at: number
+}
+
+/**
+ * Who keeps a sandbox, and until when. `owner`: a run uses it and renews the claim. `detached`:
+ * its session may go on. `pool`: it waits to be used again; the holder is the name of the pool.
+ */
+export interface SandboxClaim {
+  readonly kind: 'owner' | 'detached' | 'pool'
+  readonly holder: string
+  readonly until: number
+}
+
+/** A destroy that is not confirmed yet. */
+export interface OwedDestroy {
+  readonly since: number
+  /** How often the destroy was tried. */
+  readonly attempts: number
+  readonly nextAttemptAt: number
+}
+
+/** What went wrong last. */
+export interface SandboxError {
+  readonly code: string
+  readonly message: string
+  readonly at: number
+}
+
+/** What a sandbox used at one moment. */
+export interface ResourceSample {
+  readonly at: number
+  /** Of one core; several busy cores give more than 100. */
+  readonly cpuPercent: number
+  readonly memoryMb: number
+}
+
+/** One step in the life of a sandbox. */
+export interface SandboxHistoryEntry {
+  readonly at: number
+  readonly event: string
+  readonly status: SandboxStatus
+  readonly detail?: string
+}
+
+/** Whose a sandbox is and what it is for. */
+export interface SandboxLabels {
+  readonly sessionId?: string
+  readonly agentType?: string
+  readonly taskId?: string
+  readonly tenant?: string
+}
+
+/** What the ledger knows of one sandbox. */
+export interface SandboxRecord extends SandboxLabels {
+  readonly id: string
+  /** Key of its driver. */
+  readonly provider: string
+  /** Deployment it belongs to: nobody else ends it. */
+  readonly environment: string
+  readonly status: SandboxStatus
+  /** Rises by one with every change. */
+  readonly version: number
+  /** Counts how often a sandbox of this id was made, from 1. */
+  readonly lifetime: number
+  readonly createdAt: number
+  readonly statusSince: number
+  readonly lastActivityAt: number
+  /** Until when it must have started; absent once it has. */
+  readonly provisionDeadlineAt?: number
+  /** Until when it may live, whoever uses it. */
+  readonly deadlineAt?: number
+  readonly claim?: SandboxClaim
+  /** Spared by an emergency. */
+  readonly critical: boolean
+  readonly operations: number
+  readonly timeouts: number
+  /** Timeouts since the last operation that succeeded. */
+  readonly consecutiveTimeouts: number
+  /** Looks since the last one that told its state. */
+  readonly unknownProbes: number
+  readonly lastError?: SandboxError
+  readonly kill?: SandboxKill
+  readonly owed?: OwedDestroy
+  /** The latest, oldest first. */
+  readonly samples: readonly ResourceSample[]
+  /** The latest steps, oldest first. */
+  readonly history: readonly SandboxHistoryEntry[]
+}
+
+/** What a new record is made of. */
+export interface NewSandbox extends SandboxLabels {
+  readonly id: string
+  readonly provider: string
+  readonly environment: string
+  readonly critical?: boolean
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly provisionDeadlineAt?: number
+  readonly deadlineAt?: number
+  readonly claim?: SandboxClaim
+}
+
+/** Steps that a record remembers. */
+export const MAX_HISTORY = 20
+/** Resource samples that a record remembers. */
+export const MAX_SAMPLES = 8

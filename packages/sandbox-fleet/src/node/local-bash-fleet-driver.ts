@@ -1,0 +1,84 @@
+import type {
+  FleetDriver,
+  ListedSandbox,
+  SandboxListing,
+  SandboxProbe,
+  SandboxResources,
+  SandboxTarget,
+} from '../driver/fleet-driver.ts'
+
+/** What is known of one directory. */
+export interface DirectoryLook {
+  readonly name: string
+  readonly state: 'present' | 'absent' | 'unknown'
+  readonly ownerAlive?: boolean
+  readonly isDetached?: boolean
+  readonly sinceMs?: number
+}
+
+/** What of the directories of a host is used. `LocalBashInventory` of workspace-local-bash fits. */
+export interface DirectoryInventory {
+  list(): readonly DirectoryLook[]
+  look(name: string): DirectoryLook
+  resources(name: string): Promise<SandboxResources>
+  end(name: string): Promise<void>
+}
+
+export interface LocalBashFleetDriverOptions {
+  readonly inventory: DirectoryInventory
+  /**
+   * Label of what lies in the directory of the inventory, for one that this deployment has for
+   * itself. Without it, directories that the ledger does not know are never ended: a directory
+   * says whose it is, not which deployment it belongs to.
+   */
+  readonly environment?: string
+  /** Key of its sandboxes in the ledger. Default `local-bash`. */
+  readonly provider?: string
+}
+
+/** Workspace directories of this host, with their processes. Knows whether their owners run. */
+export class LocalBashFleetDriver implements FleetDriver {
+  readonly provider: string
+  readonly #environment: string | undefined
+  readonly #inventory: DirectoryInventory
+
+  constructor(options: LocalBashFleetDriverOptions) {
+    this.provider = options.provider ?? 'local-bash'
+    this.#environment = options.environment
+    this.#inventory = options.inventory
+  }
+
+  async list(): Promise<SandboxListing> {
+    const looks = this.#inventory.list()
+    const present = looks.filter(({ state }) => state === 'present')
+    return { isComplete: true, sandboxes: present.map((look) => this.#toListed(look)) }
+  }
+
+  async inspect({ id }: SandboxTarget): Promise<SandboxProbe> {
+    const { isDetached, ownerAlive, state } = this.#inventory.look(id)
+    if (state === 'absent') return { state: 'absent' }
+    if (state === 'unknown') return { state: 'unknown', detail: 'no valid marker of this user' }
+    // Nobody here can tell of the owner in another container.
+    if (ownerAlive === undefined) return { state: 'unknown', detail: 'its owner is elsewhere' }
+    return { state: 'running', ownerAlive, ...(isDetached === true && { isDetached }) }
+  }
+
+  terminate({ id }: SandboxTarget): Promise<void> {
+    return this.#inventory.end(id)
+  }
+
+  resources({ id }: SandboxTarget): Promise<SandboxResources> {
+    return this.#inventory.resources(id)
+  }
+
+  #toListed({ isDetached, name, ownerAlive, sinceMs }: DirectoryLook): ListedSandbox {
+    return {
+      id: name,
+      // One whose owner cannot be seen may be in use.
+      ownerAlive: ownerAlive ?? true,
+      ...(this.#environment !== undefined && { environment: this.#environment }),
+      ...(isDetached === true && { isDetached }),
+      ...(sinceMs !== undefined && { createdAt: sinceMs }),
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { FleetError } from '@helix-agents/core'
+import { errorText } from '../error-text.ts'
+import type { FleetContext } from '../fleet-context.ts'
+import { fleetMessages } from '../fleet-messages.ts'
+import { noteHeartbeat } from '../fleet-stats.ts'
+import type { PassOutcome } from '../sweep/cleanup-report.ts'
+import { inParallel } from '../sweep/in-parallel.ts'
+import { SweepLease } from '../sweep/sweep-lease.ts'
+import { applyAction, type ReconcilePass } from './apply-action.ts'
+import { planReconcile, type ReconcilePlan } from './plan-reconcile.ts'
+import type { ReconcileAction, ReconcileOutcome, ReconcileReport } from './reconcile-report.ts'
+
+export interface ReconcileOptions {
+  /** Only reports what differs. Providers are asked for their lists, nothing is changed. */
+  readonly dryRun?: boolean
+}
+
+const NOTHING_FOUND: ReconcilePlan = { actions: [], refused: [], skipped: 0 }
+
+interface Progress {
+  readonly isDryRun: boolean
+  readonly startedAt: number
+  plan: ReconcilePlan | undefined
+  readonly outcomes: Map<ReconcileAction, ReconcileOutcome>
+}
+
+/** Brings the ledger and the providers together. Never rejects: what went wrong is in the report. */
+export async function runReconcile(
+  context: FleetContext,
+  options: ReconcileOptions = {},
+): Promise<ReconcileReport> {
+  const progress: Progress = {
+    isDryRun: options.dryRun ?? false,
+    startedAt: context.clock.now(),
+    plan: undefined,
+    outcomes: new Map(),
+  }
+  context.logger.info({ dryRun: progress.isDryRun }, fleetMessages.reconcileStarted)
+  try {
+    return close(context, progress, await run(context, progress))
+  } catch (err) {
+    const isLost = FleetError.isInstance(err) && err.code === 'lease-lost'
+    return close(context, progress, isLost ? 'lease-lost' : 'store-failed', err)
+  }
+}
+
+async function run(context: FleetContext, progress: Progress): Promise<PassOutcome> {
+  if (progress.isDryRun) {
+    progress.plan = await planReconcile(context)
+    return 'completed'
+  }
+  const passId = `${progress.startedAt.toString(36)}-${context.random().toString(36).slice(2, 10)}`
+  const lease = await SweepLease.acquire(context, passId)
+  if (lease === undefined) return 'lease-held'
+  try {
+    progress.plan = await planReconcile(context)
+    const outcome = await apply(context, progress, { context, lease, taken: 0 })
+    await noteHeartbeat(context, { reconcileAt: context.clock.now() })
+    return outcome
+  } finally {
+    await lease.release()
+  }
+}
+
+async function apply(
+  context: FleetContext,
+  progress: Progress,
+  pass: ReconcilePass,
+): Promise<PassOutcome> {
+  const { clock, policy } = context
+  const untilMs = progress.startedAt + policy.passTimeoutMs
+  let outcome: PassOutcome = 'completed'
+  await inParallel(progress.plan?.actions ?? [], policy.concurrency, async (action) => {
+    const result = clock.now() < untilMs ? await applyAction(action, pass) : 'over-budget'
+    progress.outcomes.set(action, result)
+    if (result === 'over-budget') outcome = 'more'
+  })
+  return outcome
+}
+
+function close(
+  context: FleetContext,
+  progress: Progress,
+  outcome: PassOutcome,
+  err?: unknown,
+): ReconcileReport {
+  const { isDryRun, outcomes, plan = NOTHING_FOUND, startedAt } = progress
+  const { actions, refused, skipped } = plan
+  const fallback = isDryRun ? 'planned' : 'changed'
+  const items = actions.map((action) => ({
+    ...action,
+    outcome: outcomes.get(action) ?? fallback,
+  }))
+  const finishedAt = context.clock.now()
+  const hasFailed = err !== undefined
+  const fields = { outcome, differences: items.length, refused: refused.length }
+  if (hasFailed) context.logger.error({ ...fields, err }, fleetMessages.cleanupStopped)
+  else context.logger.info(fields, fleetMessages.reconcileCompleted)
+  const error = hasFailed ? { error: errorText(err) } : {}
+  return { isDryRun, outcome, startedAt, finishedAt, items, refused, skipped, ...error }
+}

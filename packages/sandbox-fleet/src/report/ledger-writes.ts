@@ -1,0 +1,232 @@
+import { FleetError } from '@helix-agents/core'
+import { type FleetContext, ruleContext } from '../fleet-context.ts'
+import { applyEvent, createRecord } from '../ledger/lifecycle.ts'
+import { type SandboxActivity, withActivity, withClaim } from '../ledger/record-changes.ts'
+import { parseNewSandbox } from '../ledger/record-schema.ts'
+import type {
+  SandboxClaim,
+  SandboxError,
+  SandboxLabels,
+  SandboxRecord,
+} from '../ledger/sandbox-record.ts'
+import { changeRecord } from '../store/change-record.ts'
+
+/** A sandbox that is being made or was opened. */
+export interface SandboxDescription extends SandboxLabels {
+  readonly id: string
+  readonly provider: string
+  /** Spared by an emergency. Default false. */
+  readonly critical?: boolean
+  /** Longest life from now on, in milliseconds. Default: that of the policy. */
+  readonly maxLifetimeMs?: number
+}
+
+/** A claim of a run, from now on. */
+export function ownerClaim({ clock, policy }: FleetContext, holder: string): SandboxClaim {
+  return { kind: 'owner', holder, until: clock.now() + policy.ownerLeaseMs }
+}
+
+/**
+ * Records that a sandbox is about to be made: before it is, so that a crash leaves something to
+ * heal. With `maxActive` this takes one of so many places.
+ * @throws {FleetError} `already-exists`, `capacity-exhausted`, `invalid-record`
+ */
+export async function recordProvisioning(
+  context: FleetContext,
+  sandbox: SandboxDescription,
+  options: { readonly holder: string; readonly maxActive?: number },
+): Promise<SandboxRecord> {
+  const { clock, environment, policy, store } = context
+  const { maxLifetimeMs = policy.maxLifetimeMs, ...labels } = sandbox
+  const now = clock.now()
+  const record = createRecord(
+    parseNewSandbox({
+      ...labels,
+      environment,
+      createdAt: now,
+      provisionDeadlineAt: now + policy.provisionTimeoutMs,
+      ...(maxLifetimeMs !== undefined && { deadlineAt: now + maxLifetimeMs }),
+      claim: ownerClaim(context, options.holder),
+    }),
+  )
+  const { maxActive } = options
+  const stored = await store.create(record, maxActive === undefined ? {} : { maxActive })
+  context.emit('created', stored)
+  return stored
+}
+
+/**
+ * Records that a sandbox is open and held; makes its record if there is none. A destroy that its
+ * owner asked for and nobody is at is called off: it is used again.
+ * @throws {FleetError} `invalid-transition` when it is being destroyed, `invalid-record`
+ */
+export async function recordOpened(
+  context: FleetContext,
+  sandbox: SandboxDescription,
+  holder: string,
+): Promise<SandboxRecord> {
+  try {
+    await recordProvisioning(context, sandbox, { holder })
+  } catch (error) {
+    if (!FleetError.isInstance(error) || error.code !== 'already-exists') throw error
+  }
+  let hasStarted = false
+  const stored = await changeRecord(context.store, sandbox.id, (record) => {
+    hasStarted = record.status !== 'running'
+    const running = hasStarted
+      ? applyEvent(record, { type: reopening(context, record) }, context.clock.now())
+      : { ...record, version: record.version + 1, lastActivityAt: context.clock.now() }
+    return { ...running, claim: ownerClaim(context, holder) }
+  })
+  if (hasStarted) context.emit('started', stored)
+  return stored
+}
+
+/**
+ * Records that a sandbox is about to be contacted, made anew or attached to again.
+ * @throws {FleetError} `invalid-transition` while it is being destroyed, `invalid-record`
+ */
+export async function recordOpening(
+  context: FleetContext,
+  sandbox: SandboxDescription,
+  holder: string,
+): Promise<void> {
+  try {
+    await recordProvisioning(context, sandbox, { holder })
+    return
+  } catch (error) {
+    if (!FleetError.isInstance(error) || error.code !== 'already-exists') throw error
+  }
+  // It may be made already: only that it is running says no more than is known.
+  const { status } = (await context.store.get(sandbox.id)) ?? {}
+  if (status === 'provisioning') await renewClaim(context, sandbox.id, { holder })
+  else await recordOpened(context, sandbox, holder)
+}
+
+/** Only what its owner gave up itself is given back, and not under the hands of a sweeper. */
+function reopening(context: FleetContext, record: SandboxRecord): 'started' | 'reclaim' {
+  const isOwners = record.kill?.reason === 'owner-closed'
+  return isOwners && context.rules.isDestroyDue(record, ruleContext(context))
+    ? 'reclaim'
+    : 'started'
+}
+
+/** Who renews a claim. */
+export interface ClaimRenewal {
+  readonly holder: string
+  /** The life that is held: a later one of the same id is somebody else's. */
+  readonly lifetime?: number
+}
+
+/**
+ * Renews the claim of a run.
+ * @returns false when the sandbox is not to be used any more.
+ * @throws {FleetError} `unknown-sandbox`
+ */
+export async function renewClaim(
+  context: FleetContext,
+  id: string,
+  renewal: ClaimRenewal,
+): Promise<boolean> {
+  const stored = await changeRecord(context.store, id, (record) =>
+    isKept(record, renewal) ? withClaim(record, ownerClaim(context, renewal.holder)) : undefined,
+  )
+  return isKept(stored, renewal)
+}
+
+/** Adds what was done, and renews the claim with the same write. */
+export async function recordActivity(
+  context: FleetContext,
+  id: string,
+  activity: SandboxActivity & ClaimRenewal,
+): Promise<boolean> {
+  const stored = await changeRecord(context.store, id, (record) =>
+    isKept(record, activity)
+      ? { ...withActivity(record, activity), claim: ownerClaim(context, activity.holder) }
+      : undefined,
+  )
+  if (activity.timeouts > 0) context.emit('timeout', stored)
+  return isKept(stored, activity)
+}
+
+/**
+ * Lets go of a sandbox that stays, for its session or for a pool; undefined: for nobody. It counts
+ * as a use, so that another process that shares it has the time to renew its own claim.
+ */
+export async function recordReleased(
+  context: FleetContext,
+  id: string,
+  release: { readonly holder: string; readonly claim: SandboxClaim | undefined },
+): Promise<void> {
+  await changeRecord(context.store, id, (record) => {
+    const isHeld = record.claim === undefined || record.claim.holder === release.holder
+    if (!isUsable(record) || !isHeld) return undefined
+    const lastActivityAt = Math.max(record.lastActivityAt, context.clock.now())
+    return { ...withClaim(record, release.claim), lastActivityAt }
+  })
+}
+
+/** The end of a sandbox, as one of its holders tells it. */
+export interface ToldEnd {
+  readonly detail: string
+  /** Who tells it: what somebody else holds by now is not ended by it. */
+  readonly holder?: string
+}
+
+/** Notes that a sandbox is gone, as its provider says. */
+export async function recordGone(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+  const { detail, holder } = end
+  let wasThere = false
+  const stored = await changeRecord(context.store, id, (record) => {
+    wasThere = record.status !== 'terminated' && !isOthers(context, record, holder)
+    if (!wasThere) return undefined
+    return applyEvent(record, { type: 'vanish', detail }, context.clock.now())
+  })
+  if (wasThere) context.emit('vanished', stored)
+}
+
+/** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
+export async function recordOwed(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+  const { detail, holder } = end
+  const now = context.clock.now()
+  const kill = { reason: 'owner-closed', detail, by: 'owner' } as const
+  await changeRecord(context.store, id, (record) => {
+    if (record.status === 'terminating' || record.status === 'terminated') return undefined
+    if (isOthers(context, record, holder)) return undefined
+    return applyEvent(record, { type: 'terminate', kill, retryAt: now }, now)
+  })
+}
+
+/** Notes that a sandbox could not be made or cannot be used. */
+export async function recordFailed(
+  context: FleetContext,
+  id: string,
+  error: Omit<SandboxError, 'at'> & { readonly holder?: string },
+): Promise<void> {
+  const { holder } = error
+  let hasFailed = false
+  const stored = await changeRecord(context.store, id, (record) => {
+    hasFailed = isUsable(record) && !isOthers(context, record, holder)
+    return hasFailed ? applyEvent(record, { type: 'fail', error }, context.clock.now()) : undefined
+  })
+  if (hasFailed) context.emit('failed', stored)
+}
+
+/** Whether who renews a claim may go on: what waits in a pool was let go. */
+function isKept(record: SandboxRecord, { lifetime = record.lifetime }: ClaimRenewal): boolean {
+  return isUsable(record) && record.lifetime === lifetime && record.claim?.kind !== 'pool'
+}
+
+/** Whether somebody else uses it by now, such as the process that goes on with the session. */
+function isOthers(
+  context: FleetContext,
+  { claim }: SandboxRecord,
+  holder: string | undefined,
+): boolean {
+  if (holder === undefined || claim?.kind !== 'owner' || claim.holder === holder) return false
+  return claim.until > context.clock.now()
+}
+
+function isUsable({ status }: SandboxRecord): boolean {
+  return status === 'running' || status === 'provisioning'
+}

@@ -1,0 +1,47 @@
+import type { SandboxLabels } from '../ledger/sandbox-record.ts'
+import type { FleetReporter } from './fleet-reporter.ts'
+
+const PROVIDER = 'cloudflare-sandbox'
+
+/** A sandbox as its provider tells of it. `SandboxRecord` of workspace-cloudflare-sandbox fits. */
+export interface DirectorySandbox {
+  readonly sandboxId: string
+  readonly session: { readonly sessionId: string; readonly agentType: string }
+}
+
+/** Where a provider writes down what it opens: `SandboxDirectory` of workspace-cloudflare-sandbox. */
+export interface ReportingDirectory {
+  noteOpening(sandbox: DirectorySandbox): Promise<void>
+  noteDestroyed(sandbox: DirectorySandbox): Promise<void>
+  noteDestroyFailed(sandbox: DirectorySandbox, cause: unknown): Promise<void>
+}
+
+export interface ReportingDirectoryOptions {
+  /** Key of its sandboxes in the ledger. Default `cloudflare-sandbox`. */
+  readonly provider?: string
+  /** Further labels of a sandbox, such as its task or tenant. */
+  readonly labels?: (sandbox: DirectorySandbox) => SandboxLabels
+}
+
+/**
+ * Joins a provider that lists nothing to the fleet, for its option `directory`: a sandbox is in the
+ * ledger before the platform hears of it, or it is not made. Use it together with
+ * `createLifecycleListener` on the same reporter, which tells that it runs and is in use: what is
+ * never told to run is ended when its time to start is over.
+ */
+export function createReportingDirectory(
+  reporter: FleetReporter,
+  options: ReportingDirectoryOptions = {},
+): ReportingDirectory {
+  const { labels, provider = PROVIDER } = options
+  return {
+    noteOpening: (sandbox) => {
+      const { agentType, sessionId } = sandbox.session
+      const id = sandbox.sandboxId
+      return reporter.admit({ id, provider, sessionId, agentType, ...labels?.(sandbox) })
+    },
+    noteDestroyed: async ({ sandboxId }) => reporter.closed(sandboxId),
+    noteDestroyFailed: async ({ sandboxId, session }) =>
+      reporter.owed(sandboxId, 'its destroy was not confirmed', session.sessionId),
+  }
+}

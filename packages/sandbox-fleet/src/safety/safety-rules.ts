@@ -1,0 +1,88 @@
+import type { SandboxListing, SandboxProbe } from '../driver/fleet-driver.ts'
+import { isSandboxId } from '../ledger/record-schema.ts'
+import type { SandboxKill, SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { FleetPolicy } from './fleet-policy.ts'
+
+/** What a rule may look at. */
+export interface RuleContext {
+  readonly now: number
+  /** The deployment that wants to end something. */
+  readonly environment: string
+  readonly policy: FleetPolicy
+}
+
+/** How many sandboxes a pass may end, and has chosen. */
+export interface KillBudget {
+  readonly allowed: number
+  readonly taken: number
+}
+
+/**
+ * The safety rules of the fleet: each in one place, asked by name wherever it applies, and each
+ * with a test that fails without it. All are pure.
+ */
+export interface SafetyRules {
+  /** A sandbox is left alone until the longest time a provider may take has passed. */
+  isPastGrace(createdAt: number, context: RuleContext): boolean
+  /** Only sandboxes that carry the label of this deployment are ended. */
+  hasOwnLabel(environment: string | undefined, context: RuleContext): boolean
+  /** A claim that runs keeps its sandbox; clocks may differ. */
+  isUnclaimed(record: SandboxRecord, context: RuleContext): boolean
+  /** A sandbox in which something was done lately is left alone. */
+  isIdle(record: SandboxRecord, idleMs: number, context: RuleContext): boolean
+  /** Nothing is concluded from a list that may miss some. */
+  isWhole(listing: SandboxListing): boolean
+  /** What cannot be told is neither gone nor dead: it is left as it is. */
+  isKnown(probe: SandboxProbe): boolean
+  /** A sandbox whose owner is seen running is left alone. */
+  isAbandoned(probe: Pick<SandboxProbe, 'ownerAlive'>): boolean
+  /** Only this counts as destroyed; that a destroy did not fail does not. */
+  isConfirmedGone(probe: SandboxProbe): boolean
+  /** What is being made may still arrive: that it is not there yet does not mean that it is gone. */
+  mayStillArrive(record: SandboxRecord, context: RuleContext): boolean
+  /** Providers are asked about sandboxes of the ledger only, since asking may make one. */
+  mayAsk(record: SandboxRecord | undefined): record is SandboxRecord
+  /** What is gone is not destroyed again, and what is being destroyed not by two at once. */
+  isDestroyDue(record: SandboxRecord, context: RuleContext): boolean
+  /** A pass ends so many and no more. */
+  isWithinBudget(budget: KillBudget): boolean
+  /** Whoever ends a sandbox says why. */
+  hasReason(kill: Omit<SandboxKill, 'at'>): boolean
+  /** Entries of a list whose id cannot be one are skipped. */
+  hasValidId(id: unknown): boolean
+}
+
+/** The rules as they are. */
+export const safetyRules: SafetyRules = {
+  isPastGrace: (createdAt, { now, policy }) => now - createdAt >= policy.graceMs,
+
+  hasOwnLabel: (environment, context) =>
+    environment !== undefined && environment !== '' && environment === context.environment,
+
+  isUnclaimed: ({ claim }, { now, policy }) =>
+    claim === undefined || claim.until + policy.clockSkewMs <= now,
+
+  isIdle: ({ lastActivityAt }, idleMs, { now }) => now - lastActivityAt >= idleMs,
+
+  isWhole: ({ isComplete }) => isComplete,
+
+  isKnown: ({ state }) => state !== 'unknown',
+
+  isAbandoned: ({ ownerAlive }) => ownerAlive !== true,
+
+  isConfirmedGone: ({ state }) => state === 'absent' || state === 'stopped',
+
+  mayStillArrive: ({ provisionDeadlineAt = 0 }, { now, policy }) =>
+    provisionDeadlineAt + policy.clockSkewMs > now,
+
+  mayAsk: (record): record is SandboxRecord => record !== undefined,
+
+  isDestroyDue: ({ status, owed }, { now }) =>
+    status === 'terminating' && (owed === undefined || owed.nextAttemptAt <= now),
+
+  isWithinBudget: ({ allowed, taken }) => taken < allowed,
+
+  hasReason: ({ reason, detail, by }) => [reason, detail, by].every((text) => text.trim() !== ''),
+
+  hasValidId: (id) => isSandboxId(id),
+}

@@ -1,0 +1,101 @@
+import type { JsonValue } from '@helix-agents/core'
+import type { FleetCounts } from '../ledger/record-counts.ts'
+import type { SandboxRecord, SandboxStatus } from '../ledger/sandbox-record.ts'
+
+/** Which records to list. Every field that is given must fit. */
+export interface FleetQuery {
+  readonly status?: SandboxStatus | readonly SandboxStatus[]
+  readonly provider?: string
+  readonly environment?: string
+  readonly sessionId?: string
+  readonly agentType?: string
+  readonly taskId?: string
+  readonly tenant?: string
+  /** Only those in a pool of this name. */
+  readonly pool?: string
+  /** Only those made at this time or before, in milliseconds since the epoch. */
+  readonly createdBefore?: number
+  /** Records of a page, 1 to 200. Default 50. */
+  readonly limit?: number
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+export interface FleetPage {
+  readonly records: readonly SandboxRecord[]
+  /** Absent on the last page. */
+  readonly nextCursor?: string
+  /** Records of this page that cannot be read; they are left out, the others are not affected. */
+  readonly unreadable: number
+}
+
+/** Which records may need somebody: see `attentionAt`. The most urgent come first. */
+export interface DueQuery {
+  readonly environment: string
+  /** Milliseconds since the epoch: only records whose time has come by then. */
+  readonly until: number
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Shows that a writer still holds the lease it works under. */
+export interface LeaseFence {
+  readonly name: string
+  readonly token: number
+}
+
+export interface LeaseRequest {
+  readonly name: string
+  /** Who wants it; a holder that has it already renews it. */
+  readonly holder: string
+  readonly ttlMs: number
+  readonly now: number
+}
+
+/** Operations of all sandboxes. */
+export interface FleetUsage {
+  readonly executions: number
+  readonly timeouts: number
+}
+
+/**
+ * Where the ledger is kept. Every write is one transaction. What a store throws is a `FleetError`;
+ * `unavailable` says that nothing of the call is stored, or that nobody knows.
+ */
+export interface FleetStore {
+  /**
+   * Adds a record; one that is `terminated` under the same id goes on with a new lifetime.
+   * With `maxActive` this is a reservation: together with the check it is one transaction.
+   * @throws {FleetError} `already-exists`; `invalid-record`; `capacity-exhausted` when the environment has as many
+   * as `maxActive` sandboxes that may take up room.
+   */
+  create(record: SandboxRecord, options?: { readonly maxActive?: number }): Promise<SandboxRecord>
+  /** @throws {FleetError} `corrupt` */
+  get(id: string): Promise<SandboxRecord | undefined>
+  /**
+   * Replaces the version before `next`.
+   * @throws {FleetError} `conflict` when that is not what is stored, `unknown-sandbox`,
+   * `invalid-record` for what could not be read again, `lease-lost` when the fence is not that of
+   * the present holder.
+   */
+  update(next: SandboxRecord, options?: { readonly fence?: LeaseFence }): Promise<void>
+  /** The newest first. @throws {FleetError} `invalid-query` */
+  list(query?: FleetQuery): Promise<FleetPage>
+  /** @throws {FleetError} `invalid-query` */
+  due(query: DueQuery): Promise<FleetPage>
+  /** Of one environment; without one, of all. Reads a handful of rows, however many records. */
+  counts(environment?: string): Promise<FleetCounts>
+  /** Removes records of what is gone since before `before`; at most `limit`. Says how many. */
+  prune(options: { readonly before: number; readonly limit: number }): Promise<number>
+  /** Adds to the usage of the minute of `at`. */
+  addUsage(usage: FleetUsage, at: number): Promise<void>
+  /** Usage of the minutes from that of `since` on. */
+  usageSince(since: number): Promise<FleetUsage>
+  /** The token of the lease, which rises with every new holder; undefined while another has it. */
+  acquireLease(request: LeaseRequest): Promise<number | undefined>
+  /** Gives it back; does nothing when another has it by now. */
+  releaseLease(fence: LeaseFence): Promise<void>
+  /** A small value of the fleet itself, such as the time of the last pass. */
+  readState(key: string): Promise<JsonValue | undefined>
+  writeState(key: string, value: JsonValue): Promise<void>
+}

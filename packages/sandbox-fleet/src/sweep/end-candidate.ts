@@ -1,0 +1,125 @@
+import { FleetError } from '@helix-agents/core'
+import type { SandboxProbe } from '../driver/fleet-driver.ts'
+import type { GuardedDriver } from '../driver/guarded-driver.ts'
+import { type FleetContext, ruleContext, targetOf } from '../fleet-context.ts'
+import { applyEvent } from '../ledger/lifecycle.ts'
+import { withAttempt, withClaim, withUnknownProbe } from '../ledger/record-changes.ts'
+import type { SandboxClaim, SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { CleanupOutcome } from './cleanup-report.ts'
+import { attemptMs, destroyRecorded, isGoneForGood, recordIntent } from './destroy.ts'
+import type { CleanupCandidate } from './plan-cleanup.ts'
+import type { SweepLease } from './sweep-lease.ts'
+import { type CleanupMode, judge, type Verdict } from './verdict.ts'
+
+/** What the candidates of one pass share. */
+export interface Pass {
+  readonly context: FleetContext
+  readonly lease: SweepLease
+  readonly mode: CleanupMode
+  /** Sandboxes and retries that this pass may end, and has. */
+  readonly budget: { readonly kills: number; readonly retries: number }
+  taken: { kills: number; retries: number }
+}
+
+/**
+ * Ends one sandbox that was found, if it is still as it was: the ledger, the provider and the
+ * rules are asked again.
+ * @throws {FleetError} `lease-lost`, `unavailable`
+ */
+export async function endCandidate(
+  candidate: CleanupCandidate,
+  pass: Pass,
+): Promise<CleanupOutcome> {
+  const { context } = pass
+  const record = await context.store.get(candidate.record.id)
+  if (!context.rules.mayAsk(record)) return 'changed'
+  const verdict = judge(record, { ...ruleContext(context), rules: context.rules, mode: pass.mode })
+  if (verdict.action !== candidate.action) return 'changed'
+  const driver = context.drivers.get(record.provider)
+  if (driver === undefined) return 'no-driver'
+  try {
+    if (verdict.action === 'retry') return await retryOwed(record, driver, pass)
+    return await endJudged(record, verdict, driver, pass)
+  } catch (error) {
+    if (FleetError.isInstance(error) && error.code === 'conflict') return 'changed'
+    throw error
+  }
+}
+
+async function retryOwed(
+  record: SandboxRecord,
+  driver: GuardedDriver,
+  pass: Pass,
+): Promise<CleanupOutcome> {
+  const { context, lease } = pass
+  const { retries: allowed } = pass.budget
+  if (!context.rules.isWithinBudget({ allowed, taken: pass.taken.retries })) return 'over-budget'
+  pass.taken.retries += 1
+  const fence = await lease.keep()
+  const next = withAttempt(record, context.clock.now() + attemptMs(context))
+  if (next !== record) await context.store.update(next, { fence })
+  return destroyRecorded(context, next, driver)
+}
+
+async function endJudged(
+  record: SandboxRecord,
+  verdict: Verdict & { readonly action: 'destroy' },
+  driver: GuardedDriver,
+  pass: Pass,
+): Promise<CleanupOutcome> {
+  const { context, lease, mode } = pass
+  const probe = await driver.inspect(targetOf(record))
+  const refusal = await refuse(record, probe, { verdict, mode, context })
+  if (refusal !== undefined) return refusal
+  const { kills: allowed } = pass.budget
+  if (!context.rules.isWithinBudget({ allowed, taken: pass.taken.kills })) return 'over-budget'
+  pass.taken.kills += 1
+  try {
+    const fence = await lease.keep()
+    const kill = { reason: verdict.reason, detail: verdict.detail, by: `sweep:${mode}` }
+    const next = await recordIntent(context, record, kill, fence)
+    return await destroyRecorded(context, next, driver)
+  } catch (error) {
+    if (FleetError.isInstance(error) && error.code === 'conflict') pass.taken.kills -= 1
+    throw error
+  }
+}
+
+interface Refusal {
+  readonly verdict: Verdict & { readonly action: 'destroy' }
+  readonly mode: CleanupMode
+  readonly context: FleetContext
+}
+
+/** From its last use on: a lost report does not make it stay for longer. */
+function detachedClaim(record: SandboxRecord, { policy }: FleetContext): SandboxClaim {
+  const until = record.lastActivityAt + policy.detachedRetentionMs
+  return { kind: 'detached', holder: record.claim?.holder ?? 'its session', until }
+}
+
+/** What the provider says against it. */
+async function refuse(
+  record: SandboxRecord,
+  probe: SandboxProbe,
+  { verdict, mode, context }: Refusal,
+): Promise<CleanupOutcome | undefined> {
+  const { clock, rules, store } = context
+  if (!rules.isKnown(probe)) {
+    await store.update(withUnknownProbe(record))
+    return 'unknown'
+  }
+  if (isGoneForGood(context, record, probe)) {
+    const event = { type: 'vanish', detail: `found ${probe.state} (${verdict.reason})` } as const
+    const next = applyEvent(record, event, clock.now())
+    await store.update(next)
+    context.emit('vanished', next)
+    return 'vanished'
+  }
+  const isForced = mode === 'emergency' || verdict.reason === 'deadline'
+  if (!isForced && probe.isDetached === true && record.claim?.kind !== 'detached') {
+    // The report of it was lost: it waits for its session as long as any other.
+    await store.update(withClaim(record, detachedClaim(record, context)))
+    return 'owner-alive'
+  }
+  return isForced || rules.isAbandoned(probe) ? undefined : 'owner-alive'
+}

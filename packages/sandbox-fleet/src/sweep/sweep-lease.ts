@@ -1,0 +1,47 @@
+import type { FleetContext } from '../fleet-context.ts'
+import { leaseLost } from '../store/revive-record.ts'
+import type { LeaseFence } from '../store/fleet-store.ts'
+
+const NAME = 'sweep'
+
+/** The right of one sweeper to end sandboxes, until it gives it back or shows no sign of life. */
+export class SweepLease {
+  readonly #context: FleetContext
+  readonly #fence: LeaseFence
+  readonly #holder: string
+  #keptAt: number
+
+  private constructor(context: FleetContext, holder: string, token: number) {
+    this.#context = context
+    this.#holder = holder
+    this.#fence = { name: NAME, token }
+    this.#keptAt = context.clock.now()
+  }
+
+  /** Undefined while another sweeper has it. @throws {FleetError} `unavailable` */
+  static async acquire(context: FleetContext, passId: string): Promise<SweepLease | undefined> {
+    const holder = `${context.instanceId}:${passId}`
+    const token = await request(context, holder)
+    return token === undefined ? undefined : new SweepLease(context, holder, token)
+  }
+
+  /** Renews it when it is time; the proof that it is still held. @throws {FleetError} `lease-lost` */
+  async keep(): Promise<LeaseFence> {
+    const { clock, policy } = this.#context
+    const now = clock.now()
+    if (now - this.#keptAt < policy.sweepLeaseMs / 4) return this.#fence
+    const token = await request(this.#context, this.#holder)
+    if (token !== this.#fence.token) throw leaseLost()
+    this.#keptAt = now
+    return this.#fence
+  }
+
+  release(): Promise<void> {
+    return this.#context.store.releaseLease(this.#fence)
+  }
+}
+
+function request(context: FleetContext, holder: string): Promise<number | undefined> {
+  const { clock, policy, store } = context
+  return store.acquireLease({ name: NAME, holder, ttlMs: policy.sweepLeaseMs, now: clock.now() })
+}

@@ -1,0 +1,74 @@
+import { FleetError } from '@helix-agents/core'
+import { type FleetContext, ruleContext } from '../fleet-context.ts'
+import { applyEvent } from '../ledger/lifecycle.ts'
+import { withAttempt } from '../ledger/record-changes.ts'
+import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'
+import { changeRecord } from '../store/change-record.ts'
+import { noDriver, unknownSandbox } from '../store/revive-record.ts'
+import { attemptMs, destroyRecorded } from './destroy.ts'
+
+/** Who ends a sandbox, and why. */
+export interface TerminateRequest {
+  readonly reason: KillReason
+  readonly detail: string
+  readonly by: string
+  /** The life that is meant: a later one of the same id is left alone. Default: the present one. */
+  readonly lifetime?: number
+}
+
+/**
+ * `destroyed`: confirmed gone. `gone`: it was gone before. `owed`: not confirmed, it is tried
+ * again. `in-progress`: somebody else is destroying it at this moment.
+ */
+export type TerminateOutcome = 'destroyed' | 'gone' | 'owed' | 'in-progress'
+
+/**
+ * Ends one sandbox of the ledger now, in use or not. Two that do so at once have one effect.
+ * @throws {FleetError} `unknown-sandbox`; `not-supported` when nobody here reaches its provider,
+ * or it is of another environment; `invalid-record` without a reason.
+ */
+export async function terminateSandbox(
+  context: FleetContext,
+  id: string,
+  request: TerminateRequest,
+): Promise<TerminateOutcome> {
+  const first = await context.store.get(id)
+  if (!context.rules.mayAsk(first)) throw unknownSandbox(id)
+  const driver = context.drivers.get(first.provider)
+  if (driver === undefined || !context.rules.hasOwnLabel(first.environment, ruleContext(context))) {
+    throw noDriver(id)
+  }
+  if (!context.rules.hasReason(request)) {
+    throw new FleetError('invalid-record', 'a sandbox is not ended without a reason', {
+      sandboxId: id,
+    })
+  }
+  let taken: SandboxRecord | undefined
+  const stored = await changeRecord(context.store, id, (record) => {
+    taken = takeDestroy(context, record, request)
+    return taken
+  })
+  if (taken === undefined) return isOver(stored, request) ? 'gone' : 'in-progress'
+  if (taken.owed?.attempts === 0) context.emit('kill', stored)
+  return destroyRecorded(context, stored, driver)
+}
+
+function isOver({ lifetime, status }: SandboxRecord, request: TerminateRequest): boolean {
+  return status === 'terminated' || lifetime !== (request.lifetime ?? lifetime)
+}
+
+/** The version in which the destroy is ours; undefined when there is none to do. */
+function takeDestroy(
+  context: FleetContext,
+  record: SandboxRecord,
+  request: TerminateRequest,
+): SandboxRecord | undefined {
+  const now = context.clock.now()
+  const retryAt = now + attemptMs(context)
+  if (isOver(record, request)) return undefined
+  if (record.status !== 'terminating') {
+    return applyEvent(record, { type: 'terminate', kill: request, retryAt }, now)
+  }
+  const isDue = context.rules.isDestroyDue(record, ruleContext(context))
+  return isDue ? withAttempt(record, retryAt) : undefined
+}

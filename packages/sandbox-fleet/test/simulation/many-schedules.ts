@@ -1,0 +1,51 @@
+import { expect } from 'vitest'
+import { runSchedule, type ScheduleOptions, type ScheduleResult } from './run-schedule.ts'
+import type { Tally } from './world.ts'
+
+/** Runs this one seed, with its whole story: see the message of a failure. */
+const ONE_SEED = process.env.HELIX_FLEET_SEED
+/** Starts elsewhere, to look at schedules that no run has looked at. */
+const FIRST_SEED = Number(process.env.HELIX_FLEET_FIRST_SEED ?? 1)
+/** How many schedules there are in all. */
+export const SCHEDULES = Number(process.env.HELIX_FLEET_SCHEDULES ?? 10_000)
+
+/** Runs a part of all schedules; the first that goes wrong fails, with how to see it again. */
+export async function runMany(part: {
+  readonly index: number
+  readonly of: number
+}): Promise<Tally> {
+  if (ONE_SEED !== undefined) return replay(Number(ONE_SEED))
+  const total = new Map<string, number>()
+  const count = Math.ceil(SCHEDULES / part.of)
+  const from = FIRST_SEED + part.index * count
+  let last: ScheduleResult | undefined
+  for (let seed = from; seed < from + count; seed += 1) {
+    last = await runSchedule(seed)
+    assertGood(last)
+    for (const [name, value] of Object.entries(last.tally)) {
+      total.set(name, (total.get(name) ?? 0) + value)
+    }
+  }
+  return Object.fromEntries(total) as unknown as Tally
+}
+
+async function replay(seed: number): Promise<Tally> {
+  const result = await runSchedule(seed, { isTraced: true })
+  process.stdout.write(`${result.trace.join('\n')}\n`)
+  assertGood(result)
+  return result.tally
+}
+
+export function assertGood({ seed, violations }: ScheduleResult): void {
+  const again = `HELIX_FLEET_SEED=${seed} npx vitest run --config vitest.workspace.ts --project node packages/sandbox-fleet/test/simulation/schedules-1.test.ts`
+  expect(violations, `schedule ${seed} went wrong; see it again with: ${again}`).toEqual([])
+}
+
+/** The first seed at which something is noticed. */
+export async function firstNoticed(options: ScheduleOptions, most: number): Promise<number> {
+  for (let seed = 1; seed <= most; seed += 1) {
+    const { violations } = await runSchedule(seed, options)
+    if (violations.length > 0) return seed
+  }
+  return Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,170 @@
+import { FleetError } from '@helix-agents/core'
+import type { FleetContext } from '../../src/fleet-context.ts'
+import {
+  recordActivity,
+  recordFailed,
+  recordGone,
+  recordOpened,
+  recordOwed,
+  recordProvisioning,
+  recordReleased,
+  renewClaim,
+} from '../../src/report/ledger-writes.ts'
+import type { RealSandbox, SimulatedProvider } from './simulated-provider.ts'
+import type { ProcessClock } from './virtual-clock.ts'
+import type { World } from './world.ts'
+
+export interface Owner {
+  readonly name: string
+  readonly world: World
+  readonly clock: ProcessClock
+  readonly context: FleetContext
+  readonly provider: SimulatedProvider
+  /** Its clock minus the true time. */
+  readonly offsetMs: number
+  owned?: RealSandbox
+  /** Until then the ledger is out of its reach. */
+  cutOffUntil: number
+}
+
+/** An agent that makes a sandbox, uses it for a while, and ends in one of many ways. */
+export async function live(owner: Owner): Promise<void> {
+  const { clock, world } = owner
+  await clock.sleep(world.random.between(0, 15 * 60_000))
+  try {
+    const sandbox = await open(owner)
+    if (sandbox === undefined) return
+    await use(owner, sandbox)
+    await end(owner, sandbox)
+  } catch (error) {
+    // Whatever a broken ledger or provider does to it, an owner then simply stops.
+    if (!(error instanceof Error)) throw error
+    world.note(`${owner.name}: stops, ${error.message}`)
+  }
+  if (owner.owned?.owner !== undefined) owner.owned.owner.isAlive = false
+}
+
+async function open(owner: Owner): Promise<RealSandbox | undefined> {
+  const { context, name, provider, world } = owner
+  const maxLifetime = world.random.chance(0.2) ? { maxLifetimeMs: 12 * 60_000 } : {}
+  const description = { id: name, provider: provider.name, agentType: 'sim', ...maxLifetime }
+  const isLate = provider.name === 'lists' && world.random.chance(0.3)
+  if (!isLate) await recordProvisioning(context, description, { holder: name, maxActive: 8 })
+  maybeCrash(owner)
+  let sandbox: RealSandbox
+  try {
+    sandbox = await provider.create(name)
+  } catch (error) {
+    if (!isLate) await recordFailed(context, name, { code: 'open', message: String(error) })
+    return undefined
+  }
+  if (owner.clock.isDead) return new Promise(() => undefined)
+  owner.owned = sandbox
+  sandbox.owner = { isAlive: true, holdsUntil: 0, deadlineAt: Number.MAX_SAFE_INTEGER }
+  maybeCrash(owner)
+  if (isLate) await owner.clock.sleep(world.random.between(0, 50_000))
+  await again(owner, async () => {
+    const stored = await recordOpened(context, description, name)
+    noteHold(owner, sandbox, stored.claim?.until ?? 0, stored.deadlineAt)
+  })
+  return sandbox
+}
+
+async function use(owner: Owner, sandbox: RealSandbox): Promise<void> {
+  const { clock, context, name, world } = owner
+  const isQuiet = world.random.chance(0.3)
+  const rounds = isQuiet ? world.random.int(12, 20) : world.random.int(1, 12)
+  if (world.random.chance(0.15)) {
+    owner.cutOffUntil = world.clock.now() + world.random.between(60_000, 20 * 60_000)
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    await clock.sleep(world.random.between(30_000, 70_000))
+    maybeCrash(owner)
+    const until = clock.now() + context.policy.ownerLeaseMs
+    const isBusy = !isQuiet && world.random.chance(0.5)
+    try {
+      const isUsable = isBusy
+        ? await recordActivity(context, name, activity(owner))
+        : await renewClaim(context, name, { holder: name })
+      if (!isUsable) throw new Error('my sandbox was taken')
+      noteHold(owner, sandbox, until, undefined)
+    } catch (error) {
+      if (!FleetError.isInstance(error) || !error.transient) throw error
+    }
+  }
+}
+
+function activity({ clock, name, world }: Owner) {
+  const timeouts = world.random.chance(0.1) ? 1 : 0
+  const succeeded = timeouts === 0
+  return {
+    at: clock.now(),
+    operations: 1,
+    timeouts,
+    timeoutsInARow: timeouts,
+    succeeded,
+    holder: name,
+  }
+}
+
+async function end(owner: Owner, sandbox: RealSandbox): Promise<void> {
+  const { clock, context, name, provider, world } = owner
+  const way = world.random.int(0, 4)
+  if (sandbox.owner !== undefined) sandbox.owner.isAlive = false
+  if (way === 0) {
+    provider.remove(name)
+    await again(owner, () => recordGone(context, name, { detail: 'closed by its owner' }))
+  } else if (way === 1) {
+    await again(owner, () => recordOwed(context, name, { detail: 'the close timed out' }))
+  } else if (way === 2) {
+    const keptUntil = world.clock.now() + 4 * 60_000
+    const until = keptUntil + owner.offsetMs
+    await again(owner, async () => {
+      const claim = { kind: 'detached', holder: name, until } as const
+      await recordReleased(context, name, { holder: name, claim })
+      const stored = await context.store.get(name)
+      if (stored?.claim?.kind !== 'detached') return
+      const deadlineAt = sandbox.owner?.deadlineAt ?? Number.MAX_SAFE_INTEGER
+      sandbox.keptUntil = Math.min(keptUntil, deadlineAt)
+    })
+  } else if (way === 3) {
+    const until = clock.now() + 60_000
+    const claim = { kind: 'pool', holder: 'pool', until } as const
+    await again(owner, () => recordReleased(context, name, { holder: name, claim }))
+  }
+}
+
+/** From now on the ledger is known to hold the claim, in true time. */
+function noteHold(
+  owner: Owner,
+  sandbox: RealSandbox,
+  until: number,
+  deadlineAt: number | undefined,
+): void {
+  if (sandbox.owner === undefined || owner.clock.isDead) return
+  sandbox.owner.holdsUntil = until - owner.offsetMs
+  if (deadlineAt !== undefined) sandbox.owner.deadlineAt = deadlineAt - owner.offsetMs - 10_000
+}
+
+/** Owners try harder than once to tell the ledger. */
+async function again(owner: Owner, work: () => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const isTransient = FleetError.isInstance(error) && error.transient
+      if (!isTransient || attempt === 5) throw error
+      await owner.clock.sleep(1000)
+    }
+  }
+}
+
+function maybeCrash(owner: Owner): void {
+  const { clock, name, world } = owner
+  if (!world.strikes('ownerCrash') || world.random.chance(0.7)) return
+  world.note(`${name}: crashes`)
+  world.tally.crashes += 1
+  clock.isDead = true
+  if (owner.owned?.owner !== undefined) owner.owned.owner.isAlive = false
+  throw new Error('crashed')
+}

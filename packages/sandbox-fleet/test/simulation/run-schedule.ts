@@ -1,0 +1,306 @@
+import { noopLogger } from '@helix-agents/core'
+import {
+  type FleetStore,
+  MemoryFleetStore,
+  type PassOutcome,
+  type SandboxRecord,
+} from '@helix-agents/sandbox-fleet'
+import type { FleetContext } from '../../src/fleet-context.ts'
+import { createFleetContext } from '../../src/fleet-options.ts'
+import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
+import { type SafetyRules, safetyRules } from '../../src/safety/safety-rules.ts'
+import { runCleanup } from '../../src/sweep/run-cleanup.ts'
+import { terminateSandbox } from '../../src/sweep/terminate-sandbox.ts'
+import { live, type Owner } from './owner.ts'
+import { LedgerWatcher } from './ledger-watcher.ts'
+import { SimulatedProvider } from './simulated-provider.ts'
+import { unreliableStore } from './unreliable-store.ts'
+import { ProcessClock } from './virtual-clock.ts'
+import { ENVIRONMENT, NO_FAULTS, type Tally, World } from './world.ts'
+
+const MINUTE_MS = 60_000
+const CHAOS_MS = 30 * MINUTE_MS
+/**
+ * A leak must be gone this long after the last fault: the longest claim, ten idle minutes, backoff,
+ * and some passes of a reconciliation that runs every third time.
+ */
+const BOUND_MS = 50 * MINUTE_MS
+/** Whatever was under way has arrived by then; where all is at rest, nothing more comes. */
+const LEAST_REST_MS = 15 * MINUTE_MS
+const REST_STEP_MS = 5 * MINUTE_MS
+const SKEW_MS = 4000
+
+const policy = {
+  graceMs: 2 * MINUTE_MS,
+  provisionTimeoutMs: 2 * MINUTE_MS,
+  ownerLeaseMs: 2 * MINUTE_MS,
+  clockSkewMs: 2 * SKEW_MS + 1000,
+  maxKillsPerPass: 3,
+  maxRetriesPerPass: 4,
+  passTimeoutMs: 3 * MINUTE_MS,
+}
+
+export interface ScheduleOptions {
+  readonly isTraced?: boolean
+  /** Rules of the fleet, to see that the simulator notices when one is missing. */
+  readonly rules?: SafetyRules
+  /** The ledger itself. Default: in memory. */
+  readonly store?: FleetStore
+}
+
+export interface ScheduleResult {
+  readonly seed: number
+  readonly violations: readonly string[]
+  readonly tally: Tally
+  readonly trace: readonly string[]
+}
+
+/** One schedule: half an hour of trouble, then rest. The same seed does the same. */
+export async function runSchedule(
+  seed: number,
+  options: ScheduleOptions = {},
+): Promise<ScheduleResult> {
+  const world = new World(seed, options)
+  const deployment = new Deployment(world, options)
+  const startMs = world.clock.now()
+  deployment.start()
+  world.tally.events += await world.clock.runUntil(startMs + CHAOS_MS)
+  world.note('--- calm')
+  world.faults = NO_FAULTS
+  world.storeDownUntil = 0
+  deployment.endOwners()
+  const calmMs = startMs + CHAOS_MS
+  for (let restMs = LEAST_REST_MS; restMs <= BOUND_MS; restMs += REST_STEP_MS) {
+    world.tally.events += await world.clock.runUntil(calmMs + restMs)
+    if (await deployment.isAtRest()) break
+  }
+  await deployment.checkRest()
+  deployment.stop()
+  return { seed, violations: world.violations, tally: world.tally, trace: world.trace ?? [] }
+}
+
+class Deployment {
+  readonly #world: World
+  readonly #rules: SafetyRules
+  readonly #store: FleetStore
+  readonly #providers: readonly SimulatedProvider[]
+  readonly #processes: ProcessClock[] = []
+  readonly #owners: Owner[] = []
+  readonly #ledger: LedgerWatcher
+  #foreign: readonly string[] = []
+  #calmFailures = 0
+
+  constructor(world: World, options: ScheduleOptions) {
+    this.#world = world
+    this.#rules = options.rules ?? safetyRules
+    this.#store = options.store ?? new MemoryFleetStore()
+    this.#providers = [
+      new SimulatedProvider(world, {
+        name: 'lists',
+        canList: true,
+        isOwnerVisible: seedBit(world),
+      }),
+      new SimulatedProvider(world, { name: 'blind', canList: false, isOwnerVisible: false }),
+    ]
+    const providerOf = (record: SandboxRecord): SimulatedProvider => this.#provider(record)
+    const { maxKillsPerPass } = policy
+    this.#ledger = new LedgerWatcher(world, { providerOf, maxKillsPerPass, skewMs: SKEW_MS })
+  }
+
+  start(): void {
+    const { random } = this.#world
+    this.#makeForeign()
+    const owners = random.int(3, 12)
+    for (let index = 0; index < owners; index += 1) this.#startOwner(index)
+    const sweepers = random.int(1, 3)
+    for (let index = 0; index < sweepers; index += 1) this.#startSweeper(`sweeper-${index}`)
+    if (random.chance(0.3)) void this.#operate()
+    const outages = random.int(0, 2)
+    for (let index = 0; index < outages; index += 1) this.#planOutage()
+  }
+
+  endOwners(): void {
+    for (const owner of this.#owners) {
+      owner.clock.isDead = true
+      if (owner.owned?.owner !== undefined) owner.owned.owner.isAlive = false
+    }
+  }
+
+  stop(): void {
+    for (const clock of this.#processes) clock.isDead = true
+  }
+
+  /** Nothing of ours is left, and the ledger says the same. */
+  async isAtRest(): Promise<boolean> {
+    const left = this.#providers.flatMap(({ sandboxes }) => [...sandboxes.values()])
+    if (left.some(({ environment }) => environment === ENVIRONMENT)) return false
+    const { records } = await this.#store.list({ limit: 200 })
+    return records.every(({ status }) => status === 'terminated')
+  }
+
+  /** After the bound nothing of ours is left, nothing is owed, and the others are untouched. */
+  async checkRest(): Promise<void> {
+    for (const provider of this.#providers) {
+      for (const { id, environment } of provider.sandboxes.values()) {
+        if (environment === ENVIRONMENT) this.#world.violate(`${id} leaked at ${provider.name}`)
+      }
+    }
+    const { records } = await this.#store.list({ limit: 200 })
+    for (const { id, status } of records) {
+      if (status !== 'terminated') this.#world.violate(`the ledger has ${id} as ${status}`)
+    }
+    const counts = await this.#store.counts(ENVIRONMENT)
+    if (counts.created !== counts.destroyed)
+      this.#world.violate(`counts: ${JSON.stringify(counts)}`)
+    for (const id of this.#foreign) {
+      if (!this.#providers[0]!.sandboxes.has(id)) this.#world.violate(`${id} is not ours and gone`)
+    }
+  }
+
+  /** Sandboxes of others, and some that say of nobody. */
+  #makeForeign(): void {
+    const lists = this.#providers[0]!
+    const createdAt = this.#world.clock.now() - 3_600_000
+    const base = { createdAt, owner: undefined, keptUntil: 0, listedFrom: createdAt }
+    lists.sandboxes.set('other-1', { ...base, id: 'other-1', environment: 'production' })
+    lists.sandboxes.set('nobodys-1', { ...base, id: 'nobodys-1', environment: undefined })
+    this.#foreign = ['other-1', 'nobodys-1']
+    // A crash long ago left this one: ours, and in no ledger.
+    if (this.#world.random.chance(0.3)) {
+      lists.sandboxes.set('orphan-1', { ...base, id: 'orphan-1', environment: ENVIRONMENT })
+    }
+  }
+
+  #planOutage(): void {
+    const { clock, random } = this.#world
+    const lengthMs = random.between(1000, 5 * MINUTE_MS)
+    clock.setTimer(random.between(0, CHAOS_MS), () => {
+      this.#world.storeDownUntil = clock.now() + lengthMs
+      this.#world.note(`the ledger is down for ${lengthMs} ms`)
+    })
+  }
+
+  #startOwner(index: number): void {
+    const world = this.#world
+    const name = `sb-${index}`
+    const provider = this.#providers[world.random.int(0, 1)]!
+    const offsetMs = world.random.between(-SKEW_MS, SKEW_MS)
+    const clock = this.#process(offsetMs)
+    const isCutOff = (): boolean => world.clock.now() < owner.cutOffUntil
+    const context = this.#context(name, clock, { isCutOff })
+    const owner: Owner = { name, world, clock, context, provider, offsetMs, cutOffUntil: 0 }
+    this.#owners.push(owner)
+    void live(owner)
+  }
+
+  #startSweeper(name: string): void {
+    const { random } = this.#world
+    const clock = this.#process(random.between(-SKEW_MS, SKEW_MS))
+    const pass = { kills: 0 }
+    const context = this.#context(name, clock, { pass })
+    void this.#sweep(name, context, clock, pass)
+  }
+
+  /** Somebody ends sandboxes by hand, twice at once, while everything else goes on. */
+  async #operate(): Promise<void> {
+    const { random } = this.#world
+    const clock = this.#process(0)
+    const context = this.#context('operator', clock, {})
+    for (let round = 0; round < 3; round += 1) {
+      await clock.sleep(random.between(MINUTE_MS, 10 * MINUTE_MS))
+      const { records } = await this.#store.list({ environment: ENVIRONMENT })
+      const chosen = records[random.int(0, records.length)]
+      if (chosen === undefined) continue
+      const real = this.#provider(chosen).sandboxes.get(chosen.id)
+      if (real !== undefined) real.isCondemned = true
+      const request = { reason: 'operator', detail: 'by hand', by: 'operator' } as const
+      const end = () => terminateSandbox(context, chosen.id, request)
+      await Promise.allSettled([end(), end()])
+    }
+  }
+
+  async #sweep(
+    name: string,
+    context: FleetContext,
+    clock: ProcessClock,
+    pass: { kills: number },
+  ): Promise<void> {
+    const { random, tally } = this.#world
+    for (let round = random.int(0, 2); ; round += 1) {
+      await clock.sleep(random.between(1 * MINUTE_MS, 5 * MINUTE_MS))
+      this.#maybeCrash(name, clock)
+      pass.kills = 0
+      if (round % 3 === 2) {
+        const { items, outcome } = await runReconcile(context)
+        tally.orphansEnded += items.filter((item) => item.kind === 'end-orphan').length
+        tally.healed += items.filter((item) => item.outcome === 'healed').length
+        if (outcome === 'lease-held') tally.leaseHeld += 1
+        this.#checkPass(outcome)
+      } else {
+        const mode = random.chance(0.3) ? 'pressure' : 'scheduled'
+        const { items, outcome } = await runCleanup(context, mode)
+        tally.unknownProbes += items.filter((item) => item.outcome === 'unknown').length
+        tally.retried += items.filter((item) => item.action === 'retry').length
+        if (outcome === 'lease-held') tally.leaseHeld += 1
+        this.#checkPass(outcome)
+      }
+    }
+  }
+
+  /** Without faults a pass does not fail. */
+  #checkPass(outcome: PassOutcome): void {
+    const isCalm = this.#world.faults === NO_FAULTS
+    if (isCalm && outcome === 'store-failed') this.#calmFailures += 1
+    if (this.#calmFailures > 3) this.#world.violate('passes fail without a fault')
+  }
+
+  /** In the middle of the pass that begins now; another process takes over later. */
+  #maybeCrash(name: string, clock: ProcessClock): void {
+    const world = this.#world
+    if (world.faults.sweeperCrash === 0 || !world.random.chance(0.15)) return
+    world.clock.setTimer(world.random.between(1, 2000), () => {
+      clock.isDead = true
+      world.tally.crashes += 1
+      world.note(`${name}: crashes`)
+      this.#startSweeper(`${name}+`)
+    })
+  }
+
+  #process(offsetMs: number): ProcessClock {
+    const clock = new ProcessClock(this.#world.clock, offsetMs)
+    this.#processes.push(clock)
+    return clock
+  }
+
+  #context(
+    name: string,
+    clock: ProcessClock,
+    { pass, isCutOff }: { readonly pass?: { kills: number }; readonly isCutOff?: () => boolean },
+  ): FleetContext {
+    const isProcessDead = (): boolean => clock.isDead
+    const process = { isDead: isProcessDead, untold: new Set<string>() }
+    const watch = this.#ledger.watch(process, pass)
+    const reach = { watch, isProcessDead, ...(isCutOff !== undefined && { isCutOff }) }
+    return createFleetContext(
+      {
+        store: unreliableStore(this.#store, this.#world, reach),
+        drivers: this.#providers.map((provider) => provider.driver(process)),
+        environment: ENVIRONMENT,
+        policy,
+        logger: noopLogger,
+        clock,
+        random: this.#world.random.next,
+        instanceId: name,
+      },
+      this.#rules,
+    )
+  }
+
+  #provider({ provider }: SandboxRecord): SimulatedProvider {
+    return this.#providers.find(({ name }) => name === provider)!
+  }
+}
+
+function seedBit({ random }: World): boolean {
+  return random.chance(0.5)
+}

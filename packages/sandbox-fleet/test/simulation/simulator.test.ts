@@ -1,0 +1,54 @@
+// Whether the simulator can be trusted: it repeats itself, it does provoke trouble, and it notices
+// when a rule is missing.
+import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
+import { describe, expect, test } from 'vitest'
+import { type RuleName, withoutRule } from '../safety/without-rule.ts'
+import { firstNoticed } from './many-schedules.ts'
+import { runSchedule } from './run-schedule.ts'
+
+test('the same seed does the same', async () => {
+  const first = await runSchedule(7, { isTraced: true })
+  const second = await runSchedule(7, { isTraced: true })
+  expect(second).toEqual(first)
+  expect(first.trace.length).toBeGreaterThan(20)
+  expect((await runSchedule(8, { isTraced: true })).trace).not.toEqual(first.trace)
+})
+
+test('schedules are full of trouble', async () => {
+  const tallies = await Promise.all(
+    Array.from({ length: 40 }, async (_, seed) => (await runSchedule(seed + 1)).tally),
+  )
+  const sum = (name: keyof (typeof tallies)[number]) =>
+    tallies.reduce((total, tally) => total + tally[name], 0)
+  for (const name of ['killed', 'retried', 'orphansEnded', 'healed', 'leaseHeld'] as const) {
+    expect([name, sum(name)]).not.toEqual([name, 0])
+  }
+  expect(sum('faults')).toBeGreaterThan(500)
+  expect(sum('crashes')).toBeGreaterThan(50)
+})
+
+const noticed: readonly RuleName[] = [
+  'hasOwnLabel',
+  'hasValidId',
+  'isConfirmedGone',
+  'isDestroyDue',
+  'isIdle',
+  'isKnown',
+  'isAbandoned',
+  'isWithinBudget',
+]
+
+describe('notices that a rule is missing', { timeout: 60_000 }, () => {
+  test.each(noticed)('%s', async (rule) => {
+    const rules = withoutRule(rule)
+    expect(await firstNoticed({ rules }, 400)).toBeLessThanOrEqual(400)
+  })
+})
+
+test('holds on SQLite as well', { timeout: 60_000 }, async () => {
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const { close, store } = await openSqliteFleetStore(':memory:')
+    expect((await runSchedule(seed, { store })).violations).toEqual([])
+    await close()
+  }
+})
