@@ -11,9 +11,12 @@ const workloads = {
   shell: () => import('./workloads/shell.ts'),
   store: () => import('./workloads/store.ts'),
   loop: () => import('./workloads/loop.ts'),
+  llm: () => import('./workloads/llm.ts'),
   memory: () => import('./workloads/memory.ts'),
   streams: () => import('./workloads/streams.ts'),
   filestore: () => import('./workloads/filestore.ts'),
+  fleet: () => import('./workloads/fleet.ts'),
+  sandbox: () => import('./workloads/sandbox.ts'),
   size: () => import('./workloads/size.ts'),
 } satisfies Record<string, () => Promise<{ run(peers: boolean): Promise<Verdict[]> }>>
 

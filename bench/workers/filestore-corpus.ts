@@ -1,5 +1,11 @@
 /** Bytes of the files. */
-export const SIZES = { small: 4096, source: 2048, fat: 200_000, large: 1_048_576 } as const
+export const SIZES = {
+  small: 4096,
+  source: 2048,
+  fat: 200_000,
+  large: 1_048_576,
+  huge: 8_388_608,
+} as const
 
 /** Files of the tree, in 250 directories. */
 export const TREE_FILES = 10_000

@@ -22,17 +22,42 @@ interface Subjects {
 type Task = (subjects: Subjects, index: number) => unknown
 
 const line = 'some line of source text here\n'
-const small = line.repeat(200).slice(0, SIZES.small)
-const smallBytes = new TextEncoder().encode(small)
 const mebibyte = line.repeat(40_000).slice(0, SIZES.large)
-/** Two contents that differ in every block: nothing can be left as it is. */
-const large = [7, 8].map((value) => new Uint8Array(SIZES.large).fill(value)) as [
-  Uint8Array,
-  Uint8Array,
-]
-const largeAt = (index: number): Uint8Array => large[index % 2] ?? large[0]
-const at = (index: number): number => index % 500
+
+// Two contents that differ in every block: SQLite writes no page that stays as it is.
+type Two<T> = readonly [T, T]
+const small: Two<string> = [textOf(line), textOf(line.toUpperCase())]
+const smallBytes: Two<Uint8Array> = [encoded(small[0]), encoded(small[1])]
+const large: Two<Uint8Array> = [filled(SIZES.large, 7), filled(SIZES.large, 8)]
+const huge: Two<Uint8Array> = [filled(SIZES.huge, 7), filled(SIZES.huge, 8)]
+/** Id of the raw chunks of the largest file. */
+const HUGE_ID = 1000
+
+const FILES = 500
+const at = (index: number): number => index % FILES
+/** Changes with every round over the files. */
+const inTurn = <T>(two: Two<T>, index: number): T => two[Math.floor(index / FILES) % 2] ?? two[0]
+const oneOf = <T>(two: Two<T>, index: number): T => two[index % 2] ?? two[0]
 const written = (index: number): string => `/w/f${at(index)}`
+
+/** Of files that are new, here and to raw SQL. */
+let fresh = FILES
+const freshPath = (): string => {
+  fresh += 1
+  return `/n/${Math.floor(fresh / 1000)}/f${fresh}`
+}
+
+function textOf(one: string): string {
+  return one.repeat(200).slice(0, SIZES.small)
+}
+
+function encoded(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+function filled(size: number, value: number): Uint8Array {
+  return new Uint8Array(size).fill(value)
+}
 
 function edited(text: string, index: number): string {
   const place = line.length * (1000 + ((index * 991) % 30_000))
@@ -40,13 +65,17 @@ function edited(text: string, index: number): string {
 }
 
 const ours: Readonly<Record<string, Task>> = {
-  'write text': ({ fs }, i) => fs.writeFile(written(i), small),
-  'write bytes': ({ fs }, i) => fs.writeFile(written(i), smallBytes),
+  'write text': ({ fs }, i) => fs.writeFile(written(i), inTurn(small, i)),
+  'write bytes': ({ fs }, i) => fs.writeFile(written(i), inTurn(smallBytes, i)),
+  'write new': ({ fs }) => fs.writeFile(freshPath(), smallBytes[0]),
   read: ({ fs }, i) => fs.readText!(written(i)),
+  'read bytes': ({ fs }, i) => fs.readFile(written(i)),
   stat: ({ fs }, i) => fs.stat(written(i)),
   'stat large': ({ fs }, i) => fs.stat(`/fat/f${i % LARGE_FILES}.ts`),
-  'write 1 MiB': ({ fs }, i) => fs.writeFile('/m/bytes', largeAt(i)),
+  'write 1 MiB': ({ fs }, i) => fs.writeFile('/m/bytes', oneOf(large, i)),
   'read 1 MiB': ({ fs }) => fs.readFile('/m/bytes'),
+  'write 8 MiB': ({ fs }, i) => fs.writeFile('/m/huge', oneOf(huge, i)),
+  'read 8 MiB': ({ fs }) => fs.readFile('/m/huge'),
   'edit 1 MiB': async ({ fs }, i) =>
     fs.writeFile('/m/text', edited(await fs.readText!('/m/text'), i)),
   ls: ({ fs }, i) => fs.ls(`/t/d${i % 250}`),
@@ -59,26 +88,32 @@ const ours: Readonly<Record<string, Task>> = {
 }
 
 const raws: Readonly<Record<string, Task>> = {
-  'write text': ({ raw }, i) => raw.write(at(i), small),
-  'write bytes': ({ raw }, i) => raw.write(at(i), smallBytes),
-  read: ({ raw }, i) => raw.read(at(i)),
+  'write text': ({ raw }, i) => raw.write(at(i), inTurn(small, i)),
+  'write bytes': ({ raw }, i) => raw.write(at(i), inTurn(smallBytes, i)),
+  'write new': ({ raw }) => raw.write((fresh += 1), smallBytes[0]),
+  read: ({ raw }, i) => raw.readText(at(i)),
+  'read bytes': ({ raw }, i) => raw.read(at(i)),
   stat: ({ raw }, i) => raw.stat('/t/d1/', `f${1 + 250 * (i % 40)}.ts`),
   'stat large': ({ raw }, i) => raw.stat('/t/d1/', `f${1 + 250 * (i % 40)}.ts`),
-  'write 1 MiB': ({ raw }, i) => raw.writeLarge(largeAt(i)),
-  'read 1 MiB': ({ raw }) => raw.readLarge(),
-  'edit 1 MiB': ({ raw }, i) => raw.writeLarge(largeAt(i)),
+  'write 1 MiB': ({ raw }, i) => raw.writeLarge(oneOf(large, i)),
+  'read 1 MiB': ({ raw }) => raw.readLarge(SIZES.large),
+  'write 8 MiB': ({ raw }, i) => raw.writeLarge(oneOf(huge, i), HUGE_ID),
+  'read 8 MiB': ({ raw }) => raw.readLarge(SIZES.huge, HUGE_ID),
+  'edit 1 MiB': ({ raw }, i) => raw.writeLarge(oneOf(large, i)),
   ls: ({ raw }, i) => raw.list(`/t/d${i % 250}/`),
   'glob tree': ({ raw }) => raw.glob('/t/', '*.ts'),
   'grep miss': ({ raw }) => raw.search('/t/', 'needleInHay'),
 }
 
 const peers: Readonly<Record<string, (peer: Peer, index: number) => unknown>> = {
-  'write text': (peer, i) => peer.writeFile(written(i), small),
-  'write bytes': (peer, i) => peer.writeFileBytes(written(i), smallBytes),
+  'write text': (peer, i) => peer.writeFile(written(i), inTurn(small, i)),
+  'write bytes': (peer, i) => peer.writeFileBytes(written(i), inTurn(smallBytes, i)),
+  'write new': (peer) => peer.writeFileBytes(freshPath(), smallBytes[0]),
   read: (peer, i) => peer.readFile(written(i)),
+  'read bytes': (peer, i) => peer.readFileBytes(written(i)),
   stat: (peer, i) => peer.stat(written(i)),
   'stat large': (peer, i) => peer.stat(`/fat/f${i % LARGE_FILES}.ts`),
-  'write 1 MiB': (peer, i) => peer.writeFileBytes('/m/bytes', largeAt(i)),
+  'write 1 MiB': (peer, i) => peer.writeFileBytes('/m/bytes', oneOf(large, i)),
   'read 1 MiB': (peer) => peer.readFileBytes('/m/bytes'),
   'edit 1 MiB': async (peer, i) =>
     peer.writeFile('/m/text', edited((await peer.readFile('/m/text')) ?? '', i)),
@@ -159,15 +194,17 @@ async function fill({ fs, raw, peer }: Subjects): Promise<void> {
   const body = line.repeat(100).slice(0, SIZES.source)
   const fat = line.repeat(10_000).slice(0, SIZES.fat)
   for (const write of writers) {
-    for (let i = 0; i < 500; i++) await write(written(i), small)
+    for (let i = 0; i < FILES; i++) await write(written(i), small[0])
     for (let i = 0; i < TREE_FILES; i++) await write(treePath(i), body)
     for (let i = 0; i < LARGE_FILES; i++) await write(`/fat/f${i}.ts`, fat)
     for (let i = 0; i < LARGE_FILES; i++) await write(`/thin/f${i}.ts`, 'x')
     await write('/m/text', mebibyte)
   }
-  for (let i = 0; i < 500; i++) raw.write(i, small)
+  for (let i = 0; i < FILES; i++) raw.write(i, small[0])
   for (let i = 0; i < TREE_FILES; i++) raw.addNamed(treePath(i), body)
   raw.writeLarge(large[0])
+  raw.writeLarge(huge[0], HUGE_ID)
   await fs.writeFile('/m/bytes', large[0])
+  await fs.writeFile('/m/huge', huge[0])
   await peer?.writeFileBytes('/m/bytes', large[0])
 }

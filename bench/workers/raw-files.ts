@@ -20,12 +20,24 @@ export class RawFiles {
     for (const table of TABLES) storage.sql.exec(table)
   }
 
+  /** Faster than `INSERT OR REPLACE`, which takes the old row away first. */
   write(id: number, data: string | Uint8Array): void {
-    this.#storage.sql.exec('INSERT OR REPLACE INTO raw_data VALUES (?, ?)', id, data)
+    this.#storage.sql.exec(
+      'INSERT INTO raw_data VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data',
+      id,
+      data,
+    )
   }
 
   read(id: number): unknown {
     return this.#storage.sql.exec('SELECT data FROM raw_data WHERE id = ?', id).toArray()
+  }
+
+  /** Faster than a value that is stored as text. */
+  readText(id: number): unknown {
+    return this.#storage.sql
+      .exec('SELECT CAST(data AS TEXT) AS data FROM raw_data WHERE id = ?', id)
+      .toArray()
   }
 
   stat(parent: string, name: string): unknown {
@@ -34,19 +46,23 @@ export class RawFiles {
       .toArray()
   }
 
-  writeLarge(bytes: Uint8Array): void {
+  /** All or nothing, like every write of a workspace. */
+  writeLarge(bytes: Uint8Array, firstId = 0): void {
     const { sql } = this.#storage
     this.#storage.transactionSync(() => {
       for (let i = 0; i * CHUNK_BYTES < bytes.length; i++) {
         const chunk = bytes.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES)
-        sql.exec('INSERT OR REPLACE INTO raw_chunks VALUES (?, ?)', i, chunk)
+        sql.exec('INSERT OR REPLACE INTO raw_chunks VALUES (?, ?)', firstId + i, chunk)
       }
     })
   }
 
-  readLarge(): Uint8Array {
-    const rows = this.#storage.sql.exec('SELECT data FROM raw_chunks ORDER BY id').toArray()
-    const whole = new Uint8Array(rows.length * CHUNK_BYTES)
+  readLarge(size: number, firstId = 0): Uint8Array {
+    const end = firstId + size / CHUNK_BYTES
+    const rows = this.#storage.sql
+      .exec('SELECT data FROM raw_chunks WHERE id >= ? AND id < ? ORDER BY id', firstId, end)
+      .toArray()
+    const whole = new Uint8Array(size)
     rows.forEach(({ data }, i) => whole.set(new Uint8Array(data as ArrayBuffer), i * CHUNK_BYTES))
     return whole
   }

@@ -4,9 +4,26 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
 
-const start = ['quick-start', 'overview', 'choosing', 'runtimes', 'cloudflare']
+const start = [
+  'quick-start',
+  'overview',
+  'choosing',
+  'runtimes',
+  'models',
+  'cloudflare',
+  'sandbox-testbed',
+]
 const sessions = ['lifecycle', 'sessions', 'stores', 'streams']
-const production = ['security', 'observability', 'health', 'operating', 'cli', 'upgrading']
+const production = [
+  'security',
+  'observability',
+  'health',
+  'operating',
+  'fleet',
+  'fleet-runbook',
+  'cli',
+  'upgrading',
+]
 const elsewhere = new Set([...start, ...sessions, ...production])
 const reference = namesOf('guide').filter((name) => !elsewhere.has(name))
 
@@ -57,6 +74,7 @@ export default defineConfig({
           'in-memory',
           'local-bash',
           'cloudflare-filestore',
+          'cloudflare-sandbox',
           'building',
           'behaviours',
         ]),

@@ -1,6 +1,5 @@
 import {
   type Agent,
-  AgentAlreadyRunningError,
   HelixError,
   type Logger,
   type SessionState,
@@ -31,22 +30,17 @@ export interface Recovery {
  */
 export async function recoverSessions(parts: RecoveryParts): Promise<Recovery> {
   const found = { resumed: [] as string[], waiting: [] as string[], failed: [] as string[] }
-  for await (const { sessionId } of orphans(parts)) {
-    found[await recoverOne(parts, sessionId)].push(sessionId)
+  for await (const { sessionId } of candidates(parts)) {
+    const outcome = await recoverOne(parts, sessionId)
+    if (outcome !== undefined) found[outcome].push(sessionId)
   }
   return found
 }
 
-async function* orphans(parts: RecoveryParts): AsyncGenerator<SessionState> {
-  for await (const session of sessionsOf(parts, 'running')) {
-    if (parts.executor.getWorkspaceRegistry(session.sessionId) === undefined) yield session
-  }
-  for await (const session of sessionsOf(parts, 'interrupted')) {
-    if (session.error?.code === 'shutdown') yield session
-  }
+async function* candidates(parts: RecoveryParts): AsyncGenerator<SessionState> {
+  for (const status of ['running', 'interrupted'] as const) yield* sessionsOf(parts, status)
 }
 
-/** Without sub-agents: they go on with the run of their parent. */
 async function* sessionsOf(
   { stateStore, agent }: RecoveryParts,
   status: SessionStatus,
@@ -55,7 +49,7 @@ async function* sessionsOf(
   let cursor: string | undefined
   do {
     const page = await stateStore.listSessions({ ...query, ...(cursor && { cursor }) })
-    yield* page.items.filter(({ parentSessionId }) => parentSessionId === undefined)
+    yield* page.items
     cursor = page.nextCursor
   } while (cursor !== undefined)
 }
@@ -63,13 +57,14 @@ async function* sessionsOf(
 async function recoverOne(
   { agent, executor, logger }: RecoveryParts,
   sessionId: string,
-): Promise<keyof Recovery> {
+): Promise<keyof Recovery | undefined> {
   try {
-    await executor.resume(agent, sessionId, { keepWorkspaces: true })
+    const { outcome } = await executor.recover(agent, sessionId, { keepWorkspaces: true })
+    if (outcome === 'not-needed') return undefined
+    if (outcome === 'held') return 'waiting'
     logger.info({ sessionId }, 'session goes on in this process')
     return 'resumed'
   } catch (error) {
-    if (AgentAlreadyRunningError.isInstance(error)) return 'waiting'
     logger.error({ err: error, sessionId }, 'session could not be resumed')
     return HelixError.isInstance(error) && error.transient ? 'waiting' : 'failed'
   }

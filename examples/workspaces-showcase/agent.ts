@@ -1,26 +1,38 @@
-import { type Agent, defineAgent, type ProviderSelection } from '@helix-agents/core'
+import { type Agent, defineAgent, type LLMConfig, type ProviderSelection } from '@helix-agents/core'
 import { createCheckoutTool, type ReadPackage } from './checkout-package.ts'
+
+/** What the user says. A real model needs to know what is meant; the scripted one knows already. */
+export const task =
+  'Teach the npm package `ms` about months. Check it out with your tool first. "2 months" and "2mo" ' +
+  'are to be parsed, and times from a month on are to be written in months, in the long form and ' +
+  'in the short one ("2 months", "2mo"). A month is a twelfth of the year of the package. Change ' +
+  'only what that needs. If you have a shell, write a small test and run it with `node`.'
 
 /** What the place brings along, where the agent lives. */
 export interface MaintainerParts {
   readonly provider: ProviderSelection
   readonly hasShell: boolean
+  /** Default: there are none. */
+  readonly hasSnapshots?: boolean
   readonly readPackage: ReadPackage
+  /** What the adapter in use expects. */
+  readonly model: LLMConfig['model']
 }
 
 /**
  * The one agent of this example. Where its workspace lives is a parameter; what it may do there
  * follows from what that place offers.
  */
-export function createMaintainer({ provider, hasShell, readPackage }: MaintainerParts): Agent {
+export function createMaintainer(parts: MaintainerParts): Agent {
+  const { provider, hasShell, hasSnapshots = false, readPackage, model } = parts
   return defineAgent({
     name: 'maintainer',
     description: 'Changes small npm packages and proves the change.',
     systemPrompt: 'You maintain npm packages. Work in the workspace `box`, in small steps.',
-    llmConfig: { model: 'scripted' },
+    llmConfig: { model },
     tools: [createCheckoutTool(readPackage)],
     workspaces: {
-      box: { provider, capabilities: { fs: true, shell: hasShell } },
+      box: { provider, capabilities: { fs: true, shell: hasShell, snapshot: hasSnapshots } },
     },
   })
 }

@@ -1,8 +1,11 @@
 import type { SequencedChunk, WorkspaceDescription } from '@helix-agents/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
+import { startLocalSandboxes } from './local-sandboxes.ts'
 import { type LocalWorker, startLocalWorker } from './local-worker.ts'
+import { task } from './agent.ts'
+import { environmentFile } from './model-environment.ts'
 import { Narrator } from './narrator.ts'
-import type { Report, Stage } from './stage.ts'
+import { type Report, SHOWN_ROUNDS, type Stage } from './stage.ts'
 import { lastWords } from './story.ts'
 
 const session = '/agents/maintainer/months'
@@ -17,13 +20,7 @@ export async function runHostedStage(stage: Stage, tell: (report: Report) => voi
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => process.exit(1))
   }
-  const worker = await startLocalWorker({
-    entry: 'worker.ts',
-    folder: stage.folder,
-    port: 0,
-    vars: { PART: stage.part },
-    onLine: (line) => lines.push(line),
-  })
+  const worker = await startWorker(stage, (line) => lines.push(line))
   try {
     await new HostedPlay(stage, worker, tell).run()
     if (stage.part === 'first') await worker.exit
@@ -35,6 +32,22 @@ export async function runHostedStage(stage: Stage, tell: (report: Report) => voi
   }
 }
 
+function startWorker(
+  { kind, folder, part }: Stage,
+  onLine: (line: string) => void,
+): Promise<LocalWorker> {
+  if (kind === 'cloudflare-sandbox') return startLocalSandboxes({ part, folder, onLine })
+  const envFile = environmentFile(folder)
+  return startLocalWorker({
+    entry: 'worker.ts',
+    folder,
+    port: 0,
+    vars: { PART: part },
+    envFile,
+    onLine,
+  })
+}
+
 class HostedPlay {
   readonly #stage: Stage
   readonly #worker: LocalWorker
@@ -43,6 +56,8 @@ class HostedPlay {
   readonly #narrator = new Narrator(console.log)
   #workspaces: readonly WorkspaceDescription[] = []
   #lastSequence: number
+  #calls = 0
+  #rounds = 0
 
   constructor(stage: Stage, worker: LocalWorker, tell: (report: Report) => void) {
     this.#stage = stage
@@ -54,7 +69,7 @@ class HostedPlay {
   async run(): Promise<void> {
     const { part } = this.#stage
     const isFirst = part === 'first'
-    if (isFirst) await this.#start('Teach ms about months.')
+    if (isFirst) await this.#start(task)
     else console.log('\nthe object goes on by itself; the reader comes back with Last-Event-ID')
     const isComplete = await this.#follow()
     if (isComplete === isFirst) throw new Error(`the ${part} stream ended in another way`)
@@ -93,7 +108,15 @@ class HostedPlay {
     this.#narrator.show(chunk)
     this.#lastSequence = chunk.sequence
     if (chunk.type === 'tool_end') await this.#look()
-    if (chunk.type === 'text_delta' && chunk.delta === lastWords) this.#report('killable')
+    if (chunk.type === 'tool_end') this.#calls++
+    if (chunk.type === 'tool_progress' && chunk.text.includes('round')) this.#rounds++
+    const isCutOff = chunk.type === 'text_delta' && chunk.delta === lastWords
+    if (isCutOff || this.#isMidway()) this.#report('killable')
+  }
+
+  #isMidway(): boolean {
+    const { part, killAfterCalls } = this.#stage
+    return part === 'first' && (this.#rounds >= SHOWN_ROUNDS || this.#calls >= killAfterCalls)
   }
 
   /** The live workspaces; after the end of the run there are none. */
@@ -105,6 +128,7 @@ class HostedPlay {
   }
 
   #report(status: Report['status']): void {
+    this.#narrator.flush()
     const { tally } = this.#narrator
     const { pid } = this.#worker
     const wallMs = Math.round(performance.now() - this.#startedAt)

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ProcessGroup, superviseGroup } from './process-group.ts'
 
 export interface LocalWorkerOptions {
   /** The module of the Worker, beside this file or below. */
@@ -14,29 +14,20 @@ export interface LocalWorkerOptions {
   readonly port: number
   /** Variables of the Worker. */
   readonly vars: Readonly<Record<string, string>>
+  /** A file of further variables, which may be secret: no other process sees it. */
+  readonly envFile?: string
   /** Gets every line that the Worker or wrangler prints. */
   readonly onLine: (line: string) => void
 }
 
-/** The Worker in a workerd on this machine. */
-export interface LocalWorker {
+/** The Worker in a workerd on this machine; the leader is what has started workerd. */
+export interface LocalWorker extends ProcessGroup {
   readonly url: string
-  /** Leader of the group of processes: wrangler, and workerd below it. */
-  readonly pid: number
-  /** Settles when the leader has ended, however it did. */
-  readonly exit: Promise<void>
-  /** Lets it end by itself, then makes sure of the whole group. */
-  stop(): Promise<void>
 }
 
 const START_MS = 60_000
-const STOP_MS = 5000
 /** Of the output, for the error. */
 const KEPT_LINES = 100
-const running = new Set<number>()
-
-// Whatever ends this process ends the groups that it has started.
-process.once('exit', () => running.forEach(killGroup))
 
 /**
  * Starts `wrangler dev` without a person and without a network, and waits until it answers.
@@ -50,15 +41,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  const { pid } = child
-  if (pid === undefined) throw new Error('wrangler could not be started')
-  running.add(pid)
-  const exit = once(child, 'exit').then(() => endGroup(pid))
-  const stop = async (): Promise<void> => {
-    if (running.has(pid)) child.kill('SIGINT')
-    await Promise.race([exit, sleep(STOP_MS, undefined, { ref: false })])
-    endGroup(pid)
-  }
+  const group = superviseGroup(child)
   const lines: string[] = []
   const ready = Promise.withResolvers<string | undefined>()
   const read = (line: string): void => {
@@ -72,13 +55,13 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
   }
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read)
   const late = sleep(START_MS, undefined, { ref: false })
-  const url = await Promise.race([ready.promise, exit, late])
-  if (typeof url === 'string') return { url, pid, exit, stop }
-  await stop()
+  const url = await Promise.race([ready.promise, group.exit, late])
+  if (typeof url === 'string') return { url, ...group }
+  await group.stop()
   throw new Error(`the Worker did not start:\n${lines.join('\n')}`)
 }
 
-function argumentsOf({ entry, folder, port, vars }: LocalWorkerOptions): string[] {
+function argumentsOf({ entry, folder, port, vars, envFile }: LocalWorkerOptions): string[] {
   const require = createRequire(import.meta.url)
   return [
     join(require.resolve('wrangler/package.json'), '../bin/wrangler.js'),
@@ -91,6 +74,7 @@ function argumentsOf({ entry, folder, port, vars }: LocalWorkerOptions): string[
     `--port=${port}`,
     '--inspector-port=0',
     `--persist-to=${folder}`,
+    ...(envFile === undefined ? [] : [`--env-file=${envFile}`]),
     ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
 }
@@ -113,18 +97,5 @@ function environmentOf(folder: string): NodeJS.ProcessEnv {
     XDG_CONFIG_HOME: folder,
     // What a SIGKILL leaves is removed with the folder.
     TMPDIR: folder,
-  }
-}
-
-function endGroup(pid: number): void {
-  if (running.delete(pid)) killGroup(pid)
-}
-
-/** SIGKILL to wrangler and workerd, as a crash of the machine. */
-export function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

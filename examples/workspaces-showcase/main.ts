@@ -5,24 +5,33 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ModelError } from '@helix-agents/core'
+import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
 import { runHostedStage } from './hosted-stage.ts'
-import { killGroup } from './local-worker.ts'
 import { paint } from './narrator.ts'
-import { isAvailable, isHosted, isKind, type Kind, kinds } from './providers.ts'
+import { killGroup } from './process-group.ts'
+import { isHosted, isKind, type Kind, kinds } from './providers.ts'
+import { chooseSandboxEngine } from './sandbox-engine.ts'
 import { type Report, runStage, type Stage } from './stage.ts'
 
-const usage = `usage: pnpm demo [--provider <workspace>]
+const usage = `usage: pnpm demo [--provider <workspace>] [--kill-after <calls>]
 
-  --provider  one of ${kinds.join(', ')}; default: the variable WORKSPACE, or local-bash`
+  --provider  one of ${kinds.join(', ')}; default: the variable WORKSPACE, or local-bash
+  --kill-after  calls after which the first process of a real model is killed; default 8
+
+The variable MODEL takes a real model: see README.md.`
 
 const options = {
   provider: { type: 'string', default: process.env.WORKSPACE ?? 'local-bash' },
   help: { type: 'boolean', default: false },
+  'kill-after': { type: 'string', default: '8' },
   // For the two processes that this one starts.
   part: { type: 'string' },
   folder: { type: 'string', default: '' },
   from: { type: 'string', default: '1' },
 } as const
+
+const isReal = (process.env.MODEL ?? '') !== ''
 
 const interrupts = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -37,14 +46,24 @@ async function main(): Promise<number> {
     return 0
   }
   if (!isKind(kind)) return refuse(`unknown workspace "${kind}"; choose one of ${kinds.join(', ')}`)
-  if (!isAvailable(kind)) {
-    const available = kinds.filter(isAvailable).join(', ')
-    return refuse(`the workspace ${kind} is not available yet; available: ${available}`)
-  }
-  if (part === undefined) return playBothParts(kind)
+  const problem = await problemOfModel()
+  if (problem !== undefined) return refuse(problem)
+  const killAfterCalls = isReal ? Number(values['kill-after']) : Infinity
+  if (part === undefined) return playWhereItCan(kind, values['kill-after'])
   const stage = { kind, part: part === 'first' ? 'first' : 'second', folder } as const
-  await playStage({ ...stage, fromSequence: Number(values.from) })
-  return 0
+  await playStage({ ...stage, fromSequence: Number(values.from), killAfterCalls })
+  return Number(process.exitCode ?? 0)
+}
+
+/** Why the model that was asked for cannot be used. */
+async function problemOfModel(): Promise<string | undefined> {
+  try {
+    await modelFromEnvironment(process.env)
+    return undefined
+  } catch (error) {
+    if (ModelError.isInstance(error)) return error.message
+    throw error
+  }
 }
 
 /** What the two processes do that this program starts. */
@@ -75,17 +94,29 @@ function refuse(reason: string): number {
   return 2
 }
 
+/** Containers need more of a machine than the other kinds: it is asked first, and told what runs. */
+async function playWhereItCan(kind: Kind, killAfter: string): Promise<number> {
+  if (kind !== 'cloudflare-sandbox') return playBothParts(kind, killAfter)
+  const engine = await chooseSandboxEngine()
+  if (engine.name === undefined) return refuse(`${kind} is not available here: ${engine.reason}`)
+  console.log(`containers: ${engine.description}`)
+  return playBothParts(kind, killAfter)
+}
+
 /** Each part in a process of its own; nothing but the folder connects them. */
-async function playBothParts(kind: Kind): Promise<number> {
+async function playBothParts(kind: Kind, killAfter: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'helix-showcase-'))
   try {
+    const model = process.env.MODEL ?? ''
+    console.log(isReal ? `model: ${model}` : 'model: scripted (MODEL=provider/name takes another)')
     title(`first process, workspace ${kind}`)
-    const first = await playPart({ kind, part: 'first', folder, fromSequence: 1 })
+    const first = await playPart({ kind, part: 'first', folder, fromSequence: 1 }, killAfter)
     if (first === undefined) return 1
+    if (first.status === 'completed') return endEarly(first)
     console.log(paint('red', `\n✂ kill -9 ${first.pid}`))
     title('second process: resumes the session')
     const fromSequence = first.lastSequence + 1
-    const second = await playPart({ kind, part: 'second', folder, fromSequence })
+    const second = await playPart({ kind, part: 'second', folder, fromSequence }, killAfter)
     if (second === undefined) return 1
     const reports = [first, second]
     summarise(reports)
@@ -99,8 +130,11 @@ async function playBothParts(kind: Kind): Promise<number> {
  * Starts a process and kills it once it says that it is in the middle of its work. The agent of a
  * hosted kind is not in that process but in the workerd that it has started: that is what dies.
  */
-async function playPart({ kind, part, folder, fromSequence }: Stage): Promise<Report | undefined> {
-  const args = ['--provider', kind, '--part', part, '--folder', folder]
+async function playPart(
+  { kind, part, folder, fromSequence }: Omit<Stage, 'killAfterCalls'>,
+  killAfter: string,
+): Promise<Report | undefined> {
+  const args = ['--provider', kind, '--part', part, '--folder', folder, '--kill-after', killAfter]
   const child = fork(import.meta.filename, [...args, '--from', String(fromSequence)])
   const ended = once(child, 'exit')
   const kill = isHosted(kind) ? killGroup : () => child.kill('SIGKILL')
@@ -113,9 +147,21 @@ async function playPart({ kind, part, folder, fromSequence }: Stage): Promise<Re
   for (const name of interrupts) process.on(name, interrupt)
   const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
   for (const name of interrupts) process.off(name, interrupt)
-  const isAsTold = part === 'first' && !isHosted(kind) ? signal === 'SIGKILL' : code === 0
+  const isAsTold = dies(kind, report) ? signal === 'SIGKILL' : code === 0
   if (!isAsTold) console.error(`\nthe ${part} process ended with ${signal ?? code}`)
   return isAsTold ? report : undefined
+}
+
+/** The agent is in the process itself, and that was killed. */
+function dies(kind: Kind, report: Report | undefined): boolean {
+  return !isHosted(kind) && report?.status === 'killable'
+}
+
+/** A real model was done before its process could be killed. */
+function endEarly(report: Report): number {
+  summarise([report])
+  console.log('\nok: the session completed in its first process; --kill-after takes fewer calls')
+  return isReal ? 0 : 1
 }
 
 function title(text: string): void {
@@ -148,8 +194,10 @@ function checkEnd(reports: readonly Report[], { kind, folder }: Place): number {
   const left = readdirSync(folder).filter((name) => name.startsWith('helix-ws-'))
   const unknown = reports.map(({ tally }) => tally.unknownCalls)
   const failed = reports.some(({ tally }) => tally.failedCalls > tally.unknownCalls)
-  const expected = kind === 'local-bash' ? [0, 1] : [0, 0]
-  if (left.length === 0 && !failed && String(unknown) === String(expected)) {
+  const expected = kind === 'local-bash' || kind === 'cloudflare-sandbox' ? [0, 1] : [0, 0]
+  // Calls of a real model may fail, and so may what was under way when it was killed.
+  const isAsTold = isReal || (!failed && String(unknown) === String(expected))
+  if (left.length === 0 && isAsTold) {
     console.log('\nok: the session was killed in one process and completed in another')
     return 0
   }

@@ -27,6 +27,8 @@ export class Narrator {
     toolMs: 0,
   }
   readonly #startedAt = new Map<string, number>()
+  /** A model says a sentence in many pieces. */
+  #said = ''
   readonly #print: (line: string) => void
 
   constructor(print: (line: string) => void) {
@@ -34,11 +36,24 @@ export class Narrator {
   }
 
   show(chunk: StreamChunk): void {
-    if (chunk.type === 'text_delta') this.#print(`\n${paint('bold', 'agent')}  ${chunk.delta}`)
+    if (chunk.type === 'text_delta') this.#said += chunk.delta
+    else if (chunk.type === 'model_retry') this.#retry(chunk)
+    else if (chunk.type !== 'thinking' && chunk.type !== 'tool_input_delta') this.flush()
     if (chunk.type === 'tool_start') this.#toolStart(chunk)
     if (chunk.type === 'tool_progress') this.#lines(chunk.text)
     if (chunk.type === 'tool_end') this.#toolEnd(chunk)
     if (chunk.type === 'error') this.#print(paint('red', `error  ${chunk.code}: ${chunk.message}`))
+  }
+
+  /** Prints what the model has said and was not printed yet. */
+  flush(): void {
+    if (this.#said !== '') this.#print(`\n${paint('bold', 'agent')}  ${this.#said}`)
+    this.#said = ''
+  }
+
+  #retry({ code, discardsOutput }: StreamChunk & { type: 'model_retry' }): void {
+    if (discardsOutput) this.#said = ''
+    this.#print(paint('dim', `the model call is made again: ${code}`))
   }
 
   #toolStart(chunk: StreamChunk & { type: 'tool_start' }): void {

@@ -40,8 +40,8 @@ const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
   },
 }
 
-/** The kinds that only exist in a Worker: worker.ts hosts the agent for them. */
-const hosted: ReadonlySet<Kind> = new Set(['cloudflare-filestore'])
+/** The kinds that only exist in a Worker, which hosts the agent for them. */
+const hosted: ReadonlySet<Kind> = new Set(['cloudflare-filestore', 'cloudflare-sandbox'])
 
 export function isHosted(kind: Kind): boolean {
   return hosted.has(kind)
@@ -51,13 +51,9 @@ export function isKind(text: string): text is Kind {
   return kinds.some((kind) => kind === text)
 }
 
-export function isAvailable(kind: Kind): boolean {
-  return places[kind] !== undefined || isHosted(kind)
-}
-
 /** @param folder where a place on this machine may keep what it stores. */
 export function openPlace(kind: Kind, folder: string): Place {
   const open = places[kind]
-  if (open === undefined) throw new Error(`${kind} is not available`)
+  if (open === undefined) throw new Error(`${kind} is not in a process`)
   return open(folder)
 }

@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { chooseSandboxEngine } from './sandbox-engine.ts'
+
+const engine = await chooseSandboxEngine()
+const skipNote = engine.name === undefined ? ` (skipped: ${engine.reason})` : ''
 
 const program = join(import.meta.dirname, 'main.ts')
 const lastLine = 'ok: the session was killed in one process and completed in another\n'
@@ -11,6 +15,9 @@ function play(args: readonly string[], env: Readonly<Record<string, string>> = {
     env: { ...process.env, ...env },
   })
 }
+
+const absent = (reason: string) => async () => ({ available: false, reason }) as const
+const docker = async () => ({ available: true, socketPath: '/socket' }) as const
 
 describe('the showcase', () => {
   test('repairs a package on local-bash, across two processes', () => {
@@ -62,14 +69,41 @@ describe('the showcase', () => {
     expect(stdout.match(/▸ box\.edit_file/g)).toHaveLength(5)
   }, 120_000)
 
-  test('says that cloudflare-sandbox is not there', () => {
-    const { stdout, stderr, status } = play(['--provider', 'cloudflare-sandbox'])
-    const available = 'available: in-memory, local-bash, cloudflare-filestore'
-    expect([stdout, stderr, status]).toEqual([
-      '',
-      `the workspace cloudflare-sandbox is not available yet; ${available}\n`,
-      2,
-    ])
+  test.skipIf(engine.name === undefined)(
+    `brings a snapshot back into a container that lost its disk${skipNote}`,
+    () => {
+      const { stdout, stderr, status } = play([], { WORKSPACE: 'cloudflare-sandbox' })
+      expect([stderr, status]).toEqual(['', 0])
+      const story = [
+        'containers: ',
+        'workspace cloudflare-sandbox',
+        "+ '61 days'",
+        'months: every check passed',
+        '✓ box.snapshot',
+        'round 3',
+        '✂ kill -9',
+        'it may have taken effect or not',
+        '+var mo = y / 12;',
+        'receipt created',
+        lastLine,
+      ]
+      const ofPrivateRoots = [
+        'The disk is gone, and what the snapshot had is back.',
+        'receipt restored',
+      ]
+      const expected = engine.name === 'local' ? [...story, ...ofPrivateRoots] : story
+      expect(expected.filter((text) => !stdout.includes(text))).toEqual([])
+    },
+    120_000,
+  )
+
+  test('takes a container engine where one is, and says why nothing runs containers', async () => {
+    const [none, some] = [absent('no engine'), absent('no private root')]
+    expect(await chooseSandboxEngine({ docker, local: some })).toMatchObject({ name: 'docker' })
+    expect(await chooseSandboxEngine({ docker: none, local: some })).toEqual({
+      name: undefined,
+      reason: 'no private root; no engine',
+    })
   })
 
   test('names the choices for an unknown workspace', () => {

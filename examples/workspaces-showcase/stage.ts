@@ -2,13 +2,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AgentAlreadyRunningError,
+  type LLMAdapter,
   MockLLMAdapter,
   type SequencedChunk,
   type WorkspaceDescription,
 } from '@helix-agents/core'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'
-import { createMaintainer } from './agent.ts'
+import { VercelAIAdapter } from '@helix-agents/llm-vercel'
+import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
+import { createMaintainer, task } from './agent.ts'
 import { readInstalledPackage } from './installed-package.ts'
 import { Narrator, type Tally } from './narrator.ts'
 import { type Kind, openPlace } from './providers.ts'
@@ -34,6 +37,8 @@ export interface Stage {
   readonly folder: string
   /** The first chunk of the stream that nobody has seen yet. */
   readonly fromSequence: number
+  /** A real model does what it wants: its first process is killed after so many calls. */
+  readonly killAfterCalls: number
 }
 
 const sessionId = 'months'
@@ -41,14 +46,23 @@ const sessionId = 'months'
 const leaseMs = 2000
 const POLL_MS = 100
 /** Lines of the long command that are shown before the process is killed. */
-const SHOWN_ROUNDS = 3
+export const SHOWN_ROUNDS = 3
 
 /** Plays one part of the story in this process. Only the second comes back. */
 export async function runStage(stage: Stage, tell: (report: Report) => void): Promise<void> {
+  const model = await modelFromEnvironment(process.env)
   const stores = await openSqliteStores(join(stage.folder, 'sessions.db'))
-  const play = new Play(stage, stores, tell)
+  const play = new Play({ stage, stores, model, tell })
   await play.run()
   await stores.close()
+}
+
+interface PlayParts {
+  readonly stage: Stage
+  readonly stores: SqliteStores
+  /** Absent: the scripted one. */
+  readonly model: Awaited<ReturnType<typeof modelFromEnvironment>>
+  readonly tell: (report: Report) => void
 }
 
 class Play {
@@ -61,29 +75,24 @@ class Play {
   #workspaces: readonly WorkspaceDescription[] = []
   #lastSequence = 0
   #rounds = 0
+  #calls = 0
 
-  constructor(
-    stage: Stage,
-    { stateStore, streamManager }: SqliteStores,
-    tell: (report: Report) => void,
-  ) {
+  constructor({ stage, stores, model, tell }: PlayParts) {
     this.#stage = stage
     this.#tell = tell
+    const { stateStore, streamManager } = stores
     const { selection, hasShell, isDurable, providers } = openPlace(stage.kind, stage.folder)
     const readPackage = readInstalledPackage
-    const agent = createMaintainer({ provider: selection, hasShell, readPackage })
+    const name = model ?? 'scripted'
+    const agent = createMaintainer({ provider: selection, hasShell, readPackage, model: name })
     const isFirst = stage.part === 'first'
     const script = isFirst ? firstPart(hasShell) : secondPart(hasShell, isDurable)
     const options = { workspaceProviders: providers, leaseMs }
-    this.#executor = new JSAgentExecutor(
-      stateStore,
-      streamManager,
-      new MockLLMAdapter(script),
-      options,
-    )
+    const adapter: LLMAdapter = model ? new VercelAIAdapter() : new MockLLMAdapter(script)
+    this.#executor = new JSAgentExecutor(stateStore, streamManager, adapter, options)
     this.#begin = () =>
       isFirst
-        ? this.#executor.execute(agent, 'Teach ms about months.', { sessionId })
+        ? this.#executor.execute(agent, task, { sessionId })
         : whenFree(() => this.#executor.resume(agent, sessionId))
   }
 
@@ -92,8 +101,9 @@ class Play {
     const { fromSequence } = this.#stage
     for await (const chunk of handle.stream({ fromSequence })) this.#show(chunk)
     const { status, error } = await handle.result()
-    if (status !== 'completed') throw new Error(`the run is ${status}`, { cause: error })
-    this.#report('completed')
+    if (status === 'completed') return this.#report('completed')
+    console.error(`the run is ${status}: ${error?.message}`)
+    process.exitCode = 1
   }
 
   #show(chunk: SequencedChunk): void {
@@ -102,12 +112,18 @@ class Play {
     this.#workspaces =
       this.#executor.getWorkspaceRegistry(sessionId)?.describe() ?? this.#workspaces
     if (chunk.type === 'tool_progress' && chunk.text.includes('round')) this.#rounds++
+    if (chunk.type === 'tool_end') this.#calls++
     const isCutOff = chunk.type === 'text_delta' && chunk.delta === lastWords
-    const isMidway = this.#stage.part === 'first' && this.#rounds === SHOWN_ROUNDS
-    if (isCutOff || isMidway) this.#report('killable')
+    if (isCutOff || this.#isMidway()) this.#report('killable')
+  }
+
+  #isMidway(): boolean {
+    const { part, killAfterCalls } = this.#stage
+    return part === 'first' && (this.#rounds === SHOWN_ROUNDS || this.#calls >= killAfterCalls)
   }
 
   #report(status: Report['status']): void {
+    this.#narrator.flush()
     const { tally } = this.#narrator
     const wallMs = Math.round(performance.now() - this.#startedAt)
     const [workspaces, lastSequence] = [this.#workspaces, this.#lastSequence]

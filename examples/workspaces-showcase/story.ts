@@ -7,7 +7,7 @@ export const testPassed = 'months: every check passed'
 /** The story has two processes; the first is killed. */
 export type Part = 'first' | 'second'
 
-interface Call {
+export interface Call {
   readonly tool: string
   readonly input: object
 }
@@ -32,20 +32,27 @@ export function secondPart(hasShell: boolean, isDurable: boolean): MockStep[] {
     : [lookForFiles, lookIntoFile, finishUnseen]
 }
 
+/** What the model does in each part, from the begin of the session on. */
+export type Story = Readonly<Record<Part, readonly MockStep[]>>
+
+/** Without a shell, in files that outlive what is killed. The answer that is cut off is not kept. */
+export function filestoreStory(): Story {
+  const first = firstPart(false)
+  return { first, second: [...first.slice(0, -1), ...secondPart(false, true)] }
+}
+
 /**
  * The step of an agent that lives in a Worker: its object may be moved at any time, so that which
  * step is next follows from the conversation.
  */
-export function hostedStep(part: Part, messages: readonly Message[]): MockStep {
-  const begin = firstPart(false).slice(0, -1)
-  const script = part === 'first' ? firstPart(false) : [...begin, ...secondPart(false, true)]
+export function hostedStep(script: readonly MockStep[], messages: readonly Message[]): MockStep {
   const step = script[messages.filter(({ role }) => role === 'assistant').length]
   if (step === undefined) throw new Error('the story has no further step')
   return step
 }
 
 /** Runs of the test in the command that the first process does not survive. */
-const soakRounds = 500
+export const soakRounds = 500
 /** Where there is no such command: what the model says before it is cut off. */
 export const lastWords = 'There is no shell here to run a test with. Let me think about'
 
@@ -109,6 +116,11 @@ const runAgain: MockStep = () => says('Once more.', test())
 
 const soak: MockStep = (input) => {
   expectIn(results(input), testPassed)
+  return runOften()
+}
+
+/** The command that the first process does not survive. */
+export function runOften(): StepResult {
   return says(`Green. To be sure that it stays green, I run it ${soakRounds} times.`, {
     tool: 'workspace__box__run',
     input: {
@@ -154,7 +166,7 @@ const testOnceMore: MockStep = (input) => {
   return says('All of it. I run the test once more, here.', test())
 }
 
-const showDiff: MockStep = (input) => {
+export const showDiff: MockStep = (input) => {
   expectIn(results(input), testPassed)
   return says('Still green. This is the whole change:', {
     tool: 'workspace__box__run',
@@ -162,7 +174,7 @@ const showDiff: MockStep = (input) => {
   })
 }
 
-const finish: MockStep = (input) => {
+export const finish: MockStep = (input) => {
   expectIn(results(input), '+var mo = y / 12;')
   return { type: 'text', content: '`ms` understands months, both ways.', shouldStop: true }
 }
@@ -187,7 +199,7 @@ const reportLoss: MockStep = (input) => {
   }
 }
 
-function test(): Call {
+export function test(): Call {
   return {
     tool: 'workspace__box__run',
     input: { command: 'node --stack-trace-limit=0 months.test.cjs', opts: { cwd: '/ms' } },
@@ -198,7 +210,7 @@ function edits(list: readonly object[]): Call[] {
   return list.map((input) => ({ tool: 'workspace__box__edit_file', input }))
 }
 
-function says(content: string, ...calls: readonly Call[]): StepResult {
+export function says(content: string, ...calls: readonly Call[]): StepResult {
   const toolCalls: ToolCall[] = calls.map(({ tool, input }) => ({
     id: crypto.randomUUID(),
     name: tool,
@@ -208,7 +220,7 @@ function says(content: string, ...calls: readonly Call[]): StepResult {
 }
 
 /** What the tools of the step before said, as the model reads it. */
-function results({ messages }: StepInput): string {
+export function results({ messages }: StepInput): string {
   const start = messages.findLastIndex((message) => message.role === 'assistant')
   return messages
     .slice(start + 1)
@@ -217,7 +229,7 @@ function results({ messages }: StepInput): string {
     .join('\n')
 }
 
-function expectIn(seen: string, text: string): void {
+export function expectIn(seen: string, text: string): void {
   if (!seen.includes(text))
     throw new Error(`the story expects "${text}", but the tools said:\n${seen}`)
 }

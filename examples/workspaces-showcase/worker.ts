@@ -1,5 +1,4 @@
-// The Worker that hosts the agent for the workspaces that only exist there.
-import { type LLMAdapter, MockLLMAdapter } from '@helix-agents/core'
+// The Worker that hosts the agent for `cloudflare-filestore`.
 import {
   createAgentServer,
   insecureAllowAnyone,
@@ -8,7 +7,8 @@ import {
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { createMaintainer } from './agent.ts'
 import { readBundledPackage } from './bundled-package.ts'
-import { hostedStep, type Part } from './story.ts'
+import { filestoreStory, type Part } from './story.ts'
+import { chosenModel } from './worker-model.ts'
 
 interface Bindings {
   readonly MAINTAINERS: DurableObjectNamespace
@@ -26,22 +26,11 @@ const maintainer = createMaintainer({
   provider: { kind: 'cloudflare-filestore' },
   hasShell: false,
   readPackage: readBundledPackage,
+  model: 'chosen below',
 })
 
-/** Between two answers of the model. A real one takes longer. */
-const PACE_MS = 400
-
-function scriptedModel({ PART }: Cloudflare.Env): LLMAdapter {
-  return {
-    async generateStep(input) {
-      await new Promise((resolve) => setTimeout(resolve, PACE_MS))
-      return new MockLLMAdapter([hostedStep(PART, input.messages)]).generateStep(input)
-    },
-  }
-}
-
 export class Maintainer extends createAgentServer({
-  llmAdapter: scriptedModel,
+  llmAdapter: (env) => chosenModel(env, filestoreStory()),
   agents: [maintainer],
   workspaceProviders: (_, ctx) => [
     new CloudflareFileStoreWorkspaceProvider({ storage: ctx.storage }),

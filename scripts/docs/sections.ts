@@ -9,11 +9,14 @@ import {
 } from '../../packages/core/src/index.ts'
 import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
 import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
+import { CloudflareFileStoreWorkspaceProvider } from '../../packages/workspace-cloudflare-filestore/src/index.ts'
+import { CloudflareSandboxWorkspaceProvider } from '../../packages/workspace-cloudflare-sandbox/src/index.ts'
 import { LocalBashWorkspaceProvider } from '../../packages/workspace-local-bash/src/index.ts'
 import { InMemoryWorkspaceProvider } from '../../packages/workspace-memory/src/index.ts'
 import { read } from '../repository.ts'
 import { chunkTable } from './chunk-table.ts'
 import { errorCodeTable, errorTable } from './error-tables.ts'
+import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './fleet-tables.ts'
 import { logMessageTable, otherLogTable } from './log-tables.ts'
 import { alertRules, metricTable } from './metric-tables.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
@@ -36,6 +39,9 @@ export const sections: Readonly<Record<string, Section>> = {
   knobs: (file = '', name = '') => fieldTable('option', file, name),
   fields: (file = '', name = '') => fieldTable('field', file, name),
   behaviours: behaviourList,
+  'fleet-api': fleetApiTable,
+  'fleet-policy': fleetPolicyTable,
+  'fleet-alerts': fleetAlertTable,
   example: (path = '') => `\`\`\`ts\n${read(`examples/${path}`)}\`\`\``,
 }
 
@@ -106,9 +112,23 @@ function defaultsTable(name: ModuleName): string {
   return table(['key', 'default', 'meaning'], rows)
 }
 
+/** Only asked what it is: nothing is stored. */
+const noStorage = {
+  sql: { exec: () => ({ toArray: () => [] }) },
+  transactionSync: <T>(work: () => T): T => work(),
+}
+
+/** The same: no sandbox is reached. */
+const noDriver = (): never => {
+  throw new Error('the docs open no sandbox')
+}
+
+/** The kinds of workspaces that this repository has, one a package. */
 const offered: readonly WorkspaceProvider[] = [
   new InMemoryWorkspaceProvider(),
   new LocalBashWorkspaceProvider(),
+  new CloudflareFileStoreWorkspaceProvider({ storage: noStorage }),
+  new CloudflareSandboxWorkspaceProvider({ driver: noDriver }),
 ]
 
 /** The versions of what outlives a release. */
