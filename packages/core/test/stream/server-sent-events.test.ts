@@ -262,6 +262,27 @@ describe('the body', () => {
     expect(await late.text()).toBe(BEGIN)
   })
 
+  test('tells once that it is over, however that came', async () => {
+    const ends: string[] = []
+    const closing = new AbortController()
+    const body = (name: string, read: () => AsyncIterable<SequencedChunk>): ReadableStream => {
+      const onEnd = (): void => void ends.push(name)
+      return createServerSentEvents(read, { onEnd, signal: closing.signal })
+    }
+    await new Response(body('read to its end', () => list([delta(1)]))).text()
+    await body('left before it was read', () => list([])).cancel()
+    const failing = (): AsyncIterable<SequencedChunk> => {
+      throw new Error('store is gone')
+    }
+    await expect(new Response(body('failed', failing)).text()).rejects.toThrow('store is gone')
+    const reader = body('stopped by the server', controlled().read as never).getReader()
+    await reader.read()
+    expect(ends).toEqual(['read to its end', 'left before it was read', 'failed'])
+    closing.abort()
+    await reader.read()
+    expect(ends).toHaveLength(4)
+  })
+
   test('lets go of the signal of the server', async () => {
     const closing = new AbortController()
     const response = createServerSentEventsResponse(() => list([delta(1)]), {

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BackgroundProcess, Clock, ProcessOutput } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
-import { endTree, findMembers, type TreeScope } from './process-tree.ts'
+import { endTree, mayHaveMembers, type TreeScope } from './process-tree.ts'
 import { SpillFile } from './spill-file.ts'
 import type { StartedProcess } from './start-process.ts'
 
@@ -95,7 +95,7 @@ export class BackgroundCommand {
 
   async #watch(started: StartedProcess, scope: TreeScope): Promise<void> {
     const end = await started.ended.catch(() => ({ exitCode: 126, complaint: undefined }))
-    if (findMembers(scope).length > 0) await endTree(scope, 0)
+    if (mayHaveMembers(scope)) await endTree(scope, 0)
     await Promise.race([
       Promise.all(started.readers.map((reader) => reader.ended)),
       this.#options.clock.sleep(1000),

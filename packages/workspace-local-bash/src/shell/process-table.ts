@@ -15,7 +15,13 @@ export interface ProcessEntry {
   readonly startTime: number
 }
 
-/** The process with this id; undefined when there is none or the host does not tell. */
+/** `PF_KTHREAD` of the kernel's include/linux/sched.h. */
+const KERNEL_THREAD = 0x0020_0000
+
+/**
+ * The process with this id; undefined when there is none, the host does not tell, or it is a
+ * thread of the kernel.
+ */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const text = readProc(pid, 'stat')?.toString('latin1')
   if (text === undefined) return undefined
@@ -24,6 +30,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   const [state, parent, group, session] = fields
   const startTime = Number(fields[19])
   if (state === undefined || Number.isNaN(startTime)) return undefined
+  if ((Number(fields[6]) & KERNEL_THREAD) !== 0) return undefined
   return {
     pid,
     state,
@@ -39,8 +46,16 @@ export function isEnded(entry: ProcessEntry): boolean {
   return entry.state === 'Z' || entry.state === 'X'
 }
 
-/** Whether a process was started with an environment that holds this text. */
-export function hasInEnvironment(pid: number, text: string): boolean {
+/**
+ * Whether a process was started with an environment that holds this text; undefined while it is
+ * replacing its program: until the new one is set up, it shows neither environment nor arguments.
+ */
+export function hasInEnvironment(pid: number, text: string): boolean | undefined {
+  const environment = readProc(pid, 'environ')
+  if (environment === undefined || environment.length > 0)
+    return environment?.includes(text) ?? false
+  if (readProc(pid, 'cmdline')?.length === 0) return undefined
+  // It has arguments, so its environment is set up too: it may just have been.
   return readProc(pid, 'environ')?.includes(text) ?? false
 }
 

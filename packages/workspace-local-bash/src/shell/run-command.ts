@@ -1,7 +1,7 @@
 import { type Clock, type RunResult, systemClock } from '@helix-agents/core'
 import type { CapturedOutput } from './captured-output.ts'
 import type { OutputReader } from './output-reader.ts'
-import { endTree, findLeftovers, type TreeScope } from './process-tree.ts'
+import { endTree, mayHaveLeftovers, type TreeScope } from './process-tree.ts'
 import type { ProcessEnd, StartedProcess } from './start-process.ts'
 
 const TIMED_OUT = 124
@@ -89,7 +89,7 @@ async function endLeftovers(
   durationMs: number,
 ): Promise<void> {
   if (pid === undefined) return
-  if (findLeftovers(scope, pid, durationMs).length > 0) await endTree(scope, 0)
+  if (mayHaveLeftovers(scope, pid, durationMs)) await endTree(scope, 0)
 }
 
 /** Waits for the ends of the outputs; one that somebody still holds is given up when silent. */

@@ -5,6 +5,9 @@ import { findMembers } from '../../src/shell/process-tree.ts'
 import { allPids, readProcess } from '../../src/shell/process-table.ts'
 import { TestHost, text } from '../open-workspace.ts'
 
+/** Far from the 987 s of what is left behind, and enough on a busy machine. */
+const SOON_MS = 12_000
+
 let host: TestHost
 let ws: LocalBashWorkspace
 beforeEach(async () => {
@@ -56,15 +59,24 @@ describe.each(Object.entries(ESCAPES))('what a command leaves: %s', (_, command)
     const before = performance.now()
     const result = await ws.shell.run(`${command}\necho done`)
     expect([text(result.stdout), result.exitCode]).toEqual(['done\n', 0])
-    expect(performance.now() - before).toBeLessThan(5000)
+    expect(performance.now() - before).toBeLessThan(SOON_MS)
     expect([members(), sleepers()]).toEqual([[], []])
   })
   it('is gone after a timeout', async () => {
     const result = await ws.shell.run(`${command}\necho begun; sleep 987`, { timeoutMs: 300 })
     expect([text(result.stdout), result.exitCode, result.timedOut]).toEqual(['begun\n', 124, true])
-    expect(result.durationMs).toBeLessThan(300 + 100 + 2500)
+    expect(result.durationMs).toBeLessThan(SOON_MS)
     expect([members(), sleepers()]).toEqual([[], []])
   })
+})
+
+it('what changes its program again and again is seen in between', async () => {
+  // Nothing tells whose it is while a new program is set up.
+  const command = `( ${'setsid env -u NONE '.repeat(20)} sleep 987 >/dev/null 2>&1 & )`
+  for (let run = 0; run < 40; run += 1) {
+    await ws.shell.run(command)
+    expect([members(), sleepers()]).toEqual([[], []])
+  }
 })
 
 it('what start started lives on, and dies with kill, detach or close', async () => {
@@ -108,7 +120,7 @@ it('a command with a hanging callback still ends at its deadline', async () => {
     onStdout: () => new Promise(() => undefined),
   })
   expect(result.timedOut).toBe(true)
-  expect(performance.now() - before).toBeLessThan(3000)
+  expect(performance.now() - before).toBeLessThan(SOON_MS)
 })
 
 function descriptors(): number {

