@@ -15,6 +15,7 @@ export interface ServerSentEventSourceParts {
   readonly heartbeatMs: number
   readonly retryMs: number
   readonly signal: AbortSignal | undefined
+  readonly onEnd: (() => void) | undefined
   readonly clock: Clock
 }
 
@@ -34,6 +35,8 @@ export class ServerSentEventSource {
 
   constructor(parts: ServerSentEventSourceParts) {
     this.#parts = parts
+    const { onEnd } = parts
+    if (onEnd !== undefined) this.#abort.signal.addEventListener('abort', onEnd)
   }
 
   async pull(controller: Controller): Promise<void> {

@@ -11,6 +11,8 @@ export interface ServerSentEventsOptions {
   readonly retryMs?: number
   /** Ends the events after a whole one, without `end`: clients connect again. For a shutdown. */
   readonly signal?: AbortSignal
+  /** Called once when nothing is read any more: after the last event, or when the client has left. */
+  readonly onEnd?: () => void
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
 }
@@ -30,6 +32,7 @@ export function createServerSentEvents(
     heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     retryMs: options.retryMs ?? DEFAULT_RETRY_MS,
     signal: options.signal,
+    onEnd: options.onEnd,
     clock: options.clock ?? systemClock,
   })
   // Nothing is read ahead: the stream that is read has a buffer already.

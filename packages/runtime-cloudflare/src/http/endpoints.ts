@@ -1,7 +1,6 @@
 import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
-import { deleteSession } from '../server/delete-session.ts'
 import type { AccessRequest, SessionAccess } from '../server/session-access.ts'
 import { known, openAccess } from '../server/session-access.ts'
 import { abort, interrupt, restore, resume, say, start, type Turn } from '../server/turns.ts'
@@ -32,9 +31,12 @@ export interface SessionRequest<Env> {
   readonly maxBodyBytes: number
 }
 
+/** What is answered with a session that can be read. */
+export type ReadAction = Exclude<BuiltInAction, 'delete'>
+
 type Endpoint = <Env>(request: SessionRequest<Env>) => Promise<Response>
 
-export const endpoints: Readonly<Record<BuiltInAction, Endpoint>> = {
+export const endpoints: Readonly<Record<ReadAction, Endpoint>> = {
   start: postStart,
   message: postMessage,
   resume: postResume,
@@ -42,7 +44,6 @@ export const endpoints: Readonly<Record<BuiltInAction, Endpoint>> = {
   abort: (request) => control(request, abort),
   restore: postRestore,
   branch: getBranchSeed,
-  delete: removeSession,
   state: getState,
   messages: getMessages,
   checkpoints: getCheckpoints,
@@ -87,12 +88,6 @@ async function take<Env>(
   return Response.json(body, { status: 202, headers: { location: links.self } })
 }
 
-async function removeSession<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  await readBody(sent.request, emptySchema, sent.maxBodyBytes)
-  await deleteSession(await openAccess(sent.access.host, sent.asked))
-  return new Response(null, { status: 204 })
-}
-
 async function getState<Env>({ access, base }: SessionRequest<Env>): Promise<Response> {
   return Response.json(toSessionView(known(access), base))
 }
@@ -121,9 +116,10 @@ async function getStream<Env>({ access, request }: SessionRequest<Env>): Promise
   // Browsers come back whenever a response ends, until they are told that there is no more.
   const isBack = fromSequence !== undefined && status !== 'running'
   if (isBack && (await hasEnded(access, fromSequence))) return new Response(null, { status: 204 })
+  const onEnd = access.host.streamPlaces.take()
   return createServerSentEventsResponse(
     (signal) => streamManager.read(sessionId, { ...from, signal }),
-    { clock },
+    { clock, onEnd },
   )
 }
 

@@ -82,3 +82,8 @@ function statusOf(error: unknown): number {
 export function notFound(what: string): RequestError {
   return new RequestError(404, 'not-found', `there is no such ${what}`)
 }
+
+/** What is stored cannot be read any more. */
+export function isCorrupt(error: unknown): boolean {
+  return StateStoreError.isInstance(error) && error.code === 'corrupt'
+}

@@ -5,6 +5,7 @@ import { assertMayWrite, openAccess, type SessionAccess } from '../server/sessio
 import { createFromSeed } from './branch-seed.ts'
 import { endpoints, type SessionRequest } from './endpoints.ts'
 import { notFound, RequestError, toErrorResponse, toRefusal } from './http-error.ts'
+import { removeSession } from './remove-session.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 
@@ -13,9 +14,12 @@ export async function respond<Env>(host: AgentHost<Env>, request: Request): Prom
   const url = new URL(request.url)
   try {
     const { base, asked, isSeed } = readTarget(request)
+    const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = host.options
+    const isCustom = customEndpoint(host, url.pathname) !== undefined
+    if (!isCustom && actionOf(request.method, url.pathname).action === 'delete')
+      return await removeSession(host, { request, asked, maxBodyBytes })
     const access = await openAccess(host, asked)
     assertMayWrite(access.caller, actionOf(request.method, url.pathname))
-    const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = host.options
     const sent = { request, url, base, asked, access, maxBodyBytes }
     return await answer(sent, isSeed)
   } catch (error) {
@@ -31,7 +35,7 @@ async function answer<Env>(sent: SessionRequest<Env>, isSeed: boolean): Promise<
   const custom = customEndpoint(access.host, url.pathname)
   if (custom !== undefined) return custom(request, contextOf(access))
   const { action } = actionOf(request.method, url.pathname)
-  if (action !== 'other') return endpoints[action](sent)
+  if (action !== 'other' && action !== 'delete') return endpoints[action](sent)
   const methods = routes.get(url.pathname)
   if (methods === undefined) throw notFound('route')
   const allow = Object.keys(methods).join(', ')

@@ -6,15 +6,17 @@ export interface RequestedSession<Env> extends RequestedAction {
   readonly agent: string
   readonly sessionId: string
   readonly env: Env
+  /** Aborts when the answer is too late: for what the hook calls, such as `fetch`. */
+  readonly signal: AbortSignal
 }
 
 /**
  * Says who sends a request: a `Caller` lets it in, `null` or `undefined` is a 401, and a
  * `Response` is sent as it is. It sees the request before anything of the session is touched, and
  * must leave its body unread. For a branch it is asked twice: with the session that is branched,
- * and with the `start` of the new one. Nothing happens until it has answered: give what it calls
- * a deadline. Browsers send cookies with a WebSocket from any page: who relies on cookies checks
- * `Origin`.
+ * and with the `start` of the new one. Who does not answer in `authenticateTimeoutMs` lets nobody in.
+ * What it throws is a 500, or the `RequestError` it is. Browsers send cookies with a WebSocket from
+ * any page: who relies on cookies checks `Origin`.
  */
 export type Authenticate<Env> = (
   request: Request,

@@ -28,8 +28,16 @@ const callerSchema = z.strictObject({
 /** Of the header. A WebSocket carries 16 384 bytes with it, up to two for each character. */
 const MAX_CALLER_LENGTH = 4096
 
+/** An error, a map or a promise has no fields of its own: it is not nobody in particular. */
 export function isCaller(value: unknown): value is Caller {
-  return callerSchema.safeParse(value).success
+  return isNamed(value) && callerSchema.safeParse(value).success
+}
+
+function isNamed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === null
+  return isPlain || Object.keys(value).length > 0
 }
 
 /** The caller as a header. @throws {TypeError} for one that is too large to be carried. */

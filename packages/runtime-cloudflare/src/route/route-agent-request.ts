@@ -1,4 +1,4 @@
-import { type Logger, noopLogger } from '@helix-agents/core'
+import { type Clock, type Logger, noopLogger } from '@helix-agents/core'
 import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { branchSchema, readBody } from '../http/request-body.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -18,6 +18,11 @@ export interface RouteAgentOptions<Env> {
   readonly binding: string | Readonly<Record<string, string>>
   /** Says who may do that. There is no default: `insecureAllowAnyone` opens the door. */
   readonly authenticate: Authenticate<Env>
+  /**
+   * How long `authenticate` may take, in milliseconds; after that the request is a 503. Default
+   * 10 000.
+   */
+  readonly authenticateTimeoutMs?: number
   /** First part of the path. Default `agents`. */
   readonly prefix?: string
   /** Which pages of other origins may use the routes. Default: none. */
@@ -28,6 +33,8 @@ export interface RouteAgentOptions<Env> {
   readonly jurisdiction?: DurableObjectJurisdiction
   /** Default: no log. */
   readonly logger?: Logger
+  /** Time, for tests. Default: the time of the machine. */
+  readonly clock?: Clock
 }
 
 /** What is needed to take one request to its object. */
@@ -125,7 +132,7 @@ function callerOf<Env>(
   { agent, sessionId }: SessionPath,
   asked: RequestedAction,
 ): Promise<Caller | Response> {
-  return findCaller(request, options.authenticate, { ...asked, agent, sessionId, env })
+  return findCaller(request, { ...asked, agent, sessionId, env }, options)
 }
 
 /** @throws {RequestError} 404; 500 when the binding is missing. */

@@ -63,6 +63,13 @@ export interface AgentServerOptions<Env> extends ExecutorOptions {
   /** Largest body of a request, and largest message of a WebSocket, in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number
   /**
+   * Server-sent event readers of a session at a time: each holds up to a page of the stream in
+   * memory. The next one is a 429. Default 100.
+   */
+  readonly maxStreamReaders?: number
+  /** WebSockets of a session at a time. The next one is a 429. Default 100. */
+  readonly maxWebSockets?: number
+  /**
    * How often a run that was cut off is taken up again without getting any further, before it
    * fails with `recovery-failed`. Default 5.
    */

@@ -1,7 +1,8 @@
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
-import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
+import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
+import { tooMany } from '../http/stream-places.ts'
 import { isWebSocketUpgrade, readTarget, withoutClientControl } from '../route/object-request.ts'
 import { actionOf, routes, SOCKET_PATH } from '../route/session-action.ts'
 import { receive } from '../socket/socket-messages.ts'
@@ -13,7 +14,7 @@ import { eraseUnusedObject } from './erase-unused-object.ts'
 import { known, maySee, openAccess } from './session-access.ts'
 
 /** Of one session: each holds some memory, and a client that comes back may leave one behind. */
-const MAX_SOCKETS = 100
+const DEFAULT_MAX_SOCKETS = 100
 /** Close code for what went wrong inside. */
 const FAILED = 1011
 /** Close code of the WebSockets of a session that was deleted. */
@@ -165,9 +166,9 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
   async #allowSocket(request: Request): Promise<void> {
     if (new URL(request.url).pathname !== SOCKET_PATH) throw notFound('route')
     known(await openAccess(this.#host, readTarget(request).asked))
-    if (this.ctx.getWebSockets().length < MAX_SOCKETS) return
-    const message = `the session has ${MAX_SOCKETS} WebSockets`
-    throw new RequestError(429, 'too-many-sockets', message)
+    const { maxWebSockets = DEFAULT_MAX_SOCKETS } = this.#host.options
+    if (this.ctx.getWebSockets().length < maxWebSockets) return
+    throw tooMany('too-many-sockets', `the session has ${maxWebSockets} WebSockets`)
   }
 
   /** `partyserver` sends what an `onConnect` throws to the client, with its stack. */

@@ -1,7 +1,6 @@
-import type { AgentHandle } from '@helix-agents/runtime-js'
-import { RequestError } from '../http/http-error.ts'
+import type { SessionState } from '@helix-agents/core'
+import { isCorrupt, RequestError } from '../http/http-error.ts'
 import type { AgentHost } from './agent-host.ts'
-import { known, type SessionAccess } from './session-access.ts'
 
 /** Beyond every time that a provider waits before it removes something. */
 const FAR_MS = 10 * 365 * 24 * 3_600_000
@@ -9,11 +8,10 @@ const FAR_MS = 10 * 365 * 24 * 3_600_000
 /**
  * Ends the run, if one is under way, and the workspaces of the session, and removes everything that
  * its object stores. What cannot be ended keeps the session: otherwise nobody would know of it.
- * @throws {RequestError} 404, 409, 503
+ * Of what cannot be read nobody knows anyway.
+ * @throws {RequestError} 409, 503
  */
-export async function deleteSession<Env>(access: SessionAccess<Env>): Promise<void> {
-  const { host } = access
-  known(access)
+export async function deleteSession<Env>(host: AgentHost<Env>): Promise<void> {
   await host.erase(async () => {
     for (const sessionId of host.watchdog.running()) await stopRun(host, sessionId)
     await host.watchdog.untilAtRest()
@@ -22,13 +20,12 @@ export async function deleteSession<Env>(access: SessionAccess<Env>): Promise<vo
   })
 }
 
-async function stopRun<Env>(
-  { watchdog, stateStore, agents, executor }: AgentHost<Env>,
-  sessionId: string,
-): Promise<void> {
+async function stopRun<Env>(host: AgentHost<Env>, sessionId: string): Promise<void> {
+  const { watchdog, agents, executor } = host
   await watchdog.untilStarted(sessionId)
-  const session = await stateStore.loadSession(sessionId)
-  const agent = agents.get(session?.agentType ?? '')
+  // A run that is under way is stopped by any agent: its own may not be readable any more.
+  const [any] = agents.values()
+  const agent = agents.get((await tryLoad(host, sessionId))?.agentType ?? '') ?? any
   if (agent === undefined || !watchdog.isRunning(sessionId)) return
   const handle = await executor.getHandle(agent, sessionId)
   await handle?.abort()
@@ -36,32 +33,53 @@ async function stopRun<Env>(
 }
 
 /** Those of every session in the object: it may have been branched inside it. */
-async function closeWorkspaces<Env>({
-  stateStore,
-  agents,
-  executor,
-  logger,
-}: AgentHost<Env>): Promise<void> {
+async function closeWorkspaces<Env>(host: AgentHost<Env>): Promise<void> {
+  let isLeft = false
   let cursor: string | undefined
   do {
-    const page = await stateStore.listSessions(cursor === undefined ? {} : { cursor })
-    for (const { sessionId, agentType, workspaceRefs } of page.items) {
-      if (Object.keys(workspaceRefs).length === 0) continue
-      const agent = agents.get(agentType)
-      if (agent === undefined) logger.warn({ sessionId, agentType }, 'workspaces are left open')
-      else await close(await executor.getHandle(agent, sessionId))
+    const page = await host.stateStore.listSessions(cursor === undefined ? {} : { cursor })
+    for (const session of page.items) if (!(await closeOf(host, session))) isLeft = true
+    for (const { sessionId } of page.unreadable ?? []) {
+      host.logger.error({ sessionId }, 'session cannot be read: its workspaces are left open')
     }
     cursor = page.nextCursor
   } while (cursor !== undefined)
-  const left = (await stateStore.listSessions()).items.filter(
-    ({ agentType, workspaceRefs }) =>
-      agents.has(agentType) && Object.keys(workspaceRefs).length > 0,
-  )
-  if (left.length > 0) throw somethingLeft('a workspace could not be ended')
+  if (isLeft) throw somethingLeft('a workspace could not be ended')
 }
 
-async function close(handle: AgentHandle | null): Promise<void> {
-  await handle?.abort()
+/** Whether nothing is left of them that somebody could end. */
+async function closeOf<Env>(
+  host: AgentHost<Env>,
+  { sessionId, agentType, workspaceRefs }: SessionState,
+): Promise<boolean> {
+  if (Object.keys(workspaceRefs).length === 0) return true
+  const agent = host.agents.get(agentType)
+  if (agent === undefined) {
+    host.logger.warn({ sessionId, agentType }, 'workspaces are left open')
+    return true
+  }
+  try {
+    const handle = await host.executor.getHandle(agent, sessionId)
+    await handle?.abort()
+  } catch (err) {
+    if (!isCorrupt(err)) throw err
+    host.logger.error({ err, sessionId }, 'session cannot be read: its workspaces are left open')
+    return true
+  }
+  return Object.keys((await tryLoad(host, sessionId))?.workspaceRefs ?? {}).length === 0
+}
+
+/** `null` also for a session that cannot be read. */
+async function tryLoad<Env>(
+  { stateStore }: AgentHost<Env>,
+  sessionId: string,
+): Promise<SessionState | null> {
+  try {
+    return await stateStore.loadSession(sessionId)
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return null
+  }
 }
 
 /** What providers remove in the background must be gone before their notes of it are. */

@@ -118,7 +118,7 @@ describe('authentication', () => {
       },
     })
     const refused = await send('/start', 'ann', start)
-    expect(refused).toMatchObject({ status: 500, body: { code: 'internal' } })
+    expect(refused).toMatchObject({ status: 500, body: { code: 'authentication-failed' } })
     expect(JSON.stringify(refused.body)).not.toContain('1234')
   })
 

@@ -178,3 +178,18 @@ test('a session has so many WebSockets and no more', async () => {
   })
   await connect(session)
 })
+
+test('so many at once are no more either', async () => {
+  const session = await createTalked(1)
+  const headers = { upgrade: 'websocket' }
+  const responses = await Promise.all(
+    Array.from({ length: 150 }, () => exports.default.fetch(session.url('/socket'), { headers })),
+  )
+  const statuses = responses.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 101)).toHaveLength(100)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+  for (const { status, headers: answered } of responses) {
+    expect(answered.has('retry-after')).toBe(status === 429)
+  }
+  expect(await inObject(session, (ctx) => ctx.getWebSockets().length)).toBe(100)
+})

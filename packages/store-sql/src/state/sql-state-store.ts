@@ -25,6 +25,7 @@ import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints
 import { WholeTexts } from './long-texts.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
 import { loadHead } from './session-head.ts'
+import { loadOwner, type SessionOwner } from './session-owner.ts'
 import {
   createSession,
   deleteSession,
@@ -63,6 +64,14 @@ export class SqlStateStore implements SessionStateStore {
   /** `null` for an unknown session. @throws {StateStoreError} `corrupt`, `unavailable` */
   async loadSession(sessionId: string): Promise<SessionState | null> {
     return this.#read(sessionId, (sql) => loadHead(sql, sessionId) ?? null)
+  }
+
+  /**
+   * Whose a session is, also of one that cannot be read as a whole; `null` for an unknown one.
+   * @throws {StateStoreError} `corrupt` when just that is damaged, `unavailable`
+   */
+  async loadOwner(sessionId: string): Promise<SessionOwner | null> {
+    return this.#read(sessionId, (sql) => loadOwner(sql, sessionId) ?? null)
   }
 
   /** @throws {StateStoreError} `not-found`, `invalid-query` */

@@ -5,7 +5,7 @@ import { lastTimestamp, loadStream, type StreamHead } from './stream-rows.ts'
 
 /** Chunks and bytes that a reader holds at most; of bytes, besides its first chunk. */
 const PAGE_CHUNKS = 256
-const PAGE_BYTES = 1024 * 1024
+const PAGE_BYTES = 256 * 1024
 
 const PAGE =
   'SELECT sequence, chunk FROM helix_chunks' +

@@ -52,6 +52,7 @@ const START = 'UPDATE helix_streams SET run_start = ?, timestamp = ? WHERE id = 
 const CLAIM =
   'UPDATE helix_streams SET writer = ?, is_open = 1, agent_id = ?, agent_type = ? WHERE id = ?'
 const END = 'UPDATE helix_streams SET is_open = 0 WHERE id = ?'
+const ID_OF = 'SELECT id FROM helix_streams WHERE stream_id = ?'
 const DROP_CHUNKS = 'DELETE FROM helix_chunks WHERE stream = ?'
 const DROP = 'DELETE FROM helix_streams WHERE id = ?'
 
@@ -101,12 +102,14 @@ export function closeStream(sql: SqlStatements, stream: number): void {
   sql.run(END, stream)
 }
 
+/** Reads nothing else of it: the rest may be damaged. */
 export function deleteStream(sql: SqlStatements, streamId: string): number | undefined {
-  const head = findStream(sql, streamId)
-  if (head === undefined) return undefined
-  sql.run(DROP_CHUNKS, head.id)
-  sql.run(DROP, head.id)
-  return head.id
+  const row = sql.get(ID_OF, toSqlText(streamId))
+  if (row === undefined) return undefined
+  const id = numberColumn(row, 'id')
+  sql.run(DROP_CHUNKS, id)
+  sql.run(DROP, id)
+  return id
 }
 
 function createStream(sql: SqlStatements, { streamId, agentId, agentType }: RunNames): StreamClaim {
