@@ -1,3 +1,4 @@
+import { ModelError } from '../errors/model-error.ts'
 import type { StepResult } from '../llm/llm-adapter.ts'
 import type { AssistantMessage, ToolCall } from '../llm/messages.ts'
 import { createAssistantMessage } from './create-messages.ts'
@@ -31,8 +32,18 @@ export function planStepProcessing(result: StepResult): StepPlan {
     const message = createAssistantMessage({ ...result, isCutOff })
     return { type: 'answer', message, isFinal: result.shouldStop }
   }
-  const message = createAssistantMessage({ content: JSON.stringify(result.output) })
-  return { type: 'output', message, output: result.output }
+  if (result.type === 'structured_output') {
+    const message = createAssistantMessage({ content: JSON.stringify(result.output) })
+    return { type: 'output', message, output: result.output }
+  }
+  return unknownStep(result)
+}
+
+/** An adapter in plain JavaScript may answer anything: no step is not the end of a run. */
+function unknownStep(result: never): StepPlan {
+  const type: unknown = (result as { type?: unknown } | undefined)?.type
+  const detail = `the adapter gave a step of the unknown type ${JSON.stringify(type) ?? 'undefined'}`
+  return { type: 'error', error: new ModelError('model-failed', { detail }), isFinal: true }
 }
 
 function planCalls(result: Extract<StepResult, { type: 'tool_calls' }>): StepPlan {

@@ -24,7 +24,7 @@ export interface WorkspaceDescription {
   readonly lastErrorCode?: string
   /** Last open, resolve or operation that was begun. */
   readonly lastAttemptAt?: number
-  /** Last one that succeeded. */
+  /** Last one that succeeded; an answer such as `not-found` is a success of the workspace. */
   readonly lastSuccessAt?: number
   /**
    * The first attempt that no success has followed; absent when the last one succeeded. Grows old

@@ -9,6 +9,7 @@ import {
   isClosed,
   moveEntry,
   noteAttempt,
+  noteError,
   noteSuccess,
   type RegistryEntry,
 } from './registry-entry.ts'
@@ -39,7 +40,7 @@ export async function useEntry<T>(
     opened = await acquireEntry(entry, context, options.signal)
     assertNotClosed(entry)
   }
-  noteAttempt(entry, context.clock.now())
+  const takeBack = noteAttempt(entry, context.clock.now())
   try {
     const result = await operation(opened)
     entry.lastOpAt = context.clock.now()
@@ -49,6 +50,7 @@ export async function useEntry<T>(
     return result
   } catch (error) {
     entry.lastOpAt = context.clock.now()
+    noteError(entry, error, { now: entry.lastOpAt, takeBack })
     tellActivity(entry, opened.live, {}, context)
     if (!WorkspaceEvictedError.isInstance(error) || handled.has(error)) throw error
     evictEntry(entry, opened, error, context)
@@ -88,7 +90,7 @@ async function repeatOperation<T>(
     throw error
   })
   assertNotClosed(entry)
-  noteAttempt(entry, context.clock.now())
+  const takeBack = noteAttempt(entry, context.clock.now())
   try {
     const result = await operation(opened)
     entry.lastOpAt = context.clock.now()
@@ -99,6 +101,7 @@ async function repeatOperation<T>(
     return result
   } catch (error) {
     entry.lastOpAt = context.clock.now()
+    noteError(entry, error, { now: entry.lastOpAt, takeBack })
     tellActivity(entry, opened.live, {}, context)
     // Any other error is the operation's own answer, from a backend that is there again.
     if (!WorkspaceEvictedError.isInstance(error) || handled.has(error)) throw error

@@ -1,5 +1,8 @@
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import { FileSystemError, type FileSystemErrorCode } from '../errors/file-system-error.ts'
 import type { HelixError } from '../errors/helix-error.ts'
+import { PolicyError } from '../errors/policy-error.ts'
+import { ToolInputError } from '../errors/tool-input-error.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import { FileLedger } from '../modules/fs/file-ledger.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
@@ -98,16 +101,43 @@ export function moveEntry(
   context.metrics.setState(entry.labels, entry.state, previous)
 }
 
-/** Notes that an open, resolve or operation begins, and when. */
-export function noteAttempt(entry: RegistryEntry, now: number): void {
+/**
+ * Notes that an open, resolve or operation begins, and when.
+ * @returns what takes the note back, for an operation that was refused before it began.
+ */
+export function noteAttempt(entry: RegistryEntry, now: number): () => void {
+  const { lastAttemptAt, unsuccessfulSince } = entry
   entry.lastAttemptAt = now
   entry.unsuccessfulSince ??= now
+  return () => {
+    if (entry.lastAttemptAt !== now) return
+    entry.unsuccessfulSince = unsuccessfulSince
+    if (lastAttemptAt === undefined) delete entry.lastAttemptAt
+    else entry.lastAttemptAt = lastAttemptAt
+  }
 }
 
 /** Notes that the last attempt succeeded. */
 export function noteSuccess(entry: RegistryEntry, now: number): void {
   entry.lastSuccessAt = now
   entry.unsuccessfulSince = undefined
+}
+
+/** File system errors that may be trouble of the backend; any other is an answer of a sound one. */
+const TROUBLE: ReadonlySet<FileSystemErrorCode> = new Set([
+  'permission-denied',
+  'storage-full',
+  'content-missing',
+])
+
+/** Notes that an operation ended in an error: the mistakes of a model are no trouble of a workspace. */
+export function noteError(
+  entry: RegistryEntry,
+  error: unknown,
+  { now, takeBack }: { readonly now: number; readonly takeBack: () => void },
+): void {
+  if (PolicyError.isInstance(error) || ToolInputError.isInstance(error)) takeBack()
+  else if (FileSystemError.isInstance(error) && !TROUBLE.has(error.code)) noteSuccess(entry, now)
 }
 
 /** Remembers why a workspace cannot be opened, for `describe()` and for later callers. */

@@ -21,6 +21,14 @@ describe('planStepProcessing', () => {
     })
   })
 
+  test.each([{ text: 'x' }, { type: 'texts', content: 'x' }, { type: true }])(
+    'a step of no known type is a final error, not an end: %j',
+    (step) => {
+      const plan = planStepProcessing(step as never)
+      expect(plan).toMatchObject({ type: 'error', isFinal: true, error: { code: 'model-failed' } })
+    },
+  )
+
   test('calls keep their order and get ids that differ', () => {
     const plan = planStepProcessing({
       type: 'tool_calls',

@@ -1,4 +1,10 @@
-import { FileSystemError, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import {
+  FileSystemError,
+  PolicyError,
+  ToolInputError,
+  WorkspaceEvictedError,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
 import { describe, expect, test } from 'vitest'
 import { codeOf, idempotent, once, settle, setup } from './harness.ts'
 
@@ -163,11 +169,27 @@ test('an eviction of one workspace passes through an operation on another', asyn
 
 test('errors of an operation reach its caller unchanged', async () => {
   const { registry, stateOf, clock } = setup()
-  const error = new FileSystemError('not-found', '/a')
+  const error = new FileSystemError('storage-full', '/a')
   await registry.acquire('box')
   await clock.advance(50)
   await expect(registry.use('box', () => Promise.reject(error), once)).rejects.toBe(error)
   const { lastOpAt, lastSuccessAt, state } = stateOf()
   expect(state).toBe('open')
   expect(lastOpAt! - lastSuccessAt!).toBe(50)
+})
+
+test.each([
+  ['the file system says so', new FileSystemError('not-found', '/a'), 50],
+  ['the policy refuses it', new PolicyError('command-not-allowed', 'no'), 0],
+  ['its arguments are wrong', new ToolInputError('invalid-input', 'no'), 0],
+])('a mistake of the model is no failure of the workspace: %s', async (_, error, answeredMs) => {
+  const { registry, stateOf, clock } = setup()
+  await registry.acquire('box')
+  const opened = stateOf()
+  await clock.advance(50)
+  await expect(registry.use('box', () => Promise.reject(error), once)).rejects.toBe(error)
+  const { lastAttemptAt, lastSuccessAt, unsuccessfulSince } = stateOf()
+  expect(unsuccessfulSince).toBeUndefined()
+  expect(lastAttemptAt! - opened.lastAttemptAt!).toBe(answeredMs)
+  expect(lastSuccessAt! - opened.lastSuccessAt!).toBe(answeredMs)
 })

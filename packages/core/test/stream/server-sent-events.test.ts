@@ -162,6 +162,10 @@ describe('what a client decodes', () => {
   })
 })
 
+function failToRead(): AsyncIterable<SequencedChunk> {
+  throw new Error('store is gone')
+}
+
 describe('the body', () => {
   test('begins at once, then waits for chunks', async () => {
     const source = controlled()
@@ -271,10 +275,7 @@ describe('the body', () => {
     }
     await new Response(body('read to its end', () => list([delta(1)]))).text()
     await body('left before it was read', () => list([])).cancel()
-    const failing = (): AsyncIterable<SequencedChunk> => {
-      throw new Error('store is gone')
-    }
-    await expect(new Response(body('failed', failing)).text()).rejects.toThrow('store is gone')
+    await expect(new Response(body('failed', failToRead)).text()).rejects.toThrow('store is gone')
     const reader = body('stopped by the server', controlled().read as never).getReader()
     await reader.read()
     expect(ends).toEqual(['read to its end', 'left before it was read', 'failed'])
