@@ -14,7 +14,7 @@ const probes = {
 export async function chooseSandboxEngine(ask = probes): Promise<SandboxEngine> {
   const docker = await ask.docker()
   if (docker.available) {
-    const description = `the image cloudflare/sandbox by the engine at ${docker.socketPath}`
+    const description = `the image ${docker.image} by the engine at ${docker.socketPath}`
     return { name: 'docker', description }
   }
   const local = await ask.local()

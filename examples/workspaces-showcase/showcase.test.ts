@@ -16,8 +16,10 @@ function play(args: readonly string[], env: Readonly<Record<string, string>> = {
   })
 }
 
-const absent = (reason: string) => async () => ({ available: false, reason }) as const
-const docker = async () => ({ available: true, socketPath: '/socket' }) as const
+const absent = (reason: string) => async () =>
+  ({ available: false, problem: 'absent', reason }) as const
+const docker = async () =>
+  ({ available: true, socketPath: '/socket', image: 'some:1', transports: ['rpc'] }) as const
 
 describe('the showcase', () => {
   test('repairs a package on local-bash, across two processes', () => {

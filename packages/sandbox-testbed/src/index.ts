@@ -3,7 +3,7 @@ export type { Faults } from './faults/fault-set.ts'
 export {
   containerEngineAvailability,
   type ContainerEngineAvailability,
-} from './engine/docker-engine.ts'
+} from './engine/engine-availability.ts'
 export {
   type IsolationChoice,
   sandboxTestbedAvailability,

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isContainerOf, ownerOf } from './engine/container-name.ts'
 import type { Container } from './engine/container.ts'
@@ -12,6 +12,7 @@ import type { ContainerLimits } from './root/mount-plan.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { IMAGE, SERVER_VERSION } from './sandbox-image.ts'
 import { provideServerFile } from './server-bundle.ts'
+import { refuseClosedDirectory, socketPathIn } from './testbed-directory.ts'
 
 const DEFAULT_LIMITS: ContainerLimits = {
   processes: 512,
@@ -32,19 +33,23 @@ export interface PrivateEngineOptions {
 /**
  * Starts the engine whose containers are processes in private roots.
  *
- * @throws {SandboxTestbedError} isolation-unavailable
+ * @throws {SandboxTestbedError} directory-unusable, installation-incomplete, isolation-unavailable
  */
 export async function startPrivateEngine(options: PrivateEngineOptions): Promise<TestbedEngine> {
   const { directory, onLog } = options
+  refuseClosedDirectory(directory)
   const isolation = await chooseIsolation(options.isolation ?? 'auto')
-  const serverFile = await provideServerFile(join(directory, 'server.mjs'))
+  const serverFile = join(directory, 'server.mjs')
+  await provideServerFile(serverFile)
   const disks = join(directory, 'disks')
-  mkdirSync(disks, { mode: 0o711 })
+  mkdirSync(disks)
+  // Apart from the making: there the umask of the process would take away.
+  chmodSync(disks, 0o711)
   const faults = new FaultSet(isContainerOf)
   const { store, socketPath, stop } = await startLocalEngine({
     isolation,
     faults,
-    socketPath: join(directory, 'engine.sock'),
+    socketPath: socketPathIn(directory),
     directory: disks,
     image: prepareImage(join(directory, 'image'), serverFile),
     limits: { ...DEFAULT_LIMITS, ...options.limits },

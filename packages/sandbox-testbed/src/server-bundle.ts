@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { chmod, copyFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { SandboxTestbedError } from './testbed-error.ts'
 
 /** Lets CommonJS dependencies inside the one file find modules of Node. */
 const REQUIRE =
@@ -11,12 +11,28 @@ const REQUIRE =
  * The container server as one file that needs nothing else: built beforehand in the published
  * package, made from source here.
  *
- * @param target where to write the file when it has to be made.
- * @returns the file to use.
+ * @param target where to write the file. Containers run as other users, who may not reach the
+ *   folder of the package.
+ * @throws {SandboxTestbedError} installation-incomplete
  */
-export async function provideServerFile(target: string): Promise<string> {
+export async function provideServerFile(target: string): Promise<void> {
   const source = fileURLToPath(new URL('./server/main.ts', import.meta.url))
-  if (!existsSync(source)) return fileURLToPath(new URL('./server/main.js', import.meta.url))
+  const built = fileURLToPath(new URL('./server/main.js', import.meta.url))
+  await (existsSync(source) ? writeFile(target, await bundle(source)) : copyBuilt(built, target))
+  await chmod(target, 0o644)
+}
+
+async function copyBuilt(built: string, target: string): Promise<void> {
+  try {
+    await copyFile(built, target)
+  } catch (error) {
+    const text = `the container server is missing: ${String(error)}. Install the package again`
+    throw new SandboxTestbedError('installation-incomplete', text, { cause: error })
+  }
+}
+
+async function bundle(source: string): Promise<Uint8Array> {
+  const { build } = await import('esbuild')
   const { outputFiles } = await build({
     entryPoints: [source],
     bundle: true,
@@ -28,6 +44,5 @@ export async function provideServerFile(target: string): Promise<string> {
     banner: { js: REQUIRE },
     logLevel: 'silent',
   })
-  await writeFile(target, outputFiles[0]?.contents ?? '', { mode: 0o644 })
-  return target
+  return outputFiles[0]?.contents ?? new Uint8Array()
 }

@@ -1,28 +1,91 @@
-import { chmodSync, mkdtempSync, readdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { isRoot } from './root/bubblewrap.ts'
+import { isReachableByAll } from './root/host-programs.ts'
 import { removeTree } from './root/private-root.ts'
+import { SandboxTestbedError } from './testbed-error.ts'
 
 const NAME = /^helix-testbed-(?<pid>\d+)-/
+/** The longest path of a socket that Linux takes. */
+const SOCKET_PATH_BYTES = 107
+/** What `mkdtemp` adds. */
+const RANDOM_CHARACTERS = 6
 
-/** Makes the folder of one test bed; its name tells whose it is. */
-export function makeTestbedDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), `helix-testbed-${process.pid}-`))
-  // Containers run as other users, who must reach their own part.
-  chmodSync(directory, 0o711)
-  return directory
+/**
+ * Makes a folder for one test bed; its name tells whose it is.
+ *
+ * @param purpose part of the name.
+ * @throws {SandboxTestbedError} directory-unusable
+ */
+export function makeTestbedDirectory(purpose = ''): string {
+  const parent = resolve(tmpdir())
+  const problem = problemOf(parent)
+  if (problem !== undefined) throw unusable(parent, problem)
+  try {
+    const directory = mkdtempSync(join(parent, `helix-testbed-${process.pid}-${purpose}`))
+    // Containers run as other users, who must reach their own part.
+    chmodSync(directory, 0o711)
+    return directory
+  } catch (error) {
+    throw unusable(parent, String(error), error)
+  }
+}
+
+/**
+ * Containers of a root user run as other users, who must get to what is theirs.
+ *
+ * @throws {SandboxTestbedError} directory-unusable
+ */
+export function refuseClosedDirectory(directory: string): void {
+  if (!isRoot() || isReachableByAll(realpathSync(directory))) return
+  throw unusable(dirname(directory), 'other users, as whom containers run, cannot reach it')
+}
+
+/** Where the engine of a test bed listens. */
+export function socketPathIn(directory: string): string {
+  return join(directory, 'engine.sock')
 }
 
 /** Removes the folders of test beds whose process is gone. Never fails. */
 export async function reapDeadTestbeds(): Promise<void> {
-  const dead = readdirSync(tmpdir()).filter((name) => {
+  const dead = namesIn(tmpdir()).filter((name) => {
     const pid = NAME.exec(name)?.groups?.pid
     return pid !== undefined && !isAlive(Number(pid))
   })
   await Promise.allSettled(dead.map((name) => removeTree(join(tmpdir(), name))))
 }
 
-function isAlive(pid: number): boolean {
+function problemOf(parent: string): string | undefined {
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return String(error)
+  }
+  const name = `helix-testbed-${process.pid}-${'X'.repeat(RANDOM_CHARACTERS)}`
+  const bytes = Buffer.byteLength(socketPathIn(join(parent, name)))
+  if (bytes > SOCKET_PATH_BYTES) {
+    return `a socket in it would have a path of ${bytes} bytes, the system takes ${SOCKET_PATH_BYTES}`
+  }
+  return undefined
+}
+
+function unusable(parent: string, problem: string, cause?: unknown): SandboxTestbedError {
+  const text = `the folder ${parent} cannot be used: ${problem}. Set TMPDIR to another one`
+  return new SandboxTestbedError('directory-unusable', text, { cause })
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // Whoever makes a folder in it says why.
+    return []
+  }
+}
+
+/** Whether a process of this machine runs. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

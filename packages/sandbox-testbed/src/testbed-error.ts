@@ -1,10 +1,14 @@
 /** Why a test bed could not do what was asked. */
 export type SandboxTestbedErrorCode =
-  | 'isolation-unavailable'
+  | 'directory-unusable'
   | 'engine-unavailable'
   | 'faults-unsupported'
-  | 'worker-build-failed'
+  | 'installation-incomplete'
+  | 'isolation-unavailable'
   | 'sandbox-not-running'
+  | 'start-aborted'
+  | 'worker-build-failed'
+  | 'worker-start-failed'
 
 /** An error of the test bed itself, never of the Worker under test. */
 export class SandboxTestbedError extends Error {

@@ -1,5 +1,4 @@
-import { build, type BuildOptions } from 'esbuild'
-import { convertV4MiniflareOptions, Miniflare, type MiniflareOptions } from 'miniflare'
+import type { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { SandboxTestbedError } from './testbed-error.ts'
 
 /** A JSON value, as a binding of a Worker can hold. */
@@ -46,56 +45,75 @@ export interface WorkerHost {
   readonly image: string
   readonly sidecarImage: string
   readonly dataDirectory: string
+  /** For what Miniflare keeps while it runs. */
+  readonly temporaryDirectory: string
   readonly port: number
   readonly onLog: ((line: string) => void) | undefined
 }
 
 /**
- * Bundles a Worker as a deployment would.
+ * Makes the Miniflare of a Worker; workerd starts in the background.
  *
- * @throws {SandboxTestbedError} worker-build-failed
+ * @throws {SandboxTestbedError} worker-start-failed
  */
-export async function bundleWorker(settings: WorkerSettings): Promise<string> {
-  try {
-    const { outputFiles } = await build({
-      ...source(settings),
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'neutral',
-      target: 'es2024',
-      mainFields: ['module', 'main'],
-      conditions: ['@helix-agents/source', 'workerd', 'worker', 'browser'],
-      external: ['cloudflare:*', 'node:*'],
-      logLevel: 'silent',
-    })
-    return outputFiles?.[0]?.text ?? ''
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new SandboxTestbedError('worker-build-failed', message, { cause: error })
-  }
-}
-
-function source({ entry, script, resolveDirectory }: WorkerSettings): BuildOptions {
-  if (entry !== undefined) return { entryPoints: [entry] }
-  const resolveDir = resolveDirectory ?? process.cwd()
-  return { stdin: { contents: script ?? '', resolveDir, loader: 'ts' } }
-}
-
-/** Starts workerd with the Worker. */
-export async function startWorker(
+export async function createWorker(
   code: string,
   settings: WorkerSettings,
   host: WorkerHost,
 ): Promise<Miniflare> {
-  const miniflare = new Miniflare(workerOptions(code, settings, host))
-  await miniflare.ready
-  return miniflare
+  // Loaded late: it is large, and fails in a Node that is too old.
+  const module = await import('miniflare')
+  const { TMPDIR } = process.env
+  // Read by the constructor, and by nothing else meanwhile: what it keeps there goes with the rest.
+  process.env.TMPDIR = host.temporaryDirectory
+  try {
+    const options = workerOptions(code, settings, host)
+    return new module.Miniflare(module.convertV4MiniflareOptions(options))
+  } catch (error) {
+    throw startFailure(error)
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
 }
 
-function workerOptions(code: string, worker: WorkerSettings, host: WorkerHost): MiniflareOptions {
+/**
+ * Waits until the Worker answers.
+ *
+ * @returns its address.
+ * @throws {SandboxTestbedError} worker-start-failed
+ */
+export async function untilReady(miniflare: Miniflare): Promise<URL> {
+  try {
+    return await miniflare.ready
+  } catch (error) {
+    throw startFailure(error)
+  }
+}
+
+/** Ends workerd. */
+export async function disposeWorker(miniflare: Miniflare): Promise<void> {
+  const isReady = await miniflare.ready.then(
+    () => true,
+    () => false,
+  )
+  const disposal = miniflare.dispose()
+  // One that never got ready says so once more.
+  await (isReady ? disposal : disposal.catch(() => undefined))
+}
+
+function startFailure(error: unknown): SandboxTestbedError {
+  const message = error instanceof Error ? error.message : String(error)
+  return new SandboxTestbedError('worker-start-failed', message, { cause: error })
+}
+
+function workerOptions(
+  code: string,
+  worker: WorkerSettings,
+  host: WorkerHost,
+): Parameters<typeof convertV4MiniflareOptions>[0] {
   const { socketPath, sidecarImage, image } = host
-  return convertV4MiniflareOptions({
+  return {
     name: worker.name ?? 'testbed',
     modules: true,
     script: code,
@@ -116,7 +134,23 @@ function workerOptions(code: string, worker: WorkerSettings, host: WorkerHost): 
         containerEgressInterceptorImage: sidecarImage,
       },
     },
-  })
+  }
+}
+
+/** The classes that the Worker has to export. */
+export function classesOf(worker: WorkerSettings): string[] {
+  return [...new Set(Object.values(settingsOf(worker)).map(({ className }) => className))]
+}
+
+function settingsOf({
+  durableObjects: given,
+}: WorkerSettings): Record<string, DurableObjectSetting> {
+  if (given === undefined) return { SANDBOX: { className: 'Sandbox', container: true } }
+  const entries = Object.entries(given).map(([binding, setting]) => [
+    binding,
+    typeof setting === 'string' ? { className: setting } : setting,
+  ])
+  return Object.fromEntries(entries)
 }
 
 interface MiniflareDurableObject {
@@ -129,10 +163,8 @@ function durableObjects(
   worker: WorkerSettings,
   imageName: string,
 ): Record<string, MiniflareDurableObject> {
-  const given = worker.durableObjects ?? { SANDBOX: { className: 'Sandbox', container: true } }
-  const entries = Object.entries(given).map(([binding, setting]) => {
-    const { className, container } =
-      typeof setting === 'string' ? { className: setting, container: false } : setting
+  const entries = Object.entries(settingsOf(worker)).map(([binding, setting]) => {
+    const { className, container } = setting
     const object = { className, useSQLite: true } as const
     return [binding, container ? { ...object, container: { imageName } } : object] as const
   })

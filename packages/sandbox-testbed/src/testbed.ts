@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import type { Miniflare } from 'miniflare'
-import { connectDockerEngine } from './engine/docker-engine.ts'
+import { CleanUp } from './clean-up.ts'
+import { connectDockerEngine, ownWorkerName } from './engine/docker-engine.ts'
 import type { TestbedEngine } from './engine/testbed-engine.ts'
 import type { Faults } from './faults/fault-set.ts'
-import { startHostGuard } from './host-guard.ts'
+import { HostGuard } from './host-guard.ts'
+import { refuseOldNode } from './node-version.ts'
 import { startPrivateEngine } from './private-engine.ts'
 import type { IsolationChoice } from './root/choose-isolation.ts'
 import type { ContainerLimits } from './root/mount-plan.ts'
@@ -10,7 +13,8 @@ import { removeTree } from './root/private-root.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { SandboxTestbedError } from './testbed-error.ts'
 import { makeTestbedDirectory, reapDeadTestbeds } from './testbed-directory.ts'
-import { bundleWorker, startWorker, type WorkerSettings } from './testbed-worker.ts'
+import { bundleWorker } from './worker-bundle.ts'
+import { createWorker, disposeWorker, untilReady, type WorkerSettings } from './testbed-worker.ts'
 
 /** How a test bed is to be. */
 export interface SandboxTestbedOptions {
@@ -31,6 +35,8 @@ export interface SandboxTestbedOptions {
   readonly port?: number
   /** Gets each line that the Worker logs, and one for each request to the engine. */
   readonly onLog?: (line: string) => void
+  /** Gives a start up, between two of its steps; does nothing to a test bed that has started. */
+  readonly signal?: AbortSignal
 }
 
 /** A Cloudflare Sandbox on this machine: Worker, Durable Objects, containers. */
@@ -70,73 +76,101 @@ export interface SandboxTestbed extends AsyncDisposable {
  * Starts a Cloudflare Sandbox on this machine, without network or Docker: the real SDK in the real
  * workerd, with containers that are processes in private roots.
  *
- * @throws {SandboxTestbedError} isolation-unavailable, engine-unavailable, worker-build-failed
+ * @throws {SandboxTestbedError} directory-unusable, engine-unavailable, installation-incomplete,
+ *   isolation-unavailable, start-aborted, worker-build-failed, worker-start-failed; nothing that
+ *   was started is left then.
  */
 export async function startSandboxTestbed(options: SandboxTestbedOptions): Promise<SandboxTestbed> {
-  const directory = makeTestbedDirectory()
-  const ends: Array<() => Promise<void>> = [() => removeTree(directory), reapDeadTestbeds]
+  const cleanUp = new CleanUp()
   try {
-    const [engine, code] = await Promise.all([
-      startEngine(options, directory, ends),
-      bundleWorker(options.worker),
-    ])
-    const miniflare = await startWorker(
-      code,
-      { ...options.worker, name: nameOf(options) },
-      {
-        ...engine.docker,
-        dataDirectory: options.persistTo ?? `${directory}/worker`,
-        port: options.port ?? 0,
-        onLog: options.onLog,
-      },
-    )
-    const endGuard = startHostGuard(directory)
-    ends.unshift(() => miniflare.dispose())
-    ends.push(async () => endGuard())
-    return new Testbed({ engine, miniflare, url: await miniflare.ready, ends })
+    return await start(options, cleanUp)
   } catch (error) {
-    for (const end of ends) await end()
+    // Why it did not start matters more than what could not be undone.
+    await cleanUp.run().catch(() => undefined)
     throw error
   }
+}
+
+async function start(options: SandboxTestbedOptions, cleanUp: CleanUp): Promise<SandboxTestbed> {
+  refuseOldNode()
+  throwIfAborted(options.signal)
+  const reaping = reapDeadTestbeds()
+  cleanUp.add(() => reaping)
+  const directory = makeTestbedDirectory()
+  const guard = new HostGuard(directory)
+  cleanUp.add(() => guard.end())
+  cleanUp.add(() => removeTree(directory))
+  // One that fails must not leave the other one behind.
+  const [engine, code] = await bothOf(
+    startEngine(options, directory, cleanUp),
+    bundleWorker(options.worker),
+  )
+  throwIfAborted(options.signal)
+  const miniflare = await createWorker(
+    code,
+    { ...options.worker, name: nameOf(options) },
+    {
+      ...engine.docker,
+      dataDirectory: options.persistTo ?? join(directory, 'worker'),
+      temporaryDirectory: directory,
+      port: options.port ?? 0,
+      onLog: options.onLog,
+    },
+  )
+  cleanUp.add(() => disposeWorker(miniflare))
+  const url = await guard.during(untilReady(miniflare))
+  throwIfAborted(options.signal)
+  return new Testbed({ engine, miniflare, url, cleanUp })
 }
 
 async function startEngine(
   options: SandboxTestbedOptions,
   directory: string,
-  ends: Array<() => Promise<void>>,
+  cleanUp: CleanUp,
 ): Promise<TestbedEngine> {
   const engine =
     options.engine === 'docker'
       ? await connectDockerEngine(nameOf(options))
       : await startPrivateEngine({ ...options, directory })
-  ends.unshift(() => engine.stop())
+  cleanUp.add(() => engine.stop())
   return engine
+}
+
+/** Waits for the end of both, also when one fails. */
+async function bothOf<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other])
+  return [await one, await other]
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return
+  const cause: unknown = signal.reason
+  throw new SandboxTestbedError('start-aborted', 'the start was aborted', { cause })
 }
 
 /** Containers of a real engine outlive this process; their names must not meet another's. */
 function nameOf({ worker, engine }: SandboxTestbedOptions): string {
-  return worker.name ?? (engine === 'docker' ? `testbed-${process.pid}` : 'testbed')
+  return worker.name ?? (engine === 'docker' ? ownWorkerName() : 'testbed')
 }
 
 interface TestbedParts {
   readonly engine: TestbedEngine
   readonly miniflare: Miniflare
   readonly url: URL
-  readonly ends: ReadonlyArray<() => Promise<void>>
+  readonly cleanUp: CleanUp
 }
 
 class Testbed implements SandboxTestbed {
   readonly url: URL
   readonly miniflare: Miniflare
   readonly #engine: TestbedEngine
-  readonly #ends: ReadonlyArray<() => Promise<void>>
-  #stopped: Promise<void> | undefined
+  readonly #cleanUp: CleanUp
 
-  constructor({ engine, miniflare, url, ends }: TestbedParts) {
+  constructor({ engine, miniflare, url, cleanUp }: TestbedParts) {
     this.#engine = engine
     this.miniflare = miniflare
     this.url = url
-    this.#ends = ends
+    this.#cleanUp = cleanUp
   }
 
   get engine(): 'local' | 'docker' {
@@ -175,16 +209,11 @@ class Testbed implements SandboxTestbed {
   }
 
   async stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    await this.#stopped
+    await this.#cleanUp.run()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
-  }
-
-  async #stop(): Promise<void> {
-    for (const end of this.#ends) await end()
   }
 
   async #require(id: string): Promise<void> {

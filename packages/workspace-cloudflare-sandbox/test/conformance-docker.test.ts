@@ -1,4 +1,4 @@
-// The same kit with the image of the SDK in a real container engine, where there is one.
+// The same kit in a real container engine, where there is one with the image of the SDK or another.
 import { containerEngineAvailability } from '@helix-agents/sandbox-testbed'
 import { workspaceBehaviours } from '@helix-agents/workspace-conformance'
 import { describe } from 'vitest'
@@ -6,10 +6,17 @@ import { deviations } from './testbed/deviations.ts'
 import { defineRemoteConformance } from './testbed/remote-conformance.ts'
 
 const engine = await containerEngineAvailability()
-const skipNote = engine.available ? '' : ` (skipped: ${engine.reason})`
 
 for (const transport of ['rpc', 'http'] as const) {
-  describe.skipIf(!engine.available)(`in a container engine, over ${transport}${skipNote}`, () => {
+  const reason = reasonToSkip(transport)
+  const note = reason === undefined ? '' : ` (skipped: ${reason})`
+  describe.skipIf(reason !== undefined)(`in a container engine, over ${transport}${note}`, () => {
     defineRemoteConformance(workspaceBehaviours, 'docker', transport, deviations)
   })
+}
+
+function reasonToSkip(transport: string): string | undefined {
+  if (!engine.available) return engine.reason
+  if (engine.transports.includes(transport)) return undefined
+  return `${engine.image} answers ${engine.transports.join()} only`
 }

@@ -1,18 +1,15 @@
+import { createHash } from 'node:crypto'
+import { readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { Faults } from '../faults/fault-set.ts'
 import type { RunningSandbox } from '../running-sandbox.ts'
-import { IMAGE } from '../sandbox-image.ts'
+import { containerImages } from '../sandbox-image.ts'
+import { isAlive } from '../testbed-directory.ts'
 import { SandboxTestbedError } from '../testbed-error.ts'
 import { isContainerOf, ownerOf } from './container-name.ts'
-import { type DockerClient, createDockerClient } from './docker-client.ts'
+import { type DockerClient, createDockerClient, EngineRefusal } from './docker-client.ts'
+import { containerEngineAvailability } from './engine-availability.ts'
 import type { TestbedEngine } from './testbed-engine.ts'
-
-/** The image for outbound interception that belongs to the installed workerd. */
-const SIDECAR_IMAGE = 'cloudflare/proxy-everything:3cb1195'
-
-/** Whether a real container engine can be used here, and why not. */
-export type ContainerEngineAvailability =
-  | { readonly available: true; readonly socketPath: string }
-  | { readonly available: false; readonly reason: string }
 
 const NO_FAULTS: Faults = {
   inject: () => {
@@ -23,38 +20,16 @@ const NO_FAULTS: Faults = {
 }
 
 /**
- * Tells whether a real container engine answers, `DOCKER_HOST` or the default socket, and has the
- * images.
+ * Name for a Worker that nobody named. Its containers outlive this process, so it says whose they
+ * are: an engine may be shared by machines whose process ids mean nothing here.
  */
-export async function containerEngineAvailability(): Promise<ContainerEngineAvailability> {
-  const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
-  if (!host.startsWith('unix://')) {
-    return { available: false, reason: `workerd needs a unix socket, DOCKER_HOST is ${host}` }
-  }
-  const socketPath = host.slice('unix://'.length)
-  const client = createDockerClient(socketPath)
-  try {
-    await client.call('GET', '/_ping')
-  } catch (error) {
-    return { available: false, reason: `no container engine at ${socketPath}: ${String(error)}` }
-  }
-  const missing = await missingImages(client)
-  if (missing.length === 0) return { available: true, socketPath }
-  const reason = `the engine at ${socketPath} lacks images; pull ${missing.join(' and ')}`
-  return { available: false, reason }
-}
-
-/** workerd makes containers and pulls nothing. */
-async function missingImages(client: DockerClient): Promise<string[]> {
-  const images = [IMAGE, SIDECAR_IMAGE]
-  const found = await Promise.allSettled(
-    images.map((image) => client.call('GET', `/images/${image}/json`)),
-  )
-  return images.filter((_, index) => found[index]?.status === 'rejected')
+export function ownWorkerName(): string {
+  return `${ownPrefix()}${process.pid}`
 }
 
 /**
- * Takes a real container engine. Containers of the Worker are removed at the end.
+ * Takes a real container engine. Containers of the Worker are removed at the end, and those of
+ * processes that are gone at once.
  *
  * @param worker name of the Worker, part of the names of its containers.
  * @throws {SandboxTestbedError} engine-unavailable
@@ -63,28 +38,62 @@ export async function connectDockerEngine(worker: string): Promise<TestbedEngine
   const found = await containerEngineAvailability()
   if (!found.available) throw new SandboxTestbedError('engine-unavailable', found.reason)
   const client = createDockerClient(found.socketPath)
-  const running = async (): Promise<Listed[]> => listed(client, `workerd-${worker}-`)
+  const prefix = `workerd-${worker}-`
+  const running = async (): Promise<Listed[]> => listed(client, prefix)
   const find = async (sandbox: string): Promise<Listed[]> =>
     (await running()).filter(({ name }) => isContainerOf(name, sandbox))
+  await removeDead(client)
   return {
     kind: 'docker',
     isolation: undefined,
     faults: NO_FAULTS,
-    docker: { socketPath: found.socketPath, image: IMAGE, sidecarImage: SIDECAR_IMAGE },
+    docker: { socketPath: found.socketPath, ...containerImages() },
     running: async () => (await running()).filter(({ name }) => ownerOf(name)).map(describe),
     find: async (sandbox) => (await find(sandbox)).map(describe)[0],
     end: async (sandbox, signal) => {
-      for (const { id } of await find(sandbox)) {
-        await client.call('POST', `/containers/${id}/kill?signal=${signal}`)
-        await client.call('POST', `/containers/${id}/wait`)
-      }
+      for (const { id } of await find(sandbox)) await end(client, id, signal)
     },
-    stop: async () => {
-      for (const { id } of await running()) {
-        await client.call('DELETE', `/containers/${id}?force=true`)
-      }
-    },
+    stop: async () => removeAll(client, await listed(client, prefix, 'all')),
   }
+}
+
+/** Sends a signal and waits. One that ended or was removed meanwhile has ended too. */
+async function end(client: DockerClient, id: string, signal: string): Promise<void> {
+  for (const call of [`kill?signal=${signal}`, 'wait']) {
+    await ignoring([404, 409], client.call('POST', `/containers/${id}/${call}`))
+  }
+}
+
+/** Containers of test beds whose process was killed before it could remove them. */
+async function removeDead(client: DockerClient): Promise<void> {
+  const prefix = `workerd-${ownPrefix()}`
+  const all = await listed(client, prefix, 'all')
+  const dead = all.filter(({ name }) => {
+    const pid = /^\d+(?=-)/.exec(name.slice(prefix.length))?.[0]
+    return pid !== undefined && !isAlive(Number(pid))
+  })
+  await removeAll(client, dead)
+}
+
+async function removeAll(client: DockerClient, containers: readonly Listed[]): Promise<void> {
+  for (const { id } of containers) {
+    // workerd removes them too.
+    await ignoring([404, 409], client.call('DELETE', `/containers/${id}?force=true&v=true`))
+  }
+}
+
+async function ignoring(statuses: readonly number[], call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof EngineRefusal) || !statuses.includes(error.status)) throw error
+  }
+}
+
+/** The same for all processes that see the process ids of this one. */
+function ownPrefix(): string {
+  const place = `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
+  return `testbed-${createHash('sha256').update(place).digest('hex').slice(0, 8)}-`
 }
 
 interface Listed {
@@ -92,9 +101,10 @@ interface Listed {
   readonly name: string
 }
 
-async function listed(client: DockerClient, prefix: string): Promise<Listed[]> {
+async function listed(client: DockerClient, prefix: string, which?: 'all'): Promise<Listed[]> {
   const filters = encodeURIComponent(JSON.stringify({ name: [prefix] }))
-  const answer = await client.call('GET', `/containers/json?filters=${filters}`)
+  const all = which === 'all'
+  const answer = await client.call('GET', `/containers/json?all=${all}&filters=${filters}`)
   if (!Array.isArray(answer)) return []
   return answer
     .map(({ Id, Names }: { Id: string; Names: string[] }) => ({

@@ -65,6 +65,8 @@ export class Network {
   }
 
   async #thaw(): Promise<void> {
+    // Its times may have run out with this very message.
+    if (!this.#faults.has('frozen-network', this.#container)) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const stop = this.#faults.onEnd(() => {
       if (!this.#faults.has('frozen-network', this.#container)) resolve()

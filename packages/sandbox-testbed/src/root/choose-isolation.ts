@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { nodeProblem } from '../node-version.ts'
+import { makeTestbedDirectory, refuseClosedDirectory } from '../testbed-directory.ts'
 import { SandboxTestbedError } from '../testbed-error.ts'
 import { createBubblewrap } from './bubblewrap.ts'
 import { NODE_PATH, prepareImage } from './image.ts'
@@ -57,6 +58,8 @@ export async function chooseIsolation(choice: IsolationChoice): Promise<Isolatio
 }
 
 async function chooseAttempt(choice: IsolationChoice): Promise<Attempt> {
+  const problem = nodeProblem()
+  if (problem !== undefined) return { reason: problem }
   if (process.platform !== 'linux') return { reason: 'containers need Linux (WSL included)' }
   const reasons: string[] = []
   for (const [name, create] of Object.entries(CANDIDATES)) {
@@ -69,19 +72,22 @@ async function chooseAttempt(choice: IsolationChoice): Promise<Attempt> {
 }
 
 function tryOnce(name: string, create: () => Isolation | undefined): Promise<Attempt> {
-  const known = tried.get(name)
+  // What works in one folder for temporary files need not work in another.
+  const key = `${name} ${tmpdir()}`
+  const known = tried.get(key)
   if (known !== undefined) return known
   const attempt = probe(create())
-  tried.set(name, attempt)
+  tried.set(key, attempt)
   return attempt
 }
 
 /** Starts a program in a private root for real: flags and kernel settings do not tell enough. */
 async function probe(isolation: Isolation | undefined): Promise<Attempt> {
   if (isolation === undefined) return { reason: 'not installed' }
-  const directory = await mkdtemp(join(tmpdir(), 'helix-testbed-probe-'))
+  let directory: string | undefined
   try {
-    await chmod(directory, 0o711)
+    directory = makeTestbedDirectory('probe-')
+    refuseClosedDirectory(directory)
     const image = prepareImage(join(directory, 'image'), import.meta.filename)
     const root = createPrivateRoot({
       directory: join(directory, 'root'),
@@ -94,9 +100,9 @@ async function probe(isolation: Isolation | undefined): Promise<Attempt> {
     clearTimeout(timer)
     return child.exitCode === 0 ? { isolation } : { reason: lastLine(complaint) }
   } catch (error) {
-    return { reason: String(error) }
+    return { reason: error instanceof Error ? error.message : String(error) }
   } finally {
-    await removeTree(directory)
+    if (directory !== undefined) await removeTree(directory)
   }
 }
 

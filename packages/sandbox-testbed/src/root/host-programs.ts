@@ -23,8 +23,12 @@ function isExecutable(path: string): boolean {
 
 /** Whether a user without rights can reach and read a path: all its directories are open. */
 export function isOpenToAll(path: string): boolean {
-  if ((statSync(path).mode & 0o005) !== 0o005) return false
-  for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) {
+  return (statSync(path).mode & 0o005) === 0o005 && isReachableByAll(dirname(path))
+}
+
+/** Whether a user without rights can reach what is in a directory. */
+export function isReachableByAll(directory: string): boolean {
+  for (let folder = directory; folder !== '/'; folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o001) === 0) return false
   }
   return true

@@ -115,12 +115,15 @@ class ImageBuilder implements Image {
       if (!(name in added)) symlinkSync(join(HOST_USR, folder, name), join(copy, name))
     }
     for (const [name, text] of Object.entries(added)) {
-      writeFileSync(join(copy, name), text, { mode: 0o755 })
+      writeFileSync(join(copy, name), text)
+      chmodSync(join(copy, name), 0o755)
     }
   }
 }
 
 function makeDirectory(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o755 })
+  mkdirSync(path, { recursive: true })
+  // Whatever the umask of the process is, containers must get in.
+  chmodSync(path, 0o755)
   return path
 }

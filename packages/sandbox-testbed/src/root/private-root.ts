@@ -41,12 +41,15 @@ export interface NewRoot {
 
 /** Makes the disk of one container: empty but for what every system has. */
 export function createPrivateRoot({ directory, image, limits }: NewRoot): PrivateRoot {
-  for (const folder of FOLDERS) mkdirSync(join(directory, folder), { recursive: true })
+  makeFolders(directory)
   for (const [name, text] of Object.entries(ETC)) {
     writeFileSync(join(directory, 'etc', name), text)
   }
   const resolver = '/etc/resolv.conf'
   writeFileSync(join(directory, resolver), existsSync(resolver) ? readFileSync(resolver) : '')
+  for (const name of [...Object.keys(ETC), 'resolv.conf']) {
+    chmodSync(join(directory, 'etc', name), 0o644)
+  }
   for (const [path, text] of image.links) symlinkSync(text, join(directory, path))
   for (const folder of ['tmp', 'var/tmp']) chmodSync(join(directory, folder), 0o1777)
   const mounts = [
@@ -58,6 +61,14 @@ export function createPrivateRoot({ directory, image, limits }: NewRoot): Privat
   const hostUser = FIRST_HOST_USER + Math.floor(Math.random() * HOST_USERS)
   giveTo(hostUser, directory)
   return { directory, mounts, limits, hostUser }
+}
+
+/** With rights that do not depend on the umask of the process. */
+function makeFolders(directory: string): void {
+  for (const folder of FOLDERS) mkdirSync(join(directory, folder), { recursive: true })
+  for (const folder of ['', '.host', 'opt', 'var', ...FOLDERS]) {
+    chmodSync(join(directory, folder), 0o755)
+  }
 }
 
 function giveTo(user: number, directory: string): void {

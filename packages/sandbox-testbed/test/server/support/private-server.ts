@@ -30,7 +30,8 @@ export interface PrivateServer {
 export async function startPrivateServer(): Promise<PrivateServer> {
   const directory = await mkdtemp(join(tmpdir(), 'helix-server-test-'))
   await chmod(directory, 0o711)
-  const serverFile = await provideServerFile(join(directory, 'server.mjs'))
+  const serverFile = join(directory, 'server.mjs')
+  await provideServerFile(serverFile)
   const image = prepareImage(join(directory, 'image'), serverFile)
   const root = createPrivateRoot({ directory: join(directory, 'root'), image, limits: LIMITS })
   const isolation = await chooseIsolation('auto')
