@@ -11,6 +11,9 @@ export const WORKSPACE_ROOT = '/workspace'
 export const BACKUP_BINDING = 'BACKUP_BUCKET'
 
 const DAY_SECONDS = 86_400
+/** The SDK takes a snapshot for expired so long before its end. */
+const EXPIRY_MARGIN_SECONDS = 60
+const MAX_TTL_SECONDS = 3650 * DAY_SECONDS
 /** Starts the ids that are derived from sessions: nobody may choose one. */
 export const DERIVED_ID_PREFIX = 'hx-'
 
@@ -43,7 +46,10 @@ const mountSchema = z.strictObject({
   /** The prefix as it is, for every session. */
   shareAcrossSessions: z.boolean().exactOptional(),
   /** Of an S3 service, instead of R2. */
-  endpoint: z.url().exactOptional(),
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .refine(isPlainAddress, 'holds more than an address: credentials belong into the Worker')
+    .exactOptional(),
 })
 
 const configSchema = z
@@ -55,7 +61,10 @@ const configSchema = z
     shareAcrossSessions: z.boolean().exactOptional(),
     /** Idle time after which the container stops and its disk is gone. Default `10m`. */
     sleepAfter: z
-      .union([z.string().regex(/^\d+[smh]$/, 'is a time such as 10m'), z.number().int().positive()])
+      .union([
+        z.string().regex(/^0*[1-9]\d{0,6}[smh]$/, 'is a time such as 10m'),
+        z.number().int().positive(),
+      ])
       .exactOptional(),
     /** The end of the session ends the container at once. */
     destroyOnClose: z.boolean().default(false),
@@ -67,7 +76,8 @@ const configSchema = z
     backupTtlSeconds: z
       .number()
       .int()
-      .positive()
+      .gt(EXPIRY_MARGIN_SECONDS, 'has to be more than a minute, which the SDK takes off')
+      .max(MAX_TTL_SECONDS)
       .default(3 * DAY_SECONDS),
     /** The same for the whole life of a sandbox. */
     transport: z.enum(['rpc', 'http', 'websocket']).default('rpc'),
@@ -112,6 +122,13 @@ export function parseSandboxConfig(config: unknown): CloudflareSandboxConfig {
 /** Whether the files of the workspace are on a mount, and so outlive the container. */
 export function isRootMounted({ mounts }: Pick<CloudflareSandboxConfig, 'mounts'>): boolean {
   return mounts.some(({ path }) => path === WORKSPACE_ROOT)
+}
+
+/** No user, password or query: an address is named in errors. */
+function isPlainAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { username, password, search, hash } = new URL(address)
+  return `${username}${password}${search}${hash}` === ''
 }
 
 /** Options that are right alone and wrong together. */

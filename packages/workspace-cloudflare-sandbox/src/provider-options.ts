@@ -51,6 +51,9 @@ export interface SandboxSettings {
   readonly maxRestoreMembers: number
 }
 
+/** A timer that is set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 const DEFAULTS: SandboxSettings = {
   defaultTimeoutMs: 120_000,
   callTimeoutMs: 120_000,
@@ -65,8 +68,9 @@ const DEFAULTS: SandboxSettings = {
 export function readSettings(options: CloudflareSandboxWorkspaceProviderOptions): SandboxSettings {
   const numberFrom = (name: keyof SandboxSettings): number => {
     const value = options[name] ?? DEFAULTS[name]
-    if (value > 0) return value
-    throw invalid(`${name}: has to be more than 0, not ${value}`)
+    const most = name.endsWith('Ms') ? LONGEST_TIMER_MS : Number.MAX_SAFE_INTEGER
+    if (Number.isSafeInteger(value) && value > 0 && value <= most) return value
+    throw invalid(`${name}: has to be a whole number from 1 to ${most}`)
   }
   return {
     defaultTimeoutMs: numberFrom('defaultTimeoutMs'),

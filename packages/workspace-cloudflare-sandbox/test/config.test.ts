@@ -1,17 +1,30 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parseSandboxConfig } from '../src/config.ts'
 import { Bench, codeOf, kind } from './double/open-on-double.ts'
 
 const parse = (config: object): unknown => parseSandboxConfig({ kind, ...config })
 
-function problemOf(config: object): string {
+function errorOf(config: object): Error | undefined {
   try {
     parse(config)
-    return 'accepted'
+    return undefined
   } catch (error) {
-    return (error as Error).message
+    return error as Error
   }
 }
+
+const problemOf = (config: object): string => errorOf(config)?.message ?? 'accepted'
+
+const numbers = [
+  'defaultTimeoutMs',
+  'callTimeoutMs',
+  'maxOutputBytes',
+  'maxWholeReadBytes',
+  'maxSearchedFiles',
+  'maxRestoreBytes',
+  'maxRestoreMembers',
+] as const
 
 test('defaults', () => {
   expect(parse({})).toEqual({
@@ -61,6 +74,23 @@ test.each([
   [{ shareAcrossSessions: true }, /shareAcrossSessions: needs an id/],
   [{ sleepAfter: 'soon' }, /sleepAfter/],
   [{ sleepAfter: -1 }, /sleepAfter/],
+  [{ sleepAfter: 0 }, /sleepAfter/],
+  [{ sleepAfter: Number.NaN }, /sleepAfter/],
+  [{ sleepAfter: 1.5 }, /sleepAfter/],
+  [{ sleepAfter: '0s' }, /sleepAfter/],
+  [{ sleepAfter: '10d' }, /sleepAfter/],
+  [{ destroyOnClose: 'yes' }, /destroyOnClose/],
+  [{ backupTtlSeconds: 60 }, /backupTtlSeconds: has to be more than a minute/],
+  [{ backupTtlSeconds: Number.NaN }, /backupTtlSeconds/],
+  [{ backupTtlSeconds: Number.POSITIVE_INFINITY }, /backupTtlSeconds/],
+  [{ backupTtlSeconds: 1e12 }, /backupTtlSeconds/],
+  [{ sleepafter: '10m' }, /sleepafter/],
+  [{ mounts: [{ bucket: '', path: '/a' }] }, /mounts\.0\.bucket/],
+  [
+    { mounts: Array.from({ length: 17 }, (_, n) => ({ bucket: `B${n}`, path: `/b${n}` })) },
+    /mounts/,
+  ],
+  [{ mounts: [{ bucket: 'B', path: '/a', endpoint: 'ftp://h' }] }, /mounts\.0\.endpoint/],
   [{ transport: 'carrier-pigeon' }, /transport/],
   [{ env: { 'A-B': 'x' } }, /env/],
   [{ env: { A: 'x\0' } }, /env\.A: holds a NUL/],
@@ -114,4 +144,34 @@ test('options of the provider are checked by name', async () => {
   expect(() => new Bench({}, { maxWholeReadBytes: 0 })).toThrow(/maxWholeReadBytes/)
   expect(() => new Bench({}, { maxGlobalConcurrentOpens: 0 })).toThrow(/concurrent/)
   expect(await codeOf(new Bench({}, { maxGlobalConcurrentOpens: 1 }).open())).toBe('no error')
+})
+
+test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5', {}])(
+  'a number of the provider cannot be %s',
+  (value) => {
+    for (const name of numbers) {
+      expect(() => new Bench({}, { [name]: value })).toThrow(new RegExp(name))
+    }
+  },
+)
+
+test('a time is no longer than a timer can be set for', () => {
+  for (const name of ['defaultTimeoutMs', 'callTimeoutMs'] as const) {
+    expect(() => new Bench({}, { [name]: 2 ** 31 })).toThrow(new RegExp(name))
+    expect(() => new Bench({}, { [name]: 2 ** 31 - 1 })).not.toThrow()
+  }
+})
+
+const SECRET = 'sk-planted'
+
+test.each([
+  { env: { TOKEN: `${SECRET}\0` } },
+  { env: { TOKEN: SECRET }, autoRestore: true },
+  { mounts: [{ bucket: 'B', path: '/a', endpoint: `https://key:${SECRET}@host` }] },
+  { mounts: [{ bucket: 'B', path: '/a', endpoint: `https://host/?signature=${SECRET}` }] },
+  { token: SECRET },
+])('what is refused is not repeated, nor by a cause: %#', (config) => {
+  const error = errorOf(config)
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET)
+  expect(JSON.stringify(error)).not.toContain(SECRET)
 })

@@ -102,10 +102,10 @@ describe('forks', () => {
   })
 
   test('of an expired snapshot are refused', async () => {
-    const bench = new Bench({ ...backups, backupTtlSeconds: 60 })
+    const bench = new Bench({ ...backups, backupTtlSeconds: 120 })
     const { ws } = await bench.open()
     const snapshot = await ws.snapshot!.snapshot()
-    await bench.clock.advance(60_000)
+    await bench.clock.advance(120_000)
     expect(await codeOf(ws.snapshot!.restore(snapshot))).toBe('provider-failed')
   })
 

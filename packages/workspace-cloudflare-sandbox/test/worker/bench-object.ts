@@ -17,7 +17,8 @@ import {
   type SandboxSource,
 } from '@helix-agents/workspace-cloudflare-sandbox'
 import { BehaviourRunner, type Transport } from './behaviour-runner.ts'
-import { pacedClock } from './paced-clock.ts'
+import { PacedClock } from './paced-clock.ts'
+import { composedCalls } from './composed-calls.ts'
 import { reproduceRemoval } from './removal-reproduction.ts'
 import {
   type Answer,
@@ -55,6 +56,7 @@ export function openOptions(): OpenOptions {
 export class BenchObject extends DurableObject<BenchBindings> {
   readonly #workspaces = new Map<string, Workspace>()
   #provider: CloudflareSandboxWorkspaceProvider | undefined
+  #clock = new PacedClock(1)
   readonly #runner = new BehaviourRunner(
     (options) => this.makeProvider(options),
     (sandbox, transport) => this.#destroy(sandbox, transport),
@@ -63,7 +65,7 @@ export class BenchObject extends DurableObject<BenchBindings> {
   makeProvider(options: OpenArguments['options'] = {}): CloudflareSandboxWorkspaceProvider {
     const { SANDBOX, IMPATIENT, BACKUP_BUCKET } = this.env
     const { isImpatient = false, pace = 1, ...others } = options
-    const clock = pace === 1 ? systemClock : pacedClock(pace)
+    const clock = (this.#clock = new PacedClock(pace))
     return new CloudflareSandboxWorkspaceProvider({
       driver: createSdkDriver({
         source: { namespace: isImpatient ? IMPATIENT : SANDBOX },
@@ -146,18 +148,34 @@ export class BenchObject extends DurableObject<BenchBindings> {
   async #call({ key, method, given }: CallArguments): Promise<unknown> {
     const ws = this.#workspaces.get(key)
     if (ws === undefined) throw new Error(`no workspace ${key} is open`)
+    if (method.startsWith('clock.')) return this.#turnClock(method, Number(given[0]))
     if (method === 'changedRef') return ws.changedRef
     if (method === 'reproduceRemoval') return reproduceRemoval(ws)
-    const names = method.split('.')
-    const name = names.pop() ?? ''
-    const [module] = names
-    const target: unknown = module === undefined ? ws : Reflect.get(ws, module)
-    if (typeof target !== 'object' || target === null) throw new Error(`no module ${module}`)
-    const run: unknown = Reflect.get(target, name)
-    if (typeof run !== 'function') throw new Error(`no method ${method}`)
-    const result: unknown = await Reflect.apply(run, target, argumentsOf(method, given))
-    return result instanceof ReadableStream ? new Response(result).text() : result
+    const composed = composedCalls[method]
+    if (composed !== undefined) return composed(ws, given)
+    return callMethod(ws, method, given)
   }
+
+  #turnClock(method: string, by: number): void {
+    if (method === 'clock.leap') this.#clock.leap(by)
+    else this.#clock.setPace(by)
+  }
+}
+
+async function callMethod(
+  ws: Workspace,
+  method: string,
+  given: readonly unknown[],
+): Promise<unknown> {
+  const names = method.split('.')
+  const name = names.pop() ?? ''
+  const [module] = names
+  const target: unknown = module === undefined ? ws : Reflect.get(ws, module)
+  if (typeof target !== 'object' || target === null) throw new Error(`no module ${module}`)
+  const run: unknown = Reflect.get(target, name)
+  if (typeof run !== 'function') throw new Error(`no method ${method}`)
+  const result: unknown = await Reflect.apply(run, target, argumentsOf(method, given))
+  return result instanceof ReadableStream ? new Response(result).text() : result
 }
 
 /** No stream crosses to this object: its text does. */

@@ -1,11 +1,36 @@
 import { type Clock, systemClock } from '@helix-agents/core'
 
-/** A clock that goes faster than that of the machine: long deadlines pass in a short test. */
-export function pacedClock(pace: number): Clock {
-  const originMs = systemClock.now()
-  return {
-    now: () => originMs + (systemClock.now() - originMs) * pace,
-    sleep: (ms, signal) => systemClock.sleep(ms / pace, signal),
-    setTimer: (ms, callback) => systemClock.setTimer(ms / pace, callback),
+/** A clock that can go faster than that of the machine: long deadlines pass in a short test. */
+export class PacedClock implements Clock {
+  #pace: number
+  #originMs = systemClock.now()
+  #shownMs = this.#originMs
+
+  constructor(pace: number) {
+    this.#pace = pace
+  }
+
+  now(): number {
+    return this.#shownMs + (systemClock.now() - this.#originMs) * this.#pace
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return systemClock.sleep(ms / this.#pace, signal)
+  }
+
+  setTimer(ms: number, callback: () => void): () => void {
+    return systemClock.setTimer(ms / this.#pace, callback)
+  }
+
+  /** Puts it forward, past an idle time; timers do not notice. */
+  leap(ms: number): void {
+    this.#shownMs += ms
+  }
+
+  /** From now on; timers that are set keep their time. */
+  setPace(pace: number): void {
+    this.#shownMs = this.now()
+    this.#originMs = systemClock.now()
+    this.#pace = pace
   }
 }

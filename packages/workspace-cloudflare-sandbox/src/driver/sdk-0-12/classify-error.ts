@@ -1,6 +1,13 @@
 import { type Admission, DriverError, type DriverErrorOptions } from '../driver-error.ts'
 import type { DriverErrorCode } from '../driver-error.ts'
-import { causesOf, type ErrorShape, field, readErrorShape } from './error-shape.ts'
+import {
+  causesOf,
+  describeCause,
+  type ErrorShape,
+  field,
+  readErrorShape,
+  tellableLine,
+} from './error-shape.ts'
 
 /** What to make of an error of the SDK or the platform. */
 export interface Classified {
@@ -33,7 +40,7 @@ const REPLACED = /reset because its code was updated|this script has been upgrad
 const CAPACITY =
   /no container instance (that can be provided|available)|maximum number of running container instances exceeded/i
 const PLATFORM =
-  /network connection lost|disconnected prematurely|caused object to be reset|container failed to start/i
+  /network connection lost|disconnected prematurely|caused object to be reset|container failed to start|internal error; reference/i
 const SPAWN = /(ENOENT|ENOTDIR|no such file|not a directory).*(spawn|bash)/i
 
 function ofDeploy(thrown: unknown): Classified | undefined {
@@ -143,7 +150,8 @@ function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
   const known = CODES[code]
   if (known === undefined) return undefined
   const [ours, sentence] = known
-  const detail = ours === 'not-configured' ? `${sentence}: ${shape.message}` : sentence
+  const detail =
+    ours === 'not-configured' ? `${sentence}: ${tellableLine(shape.message)}` : sentence
   return { error: fail(ours, detail, { admitted: 'yes', cause: thrown }), isRetryable: false }
 }
 
@@ -186,5 +194,5 @@ function anyMessage(thrown: unknown, pattern: RegExp): boolean {
 }
 
 function fail(code: DriverErrorCode, detail: string, options: DriverErrorOptions): DriverError {
-  return new DriverError(code, detail, options)
+  return new DriverError(code, detail, { ...options, cause: describeCause(options.cause) })
 }

@@ -75,7 +75,7 @@ function buildDriver(options: SdkDriverOptions, settings: DriverSettings): Sandb
     sandboxId,
     files: new ScriptFiles(link),
     processes: new ScriptProcesses(link, env),
-    code: new SdkCode({ calls, clock, env }),
+    code: new SdkCode({ calls, link, clock, env }),
     ...(backups !== undefined && { snapshots: new SdkSnapshots({ ...archives, calls, link }) }),
     identity: () => lifecycle.identity(),
     ensure: (request) => lifecycle.ensure(request),

@@ -48,6 +48,29 @@ export function causesOf(error: unknown): readonly unknown[] {
 }
 
 const MAX_DEPTH = 8
+const TOLD_CHARACTERS = 300
+/** Addresses may be signed. */
+const ADDRESS_QUERY = /(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[?#]\S*/g
+
+/** The first line of a message, without what is secret in addresses. */
+export function tellableLine(message: string): string {
+  const [line = ''] = message.split('\n')
+  return line.replace(ADDRESS_QUERY, '$1$2').slice(0, TOLD_CHARACTERS)
+}
+
+/**
+ * What logs may tell of an error. Errors of the SDK repeat whole commands, with the variables that
+ * are set in them, and signed addresses: only the first line stays, and the codes.
+ */
+export function describeCause(thrown: unknown): Error {
+  const { code, name, message, context } = readErrorShape(thrown)
+  const words = [code, field(context, 'reason'), field(context, 'phase')]
+  const known = words.filter((word) => typeof word === 'string').join(' ')
+  const told = tellableLine(message)
+  const described = new Error(known === '' ? told : `${told} (${known})`)
+  described.name = name
+  return described
+}
 
 /** A property of whatever was thrown, own or inherited. */
 export function field(value: unknown, name: string): unknown {

@@ -20,7 +20,8 @@ const WARM_MS = 30_000
 
 /**
  * Makes calls to one sandbox: none hangs for ever, each failure is a `DriverError`, and what
- * certainly did not run, or may run twice, is tried once more.
+ * certainly did not run, or may run twice, is tried once more. What may not run twice never
+ * starts a container that slept: so it is known that it did not run.
  */
 export class SdkCalls {
   readonly #options: SdkCallsOptions
@@ -62,12 +63,18 @@ export class SdkCalls {
   async #attempt<T>(call: (stub: SandboxStub) => Promise<T>, options: ScriptCall): Promise<T> {
     const { clock, liveness } = this.#options
     options.signal?.throwIfAborted()
-    const wasWarm = clock.now() - this.#lastTakenMs < WARM_MS
+    const idleMs = clock.now() - this.#lastTakenMs
+    const wasWarm = idleMs < WARM_MS
+    const maySleep = !wasWarm && idleMs < Infinity
     const look = async (): ReturnType<SandboxStub['getState']> => (await this.#take()).getState()
     const watch = new Liveness({ clock, ...liveness, wasWarm }, look)
     const deadline = this.#deadline(options, watch)
+    const begin = async (): Promise<T> => {
+      if (maySleep && !options.isRepeatable && isStopped(await look())) throw asleep()
+      return call(await this.#take())
+    }
     try {
-      const made = this.#take().then(call)
+      const made = begin()
       const first = Promise.race([made, watch.dead, deadline.passed])
       const value = await untilAborted(first, options.signal)
       this.#lastTakenMs = clock.now()
@@ -110,6 +117,15 @@ export class SdkCalls {
 
 function mayRepeat({ error, isRetryable }: Classified, { isRepeatable }: ScriptCall): boolean {
   return isRetryable && (error.admitted === 'no' || isRepeatable)
+}
+
+function isStopped({ status }: Awaited<ReturnType<SandboxStub['getState']>>): boolean {
+  return status === 'stopped' || status === 'stopped_with_code'
+}
+
+function asleep(): DriverError {
+  const detail = 'the container was stopped before the operation'
+  return new DriverError('interrupted', detail, { admitted: 'no', reason: 'asleep' })
 }
 
 function ignore(): void {}

@@ -1,6 +1,7 @@
 import type { Clock } from '@helix-agents/core'
 import { DriverError } from '../driver-error.ts'
 import type { DriverCode, DriverCodeOptions, DriverCodeOutcome, DriverCodeOutput } from '../port.ts'
+import type { ContainerLink } from '../remote/container-link.ts'
 import { readCodeEvents } from './code-events.ts'
 import type { SdkCalls } from './sdk-calls.ts'
 import type { CodeContext, SandboxStub } from './stub.ts'
@@ -14,6 +15,7 @@ type Language = 'python' | 'javascript' | 'typescript'
 
 export interface SdkCodeOptions {
   readonly calls: SdkCalls
+  readonly link: ContainerLink
   readonly clock: Clock
   readonly env: Readonly<Record<string, string>>
 }
@@ -44,7 +46,21 @@ export class SdkCode implements DriverCode {
     // A copy: what came from another object may hold on to it.
     const { id, createdAt, lastUsed } = context
     this.#contexts.set(id, { id, language, cwd, createdAt, lastUsed })
+    await this.#assertOwn(id)
     return id
+  }
+
+  /**
+   * A context ends with its container, so it is enough to ask once which one that is: code never
+   * runs where the files of the workspace are not.
+   */
+  async #assertOwn(context: string): Promise<void> {
+    try {
+      await this.#options.link.ask('say ok', { isRepeatable: true })
+    } catch (error) {
+      await Promise.allSettled([this.remove(context)])
+      throw error
+    }
   }
 
   async run(context: string, code: string, options: DriverCodeOptions): Promise<DriverCodeOutcome> {
@@ -76,10 +92,19 @@ export class SdkCode implements DriverCode {
 
   async remove(context: string): Promise<void> {
     this.#contexts.delete(context)
-    await this.#options.calls.make((stub) => stub.deleteCodeContext(context), {
-      deadlineMs: REMOVE_DEADLINE_MS,
-      isRepeatable: true,
-    })
+    let attempts = 0
+    const attempt = (stub: SandboxStub): Promise<void> => {
+      attempts += 1
+      return stub.deleteCodeContext(context)
+    }
+    const call = { deadlineMs: REMOVE_DEADLINE_MS, isRepeatable: true }
+    try {
+      await this.#options.calls.make(attempt, call)
+    } catch (error) {
+      // The first one has removed it, and its answer was lost.
+      if (attempts > 1 && isMissing(error)) return
+      throw error
+    }
   }
 
   /** The run reports its own failure; that of ending it would hide what was printed. */
@@ -135,6 +160,10 @@ class CodeRun {
       ...(this.#error !== undefined && !this.timedOut && { error: this.#error }),
     }
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof DriverError && error.code === 'context-missing'
 }
 
 function isLanguage(language: string): language is Language {

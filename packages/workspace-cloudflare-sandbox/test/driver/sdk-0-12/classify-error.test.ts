@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../../src/driver/driver-error.ts'
 import { classifyError } from '../../../src/driver/sdk-0-12/classify-error.ts'
@@ -198,4 +199,36 @@ describe('errors that crossed an object boundary', () => {
     const own = new DriverError('not-found', 'x', { admitted: 'yes' })
     expect(classifyError(own)).toEqual({ error: own, isRetryable: false })
   })
+})
+
+describe('what an error of the SDK repeats stays out of causes', () => {
+  const SECRET = 'sk-planted'
+  const command = `exec 2>/dev/null\nexport TOKEN='${SECRET}'\nmake`
+  const address = `https://bucket.example/backups/1?X-Amz-Signature=${SECRET}`
+  const response = {
+    code: 'COMMAND_EXECUTION_ERROR',
+    message: `Failed: ${command}`,
+    context: { command, stderr: SECRET, reason: 'spawn' },
+  }
+
+  it.each([
+    ['a command in the message', new Error(`CommandError: cannot run ${command}`)],
+    ['a command in the context', Object.assign(new Error('no'), { errorResponse: response })],
+    ['a signed address', new Error(`BackupCreateError: PUT ${address} failed`)],
+    ['keys in an address', new Error(`PUT https://key:${SECRET}@host/x?y failed`)],
+    [
+      'what is not configured',
+      new Error(`InvalidMountConfigError: cannot reach ${address}\n${SECRET}`),
+    ],
+    ['a cause below', new Error('no', { cause: new Error(SECRET) })],
+  ])('%s', (_, thrown) => {
+    const { error } = classifyError(thrown)
+    expect(error).toBeInstanceOf(DriverError)
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET)
+  })
+})
+
+it('an internal error of the platform may pass', () => {
+  const { error, isRetryable } = classifyError(new Error('internal error; reference = abc'))
+  expect([error.code, error.admitted, isRetryable]).toEqual(['interrupted', 'unknown', true])
 })

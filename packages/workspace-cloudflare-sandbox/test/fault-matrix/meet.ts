@@ -1,0 +1,116 @@
+import { type Bench, RemoteError, RemoteWorkspace } from '../testbed/bench.ts'
+import type { FaultCase, Scene } from './faults.ts'
+import {
+  lookAtAll,
+  type Operation,
+  operations,
+  prepareSubject,
+  type Subject,
+} from './operations.ts'
+
+/** How an operation ended under a fault. */
+export interface Met {
+  readonly end: string
+  readonly tookMs: number
+  /** Absent for what changes nothing, and where the disk is gone. */
+  effect?: string
+}
+
+/** In the environment of every command; nothing that is told may show it. */
+const SECRET = 'sk-planted-4711'
+const CONFIG = { backupR2Binding: 'BACKUP_BUCKET', env: { TOKEN: SECRET } } as const
+
+/** Meets a fault with every operation. */
+export async function meetAll(
+  bench: Bench,
+  name: string,
+  fault: FaultCase,
+): Promise<ReadonlyMap<string, Met>> {
+  const settings = { config: CONFIG, ...(fault.options && { options: fault.options }) }
+  const ws = await bench.open(name, settings)
+  const second = new RemoteWorkspace(bench, name, { ...settings, key: 'second' })
+  const subject = await prepareSubject(ws, second)
+  const stored = JSON.stringify([ws.opened, subject.snapshot, subject.fork])
+  if (stored.includes(SECRET)) throw new Error('a ref or a receipt holds a secret')
+  const scene = { bench, subject }
+  const met = await (fault.meets === 'each' ? oneByOne(scene, fault) : atOnce(scene, fault))
+  if (fault.isLast === true) return met
+  if (fault.losesDisk === true) await assertEmpty(ws)
+  else await noteEffects(ws, met)
+  return met
+}
+
+async function oneByOne(
+  { bench, subject }: Scene,
+  { fault }: FaultCase,
+): Promise<Map<string, Met>> {
+  const met = new Map<string, Met>()
+  for (const operation of operations) {
+    const sandbox = operation.sandboxOf?.(subject) ?? subject.ws.id
+    if (fault === undefined) throw new Error('there is no fault to inject')
+    const injected = bench.testbed.faults.inject({ ...fault, sandbox })
+    met.set(operation.name, await attempt(operation, subject))
+    injected.remove()
+  }
+  return met
+}
+
+async function atOnce(
+  scene: Scene,
+  { begin, during, isFirstAsleep }: FaultCase,
+): Promise<Map<string, Met>> {
+  const end = await begin?.(scene)
+  const meet = (some: readonly Operation[]): Promise<readonly (readonly [string, Met])[]> =>
+    Promise.all(some.map(async (one) => [one.name, await attempt(one, scene.subject)] as const))
+  // What others start says nothing about what an operation would have met alone.
+  const first = isFirstAsleep === true ? operations.filter(({ isOnce }) => isOnce) : []
+  const met = new Map(await meet(first))
+  if (first.length > 0 && (await scene.bench.testbed.sandbox(scene.subject.ws.id)) !== undefined) {
+    throw new Error('a container was started for nothing')
+  }
+  const rest = meet(operations.filter(({ name }) => !met.has(name)))
+  await during?.(scene)
+  for (const [name, one] of await rest) met.set(name, one)
+  await end?.()
+  return met
+}
+
+async function attempt(operation: Operation, subject: Subject): Promise<Met> {
+  const startedAt = performance.now()
+  const end = await endOf(operation.run(subject))
+  return { end, tookMs: performance.now() - startedAt }
+}
+
+/** `ok`, or class, code and what the caller can go by. */
+async function endOf(run: Promise<unknown>): Promise<string> {
+  try {
+    await run
+    return 'ok'
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error
+    if (JSON.stringify(error.told).includes(SECRET)) {
+      throw new Error('an error tells a secret', { cause: error })
+    }
+    const { name, code, admitted, transient } = error.told
+    const more = [admitted, transient === true ? 'transient' : undefined]
+    return [name, code, ...more].filter((word) => word !== undefined).join(' ')
+  }
+}
+
+/** What is still on its way when the call has failed comes to its end first. */
+async function noteEffects(ws: RemoteWorkspace, met: Map<string, Met>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  setTimeout(resolve, 500)
+  await promise
+  for (const [name, effect] of await lookAtAll(ws)) {
+    const cell = met.get(name)
+    if (cell !== undefined) cell.effect = effect
+  }
+}
+
+/** No operation has acted in the container that came after. */
+async function assertEmpty(ws: RemoteWorkspace): Promise<void> {
+  await ws.open()
+  const names = await ws.output('ls -A')
+  if (names !== '') throw new Error(`the next container holds ${names}`)
+}
