@@ -67,6 +67,19 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     expect(stdout(results[7])).toBe('')
   }, 30_000)
 
+  it('is marked once, however many look at a new container at once', async () => {
+    const [first] = await drive(testbed, 'crowd', [ENSURE])
+    expect(ensured(first).outcome).toBe('created')
+    for (let round = 0; round < 25; round += 1) {
+      const unmarked = line('rm -rf /var/tmp/.helix /etc/.helix*', { cwd: '/' })
+      await drive(testbed, 'crowd', [ENSURE, unmarked])
+      const looks = Array.from({ length: 8 }, () => ENSURE)
+      const results = await drive(testbed, 'crowd', looks, { parallel: true })
+      expect(results.map(codeOf)).toEqual(looks.map(() => 'fine'))
+      expect(new Set(results.map((result) => ensured(result).epoch)).size).toBe(1)
+    }
+  }, 30_000)
+
   it('tells its identity without a start', async () => {
     const [asked] = await drive(testbed, 'never', [{ call: 'identity' }])
     expect(valueOf<SandboxIdentity>(asked).running).toBe(false)

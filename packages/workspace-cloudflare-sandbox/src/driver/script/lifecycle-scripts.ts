@@ -17,7 +17,8 @@ ${sayFunction(nonce)}
 mark() { e=; [[ -f $1 ]] && read -r -n 64 e <"$1"; [[ $e =~ ${EPOCH_PATTERN} ]] || e=; [[ $e ]]; }
 put() { rm -rf -- "$2"; echo "$1" >"$2-$$" && mv -T -- "$2-$$" "$2"; }
 [[ -e ${root} || -L ${root} ]] || mkdir -p -- ${root}
-[[ -d $d && ! -L $d ]] || rm -rf -- "$d"
+# Only what is no directory: another look may have made this one since.
+[[ -d $d && ! -L $d ]] || rm -f -- "$d"
 mkdir -p -m 700 -- "$d" || say scratch
 if mark "$d/epoch"; then
   # What calls that never ended have left.
