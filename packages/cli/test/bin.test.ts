@@ -169,10 +169,14 @@ describe('helix fleet', SLOW, () => {
     expect(await runHelix('fleet', 'stats', '--db', missing)).toMatchObject({ code: 3, out: '' })
     expect(existsSync(missing)).toBe(false)
     // A database of sessions.
-    expect(await runHelix('fleet', 'stats', '--db', database)).toMatchObject({ code: 3, out: '' })
+    const other = await runHelix('fleet', 'stats', '--db', database)
+    expect(other).toMatchObject({ code: 3, out: '' })
+    expect(other.err).toMatch(/\(schema-version\)\n/)
     const file = join(folder, 'no-database.db')
     writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
-    expect(await runHelix('fleet', 'stats', '--db', file)).toMatchObject({ code: 1, out: '' })
+    const torn = await runHelix('fleet', 'stats', '--db', file)
+    expect(torn).toMatchObject({ code: 1, out: '' })
+    expect(torn.err).toMatch(/\(corrupt\)\n/)
   })
   it('talks to a server, with a token from a file or from stdin', async () => {
     const token = 'a-token-of-the-operator'

@@ -68,22 +68,29 @@ export const FLEET_SCHEMA_VERSION = MIGRATIONS.length
 const VERSION_TABLE =
   'CREATE TABLE IF NOT EXISTS helix_fleet_schema (version INTEGER PRIMARY KEY) STRICT'
 
+export interface MigrateFleetOptions {
+  /** Checks the version only. */
+  readonly readOnly?: boolean
+}
+
 /**
  * Makes the tables of the fleet, or brings them up to date, in one transaction.
- * @throws {FleetError} `schema-version` when a newer release made them.
+ * @throws {FleetError} `schema-version` when a newer release made them, or when they would have to
+ * be made or changed in a database that is only read; it is left as it was.
  * @throws {SqlError}
  */
-export async function migrateFleet(database: SqlDatabase): Promise<void> {
+export async function migrateFleet(
+  database: SqlDatabase,
+  { readOnly = false }: MigrateFleetOptions = {},
+): Promise<void> {
   // What needs no change can be opened for reading only.
-  if ((await database.read(currentVersion)) === FLEET_SCHEMA_VERSION) return
+  const present = await database.read(currentVersion)
+  if (present === FLEET_SCHEMA_VERSION) return
+  if (present > FLEET_SCHEMA_VERSION || readOnly) throw unusableVersion(present)
   await database.write((sql) => {
     sql.run(VERSION_TABLE)
     const found = versionOf(sql)
-    if (found > FLEET_SCHEMA_VERSION) {
-      throw new FleetError('schema-version', `the ledger has schema version ${found}`, {
-        hint: 'Run the release that made it, or a later one.',
-      })
-    }
+    if (found > FLEET_SCHEMA_VERSION) throw unusableVersion(found)
     MIGRATIONS.slice(found).forEach((statements, index) => {
       for (const statement of statements) sql.run(statement)
       sql.run('INSERT INTO helix_fleet_schema (version) VALUES (?)', found + index + 1)
@@ -102,4 +109,20 @@ function currentVersion(sql: SqlStatements): number {
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_fleet_schema'",
   )
   return table === undefined ? 0 : versionOf(sql)
+}
+
+function unusableVersion(found: number): FleetError {
+  if (found > FLEET_SCHEMA_VERSION) {
+    return new FleetError('schema-version', `the ledger has schema version ${found}`, {
+      hint: 'Run the release that made it, or a later one.',
+    })
+  }
+  if (found > 0) {
+    return new FleetError('schema-version', 'the ledger must be opened for writing once', {
+      hint: 'Start the fleet with this release: it brings its ledger up to date.',
+    })
+  }
+  return new FleetError('schema-version', 'the database has no ledger of a fleet', {
+    hint: 'Check that it is the right one. Opening it for writing makes a ledger.',
+  })
 }

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -61,5 +62,55 @@ describe('SqlFleetStore on node:sqlite', () => {
     await database.write((sql) => sql.run('INSERT INTO helix_fleet_schema (version) VALUES (99)'))
     await database.close()
     expect(await codeOf(openSqliteFleetStore(file))).toBe('schema-version')
+    expect(await codeOf(openSqliteFleetStore(file, { readOnly: true }))).toBe('schema-version')
+  })
+})
+
+describe('a ledger that cannot be opened', () => {
+  const readOnly = { readOnly: true }
+
+  test('a file that is no database is corrupt, and left as it is', async () => {
+    const file = temporaryFile()
+    writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
+    expect(await codeOf(openSqliteFleetStore(file))).toBe('corrupt')
+    expect(await codeOf(openSqliteFleetStore(file, readOnly))).toBe('corrupt')
+    expect(readFileSync(file, 'utf8')).toMatch(/^not a database/)
+  })
+
+  test('a missing file that is only read, and a directory, are unavailable', async () => {
+    const file = temporaryFile()
+    expect(await codeOf(openSqliteFleetStore(file, readOnly))).toBe('unavailable')
+    expect(await codeOf(openSqliteFleetStore(dirname(file)))).toBe('unavailable')
+    expect(await codeOf(openSqliteFleetStore(join('/dev/null', 'fleet.db')))).toBe('unavailable')
+  })
+
+  test('one that another process locks is unavailable, and open again after it', async () => {
+    const file = temporaryFile()
+    await openSqliteFleetStore(file).then(({ close }) => close())
+    const other = new DatabaseSync(file)
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    const failed = openSqliteFleetStore(file, { busyTimeoutMs: 10 })
+    expect(await codeOf(failed)).toBe('unavailable')
+    other.exec('ROLLBACK')
+    other.close()
+    await openSqliteFleetStore(file).then(({ close }) => close())
+  })
+
+  test('a database without a ledger that is only read keeps having none', async () => {
+    const file = temporaryFile()
+    const database = await SqliteDatabase.open(file)
+    await database.close()
+    expect(await codeOf(openSqliteFleetStore(file, readOnly))).toBe('schema-version')
+  })
+
+  test.each([
+    ['a path that is none', () => openSqliteFleetStore(''), TypeError],
+    [
+      'an option that is none',
+      () => openSqliteFleetStore(':memory:', { busyTimeoutMs: -1 }),
+      RangeError,
+    ],
+  ])('%s is a mistake of the program', async (_, open, type) => {
+    await expect(open()).rejects.toBeInstanceOf(type)
   })
 })

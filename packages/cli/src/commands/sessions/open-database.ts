@@ -1,8 +1,6 @@
-import { isBuiltin } from 'node:module'
 import type { OpenedSessions } from '../../cli-host.ts'
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
 import { findDatabase } from '../../input/find-database.ts'
+import { importWithSqlite } from '../../input/import-with-sqlite.ts'
 
 /**
  * Opens a session database for reading. None is ever made.
@@ -11,18 +9,6 @@ import { findDatabase } from '../../input/find-database.ts'
  */
 export async function openSessionDatabase(file: string): Promise<OpenedSessions> {
   const path = await findDatabase(file)
-  const { openSqliteStores } = await importStores()
+  const { openSqliteStores } = await importWithSqlite(() => import('@helix-agents/store-sqlite'))
   return openSqliteStores(path, { readOnly: true })
-}
-
-/** Only here: other commands must not wait for SQLite, which older versions of Node do not have. */
-async function importStores() {
-  try {
-    return await import('@helix-agents/store-sqlite')
-  } catch (cause) {
-    const isTooOld = !isBuiltin('node:sqlite')
-    if (!isTooOld) throw cause
-    const message = `sessions need Node 22.18 or newer, and this is ${process.version}`
-    throw new CommandError(exitCodes.failure, message, { cause })
-  }
 }

@@ -1,3 +1,4 @@
+import { FleetError } from '@helix-agents/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SampleFleet, TOKEN, URL_OF_FLEET } from './sample-fleet.ts'
 
@@ -269,6 +270,18 @@ describe('a ledger', () => {
     })
     const { code } = await sample.host.run(['fleet', 'stats', '--db', 'fleet.db'])
     expect([code, writes]).toEqual([0, []])
+  })
+  it.each([
+    ['unavailable', 3],
+    ['schema-version', 3],
+    ['corrupt', 1],
+  ] as const)('that fails as %s ends with %i and says so, closed', async (code, exitCode) => {
+    sample.store.list = async () => Promise.reject(new FleetError(code, 'no', { hint: 'Wait.' }))
+    const ended = await sample.host.run(['fleet', 'stats', '--db', 'fleet.db'])
+    expect(ended).toMatchObject({ code: exitCode, out: '' })
+    expect(ended.err).toContain(`fleet.db: no (${code})\n`)
+    expect(ended.err).toContain('Wait.\n')
+    expect(sample.host.closed).toBe(1)
   })
   it.each([['logs', 'sb-1'], ['terminate', 'sb-1'], ['cleanup'], ['emergency'], ['reconcile']])(
     'is not enough to %s',
