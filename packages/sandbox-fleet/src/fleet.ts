@@ -2,8 +2,8 @@ import { Admission } from './admission/admission.ts'
 import {
   type Alert,
   type AlertPolicyInput,
-  alertPolicySchema,
   type AlertSink,
+  parseAlertPolicy,
 } from './alerts/alert.ts'
 import { type AlertContext, evaluateAlerts } from './alerts/evaluate-alerts.ts'
 import { diagnose } from './detect/diagnose.ts'
@@ -57,7 +57,7 @@ export class Fleet {
   constructor(options: FleetOptions) {
     this.#context = createFleetContext(options)
     this.admission = new Admission(this.#context)
-    const policy = alertPolicySchema.parse(options.alerts ?? {})
+    const policy = parseAlertPolicy(options.alerts ?? {}, this.#context.policy)
     this.#alerts = { fleet: this.#context, policy, sinks: options.alertSinks ?? [] }
   }
 

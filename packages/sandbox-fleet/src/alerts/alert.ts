@@ -1,5 +1,6 @@
-import type { JsonValue } from '@helix-agents/core'
+import { FleetError, type JsonValue } from '@helix-agents/core'
 import * as z from 'zod'
+import type { FleetPolicy } from '../safety/fleet-policy.ts'
 
 /**
  * `sandbox_timeout_high`: too many operations take too long. `sandbox_leak_detected`: too many
@@ -45,10 +46,11 @@ export const alertPolicySchema = z.strictObject({
   timeoutWindowMs: msSchema.default(15 * 60_000),
   /** if there are so many. */
   timeoutLeastExecutions: z.int().positive().default(20),
-  /** Active sandboxes. */
+  /** Active sandboxes. Default: at most one less than `maxConcurrentSandboxes`. */
   leakActive: z.int().nonnegative().default(20),
+  /** Default: at most three quarters of `leakActive`. */
   leakActiveClear: z.int().nonnegative().default(15),
-  /** More than this for so long is to be passed on. */
+  /** More than this for so long is to be passed on. Default: at most one less than there may be. */
   escalateActive: z.int().nonnegative().default(50),
   escalateAfterMs: msSchema.default(30 * 60_000),
   /** Passes missed. */
@@ -63,6 +65,50 @@ export const alertPolicySchema = z.strictObject({
 
 export type AlertPolicyInput = z.input<typeof alertPolicySchema>
 export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
+
+/**
+ * Numbers that are not given follow from those that are, and from the capacity: a fleet whose
+ * places are all taken can always be told.
+ * @throws {FleetError} `config-invalid`, naming each field.
+ */
+export function parseAlertPolicy(
+  input: AlertPolicyInput,
+  { maxConcurrentSandboxes }: Pick<FleetPolicy, 'maxConcurrentSandboxes'>,
+): AlertPolicy {
+  const result = alertPolicySchema.safeParse(input)
+  if (!result.success) throw unusable(result.error)
+  const defaults = result.data
+  const belowFull = maxConcurrentSandboxes - 1
+  const leakActive = input.leakActive ?? Math.min(defaults.leakActive, belowFull)
+  const policy: AlertPolicy = {
+    ...defaults,
+    timeoutRatioClear:
+      input.timeoutRatioClear ?? Math.min(defaults.timeoutRatioClear, defaults.timeoutRatio),
+    leakActive,
+    leakActiveClear:
+      input.leakActiveClear ?? Math.min(defaults.leakActiveClear, Math.floor(leakActive * 0.75)),
+    escalateActive:
+      input.escalateActive ?? Math.max(leakActive, Math.min(defaults.escalateActive, belowFull)),
+  }
+  assertOrdered(policy, 'leakActiveClear', 'leakActive')
+  assertOrdered(policy, 'timeoutRatioClear', 'timeoutRatio')
+  return policy
+}
+
+/** An alert that ends above where it begins would do both at once. */
+function assertOrdered(
+  policy: AlertPolicy,
+  end: 'leakActiveClear' | 'timeoutRatioClear',
+  begin: 'leakActive' | 'timeoutRatio',
+): void {
+  if (policy[end] <= policy[begin]) return
+  throw new FleetError('config-invalid', `the alerts of the fleet: ${end} is above ${begin}`)
+}
+
+function unusable(error: z.ZodError): FleetError {
+  const fields = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return new FleetError('config-invalid', `the alerts of the fleet: ${fields.join('; ')}`)
+}
 
 const storedSchema = z.object({
   isFiring: z.boolean(),

@@ -127,7 +127,8 @@ function timeoutRule({ policy }: AlertContext, { usage }: FleetStats): Rule {
     message: `${timeouts} of ${executions} operations took too long`,
     measure: {
       isBad: ratio > policy.timeoutRatio,
-      isGood: ratio < policy.timeoutRatioClear,
+      // None at all ends it, whatever the limit is.
+      isGood: ratio === 0 || ratio < policy.timeoutRatioClear,
       isSevere: false,
     },
   }

@@ -4,72 +4,29 @@ import {
   type Alert,
   analyticsSink,
   Fleet,
+  type FleetPolicyInput,
   logAlertSink,
   MemoryFleetStore,
   meterEventSink,
   toPrometheusText,
   webhookAlertSink,
 } from '@helix-agents/sandbox-fleet'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { stepAlert } from '../../src/alerts/step-alert.ts'
 import { FakeDriver, given } from '../fleet-harness.ts'
 import { codeOf } from '../store/store-samples.ts'
 
 const MINUTE_MS = 60_000
-const times = { forMs: 100, clearForMs: 50, escalateAfterMs: 1000 }
-const bad = { isBad: true, isGood: false, isSevere: false }
-const between = { isBad: false, isGood: false, isSevere: false }
-const good = { isBad: false, isGood: true, isSevere: false }
-
 const refuse = (): Promise<never> => Promise.reject(new Error('a write'))
 
-describe('hysteresis', () => {
-  test('begins when it lasts, ends when it is over for a while, and tells each once', () => {
-    const steps = [
-      [bad, 0, undefined],
-      [bad, 99, undefined],
-      [good, 99, undefined],
-      [bad, 100, undefined],
-      [bad, 200, 'firing'],
-      [bad, 300, undefined],
-      [good, 310, undefined],
-      [between, 340, undefined],
-      [good, 350, undefined],
-      [good, 400, 'resolved'],
-      [good, 500, undefined],
-    ] as const
-    let state: Parameters<typeof stepAlert>[0] = { isFiring: false }
-    for (const [measure, now, expected] of steps) {
-      const step = stepAlert(state, measure, times, now)
-      expect([now, step.tell]).toEqual([now, expected])
-      state = step.state
-    }
-  })
+/** So many places that the number of the runbook, 20, is the limit. */
+const roomy = { maxConcurrentSandboxes: 100 }
 
-  test('a value that swings around the limit tells nothing more', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(bad, between), { minLength: 5 }), (measures) => {
-        let state: Parameters<typeof stepAlert>[0] = { isFiring: true, since: 0 }
-        const told = measures.map((measure, n) => {
-          const step = stepAlert(state, measure, times, n * 1000)
-          state = step.state
-          return step.tell
-        })
-        expect(told.filter((what) => what !== undefined)).toEqual([])
-      }),
-    )
-  })
+interface AlertSetup {
+  readonly sinks?: readonly { send: (alert: Alert) => void }[]
+  readonly policy?: FleetPolicyInput
+}
 
-  test('is passed on once when it is severe and lasts', () => {
-    const severe = { ...bad, isSevere: true }
-    const first = stepAlert({ isFiring: true, since: 0 }, severe, times, 1000)
-    expect(first.tell).toBe('escalate')
-    expect(stepAlert(first.state, severe, times, 2000).tell).toBeUndefined()
-  })
-})
-
-function setupAlerts(sinks: readonly { send: (alert: Alert) => void }[] = []) {
+function setupAlerts({ policy = roomy, sinks = [] }: AlertSetup = {}) {
   const clock = new ManualClock(1_700_000_000_000)
   const store = new MemoryFleetStore()
   const driver = new FakeDriver()
@@ -82,6 +39,7 @@ function setupAlerts(sinks: readonly { send: (alert: Alert) => void }[] = []) {
     environment: 'test',
     clock,
     logger,
+    policy,
     alertSinks: [...sinks, recording],
   })
   return { clock, store, driver, logger, fleet, told }
@@ -107,6 +65,28 @@ describe('the alerts of a fleet', () => {
     await clock.advance(5 * MINUTE_MS)
     await fleet.alerts()
     expect(told).toEqual(['sandbox_leak_detected firing', 'sandbox_leak_detected resolved'])
+  })
+
+  test('a fleet of the default size that stays full is told, and passed on', async () => {
+    const parts = setupAlerts({ policy: {} })
+    const { clock, fleet, told } = parts
+    for (let n = 0; n < 9; n += 1) await given(parts, `a${n}`, { idleMs: 0 })
+    await fleet.alerts()
+    await clock.advance(5 * MINUTE_MS)
+    expect(await fleet.alerts()).toEqual([])
+    const open = (id: string) => fleet.admission.open({ id, provider: 'fake' }, async () => {})
+    const lease = await open('last')
+    expect(await codeOf(open('one-too-many'))).toBe('capacity-exhausted')
+    await fleet.alerts()
+    await clock.advance(5 * MINUTE_MS)
+    expect(await fleet.alerts()).toMatchObject([
+      { name: 'sandbox_leak_detected', value: 10, threshold: 9, escalate: false },
+    ])
+    await clock.advance(25 * MINUTE_MS)
+    const firing = await fleet.alerts()
+    expect(firing.find(({ name }) => name === 'sandbox_leak_detected')?.escalate).toBe(true)
+    expect(told.filter((text) => text === 'sandbox_leak_detected firing')).toHaveLength(2)
+    await lease.release()
   })
 
   test('looks of one process at once tell once, and a look that changes nothing writes nothing', async () => {
@@ -166,7 +146,7 @@ describe('the alerts of a fleet', () => {
         throw new Error('down')
       },
     }
-    const { clock, fleet, logger, told } = setupAlerts([broken])
+    const { clock, fleet, logger, told } = setupAlerts({ sinks: [broken] })
     await fleet.alerts()
     await clock.advance(16 * MINUTE_MS)
     await fleet.alerts()

@@ -16,6 +16,9 @@ interface LedgerChoice {
   readonly environment: string | undefined
 }
 
+/** A ledger does not say how many its deployment allows: alerts are not to be derived from it. */
+const UNKNOWN_CAPACITY = { maxConcurrentSandboxes: Number.MAX_SAFE_INTEGER }
+
 const HERE = new URL('http://localhost')
 
 /** @throws {CommandError} when the ledger cannot be read. */
@@ -29,7 +32,13 @@ export async function openLedgerClient(
     const store = readOnlyStore(ledger.store)
     const label = environment ?? (await newestEnvironment(ledger))
     const { clock } = host
-    const fleet = new Fleet({ store, drivers: [], environment: label, clock })
+    const fleet = new Fleet({
+      store,
+      drivers: [],
+      environment: label,
+      clock,
+      policy: UNKNOWN_CAPACITY,
+    })
     const adminToken = crypto.randomUUID()
     const app = createFleetApp({ fleet, adminToken, clock })
     const headers = { authorization: `Bearer ${adminToken}` }
