@@ -28,6 +28,8 @@ export async function applyAction(
   const { context } = pass
   const driver = context.drivers.get(action.provider)
   if (driver === undefined) return 'changed'
+  // Looks take time as well.
+  await pass.lease.keep()
   try {
     const record = await context.store.get(action.id)
     if (action.kind === 'end-orphan') {

@@ -4,63 +4,92 @@ import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { SandboxRecord, SandboxStatus } from '../ledger/sandbox-record.ts'
+import type { FleetPage } from '../store/fleet-store.ts'
+import type { ReconcileCursors, ReconcilePage } from './reconcile-cursors.ts'
 import type { ReconcileAction, RefusedListing } from './reconcile-report.ts'
 
-const PAGE = 200
+/** So few that a pass always gets on, also when each of them takes the longest time there is. */
+const PAGE = 50
 const ALIVE: readonly SandboxStatus[] = ['provisioning', 'running', 'failed']
 
 export interface ReconcilePlan {
   readonly actions: readonly ReconcileAction[]
   readonly refused: readonly RefusedListing[]
   readonly skipped: number
+  /** What was read of the ledger, by provider and in order. */
+  readonly pages: readonly ReconcilePage[]
 }
 
-interface DriverPlan {
-  readonly actions: readonly ReconcileAction[]
-  readonly refused?: RefusedListing
-  readonly skipped: number
+/** One provider, and where its part of the ledger is gone on with. */
+interface Section {
+  readonly driver: GuardedDriver
+  readonly cursor: string | undefined
+  readonly keepLease: () => Promise<unknown>
 }
 
-/** Compares the ledger with what each provider has. Changes nothing. */
-export async function planReconcile(context: FleetContext): Promise<ReconcilePlan> {
-  const plans: DriverPlan[] = []
+export interface PlanOptions {
+  /** Where each provider is gone on with. */
+  readonly cursors: ReconcileCursors
+  /** Called again and again, since a plan of many takes long. */
+  readonly keepLease: () => Promise<unknown>
+}
+
+/**
+ * Compares the ledger with what each provider has, of each as many records as a pass may examine.
+ * Changes nothing.
+ */
+export async function planReconcile(
+  context: FleetContext,
+  { cursors, keepLease }: PlanOptions,
+): Promise<ReconcilePlan> {
+  const plans: ReconcilePlan[] = []
   for (const driver of context.drivers.values()) {
-    plans.push(driver.canList ? await compare(context, driver) : await check(context, driver))
+    const { provider } = driver
+    const cursor = Object.hasOwn(cursors, provider) ? cursors[provider] : undefined
+    const section = { driver, cursor, keepLease }
+    plans.push(driver.canList ? await compare(context, section) : await check(context, section))
   }
   return {
     actions: plans.flatMap(({ actions }) => actions),
-    refused: plans.flatMap(({ refused }) => refused ?? []),
+    refused: plans.flatMap(({ refused }) => refused),
     skipped: plans.reduce((sum, { skipped }) => sum + skipped, 0),
+    pages: plans.flatMap(({ pages }) => pages),
   }
 }
 
 /** A provider that cannot list is asked about each sandbox of the ledger, when the plan is applied. */
-async function check(context: FleetContext, driver: GuardedDriver): Promise<DriverPlan> {
-  const actions: ReconcileAction[] = []
-  await eachAlive(context, driver.provider, (record) => actions.push(healOf(record)))
-  return { actions, skipped: 0 }
+async function check(context: FleetContext, section: Section): Promise<ReconcilePlan> {
+  const pages = await readPages(context, section, () => true)
+  return { actions: pages.flatMap(({ actions }) => actions), refused: [], skipped: 0, pages }
 }
 
-async function compare(context: FleetContext, driver: GuardedDriver): Promise<DriverPlan> {
+async function compare(context: FleetContext, section: Section): Promise<ReconcilePlan> {
+  const { cursor, driver, keepLease } = section
+  const { provider } = driver
   const startedAt = context.clock.now()
   const listed = await readListing(context, driver)
-  if ('because' in listed) return { actions: [], refused: listed, skipped: 0 }
-  const actions: ReconcileAction[] = []
+  if ('because' in listed) {
+    const place = cursor === undefined ? {} : { from: cursor, next: cursor }
+    const pages = [{ provider, actions: [], ...place }]
+    return { actions: [], refused: [listed], skipped: 0, pages }
+  }
+  // Whatever was changed meanwhile may be newer than the list.
+  const isMissing = ({ id, statusSince }: SandboxRecord): boolean =>
+    !listed.has(id) && statusSince < startedAt
+  const pages = await readPages(context, section, isMissing)
+  const actions = pages.flatMap((page) => page.actions)
   let skipped = 0
-  await eachAlive(context, driver.provider, (record) => {
-    // Whatever was changed meanwhile may be newer than the list.
-    if (!listed.has(record.id) && record.statusSince < startedAt) actions.push(healOf(record))
-  })
   for (const sandbox of listed.values()) {
     if (!context.rules.hasValidId(sandbox.id)) {
       skipped += 1
       continue
     }
-    const action = await judgeListed(context, driver.provider, sandbox)
+    await keepLease()
+    const action = await judgeListed(context, provider, sandbox)
     if (action === 'unreadable') skipped += 1
     else if (action !== undefined) actions.push(action)
   }
-  return { actions, skipped }
+  return { actions, refused: [], skipped, pages }
 }
 
 async function readListing(
@@ -117,26 +146,47 @@ function healOf({ id, provider, status }: SandboxRecord): ReconcileAction {
   return { kind: 'heal-record', id, provider, status }
 }
 
-async function eachAlive(
+/** The next records of a provider, up to the limit of a pass: those that look lost are to be healed. */
+async function readPages(
   context: FleetContext,
-  provider: string,
-  visit: (record: SandboxRecord) => void,
-): Promise<void> {
-  const { environment, policy, rules, store } = context
+  { cursor, driver: { provider }, keepLease }: Section,
+  isLost: (record: SandboxRecord) => boolean,
+): Promise<readonly ReconcilePage[]> {
+  const { policy, rules } = context
+  const pages: ReconcilePage[] = []
   let examined = 0
-  let cursor: string | undefined
+  let from = cursor
   do {
-    const page = await store.list({
+    await keepLease()
+    const { nextCursor, records, unreadable } = await readPage(context, provider, from)
+    const actions = records
+      .filter(({ createdAt }) => rules.isPastGrace(createdAt, ruleContext(context)))
+      .filter(isLost)
+      .map(healOf)
+    pages.push({
       provider,
-      environment,
-      status: ALIVE,
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
+      actions,
+      ...(from !== undefined && { from }),
+      ...(nextCursor !== undefined && { next: nextCursor }),
     })
-    for (const record of page.records) {
-      if (rules.isPastGrace(record.createdAt, ruleContext(context))) visit(record)
-    }
-    examined += page.records.length
-    cursor = page.nextCursor
-  } while (cursor !== undefined && examined < policy.maxExaminedPerPass)
+    examined += records.length + unreadable
+    from = nextCursor
+  } while (from !== undefined && examined < policy.maxExaminedPerPass)
+  return pages
+}
+
+/** A cursor of another release is none: the round begins anew instead of failing for ever. */
+async function readPage(
+  { environment, store }: FleetContext,
+  provider: string,
+  cursor: string | undefined,
+): Promise<FleetPage> {
+  const query = { provider, environment, status: ALIVE, limit: PAGE }
+  if (cursor === undefined) return store.list(query)
+  try {
+    return await store.list({ ...query, cursor })
+  } catch (error) {
+    if (!FleetError.isInstance(error) || error.code !== 'invalid-query') throw error
+    return store.list(query)
+  }
 }

@@ -8,6 +8,12 @@ import { inParallel } from '../sweep/in-parallel.ts'
 import { SweepLease } from '../sweep/sweep-lease.ts'
 import { applyAction, type ReconcilePass } from './apply-action.ts'
 import { planReconcile, type ReconcilePlan } from './plan-reconcile.ts'
+import {
+  cursorsAfter,
+  readCursors,
+  type ReconcileCursors,
+  writeCursors,
+} from './reconcile-cursors.ts'
 import type { ReconcileAction, ReconcileOutcome, ReconcileReport } from './reconcile-report.ts'
 
 export interface ReconcileOptions {
@@ -15,7 +21,7 @@ export interface ReconcileOptions {
   readonly dryRun?: boolean
 }
 
-const NOTHING_FOUND: ReconcilePlan = { actions: [], refused: [], skipped: 0 }
+const NOTHING_FOUND: ReconcilePlan = { actions: [], refused: [], skipped: 0, pages: [] }
 
 interface Progress {
   readonly isDryRun: boolean
@@ -46,20 +52,39 @@ export async function runReconcile(
 
 async function run(context: FleetContext, progress: Progress): Promise<PassOutcome> {
   if (progress.isDryRun) {
-    progress.plan = await planReconcile(context)
-    return 'completed'
+    const plan = await planReconcile(context, {
+      cursors: await readCursors(context),
+      keepLease: nothing,
+    })
+    progress.plan = plan
+    return hasMore(cursorsAfter(plan.pages, () => true)) ? 'more' : 'completed'
   }
   const passId = `${progress.startedAt.toString(36)}-${context.random().toString(36).slice(2, 10)}`
   const lease = await SweepLease.acquire(context, passId)
   if (lease === undefined) return 'lease-held'
   try {
-    progress.plan = await planReconcile(context)
+    const before = await readCursors(context)
+    const plan = await planReconcile(context, { cursors: before, keepLease: () => lease.keep() })
+    progress.plan = plan
     const outcome = await apply(context, progress, { context, lease, taken: 0 })
+    const isDone = (action: ReconcileAction) => progress.outcomes.get(action) !== 'over-budget'
+    const next = cursorsAfter(plan.pages, isDone)
+    // Only now: a pass that ends before is done again.
+    await lease.keep()
+    if (hasMore(before) || hasMore(next)) await writeCursors(context, next)
+    if (outcome === 'more' || hasMore(next)) return 'more'
+    // What is left of a round does not wait for its hour.
     await noteHeartbeat(context, { reconcileAt: context.clock.now() })
     return outcome
   } finally {
     await lease.release()
   }
+}
+
+const nothing = async (): Promise<void> => {}
+
+function hasMore(cursors: ReconcileCursors): boolean {
+  return Object.keys(cursors).length > 0
 }
 
 async function apply(
