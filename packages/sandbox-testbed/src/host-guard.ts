@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import { workerdChildren } from './workerd-children.ts'
 
 /**
  * Reads process ids until the end of its input, which is the end of this process however it comes,
@@ -66,19 +66,4 @@ export class HostGuard {
       this.#input.write(`${pid}\n`)
     }
   }
-}
-
-/** The workerd processes that this process started. */
-function workerdChildren(): string[] {
-  return readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false
-    try {
-      const status = readFileSync(`/proc/${name}/status`, 'utf8')
-      const isChild = status.includes(`\nPPid:\t${process.pid}\n`)
-      return isChild && status.startsWith('Name:\tworkerd')
-    } catch {
-      // Ended meanwhile.
-      return false
-    }
-  })
 }

@@ -9,6 +9,8 @@ import { SandboxTestbedError } from './testbed-error.ts'
 const NAME = /^helix-testbed-(?<pid>\d+)-/
 /** The longest path of a socket that Linux takes. */
 const SOCKET_PATH_BYTES = 107
+/** The deepest socket of a test bed, that of a container. */
+const DEEPEST_SOCKET = 'disks/0123456789ab.sock'
 /** What `mkdtemp` adds. */
 const RANDOM_CHARACTERS = 6
 
@@ -63,7 +65,7 @@ function problemOf(parent: string): string | undefined {
     return String(error)
   }
   const name = `helix-testbed-${process.pid}-${'X'.repeat(RANDOM_CHARACTERS)}`
-  const bytes = Buffer.byteLength(socketPathIn(join(parent, name)))
+  const bytes = Buffer.byteLength(join(parent, name, DEEPEST_SOCKET))
   if (bytes > SOCKET_PATH_BYTES) {
     return `a socket in it would have a path of ${bytes} bytes, the system takes ${SOCKET_PATH_BYTES}`
   }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { FaultSet } from '../faults/fault-set.ts'
 import type { Image } from '../root/image.ts'
 import type { ContainerLimits, Isolation } from '../root/mount-plan.ts'
-import { createPrivateRoot, removeTree } from '../root/private-root.ts'
+import { createPrivateRoot, removeRoot } from '../root/private-root.ts'
 import { Container } from './container.ts'
 import { isContainerOf } from './container-name.ts'
 import { Network } from './network.ts'
+import type { PeerTest } from './own-peers.ts'
 import { Sidecar } from './sidecar.ts'
 
 const SIDECAR_SUFFIX = '-proxy'
@@ -18,6 +19,8 @@ export interface StoreSettings {
   readonly limits: ContainerLimits
   readonly faults: FaultSet
   readonly serverVersion: string
+  /** Whom sidecars serve. */
+  readonly isOwnPeer: PeerTest
   /** Folder on the host for the disks of containers. */
   readonly directory: string
 }
@@ -62,7 +65,7 @@ export class ContainerStore {
   create(name: string, env: readonly string[]): Container {
     const id = randomBytes(32).toString('hex')
     const { directory, image, limits } = this.settings
-    const root = createPrivateRoot({ directory: join(directory, id.slice(0, 16)), image, limits })
+    const root = createPrivateRoot({ directory: join(directory, id.slice(0, 12)), image, limits })
     const container = new Container(this.settings, { name, id, root, env })
     this.containers.set(name, container)
     void container.exited.then(() =>
@@ -76,6 +79,7 @@ export class ContainerStore {
     const sidecar = new Sidecar({
       container: () => this.containers.get(app),
       network: () => new Network(this.settings.faults, app),
+      isOwnPeer: this.settings.isOwnPeer,
     })
     const record = { id: randomBytes(32).toString('hex'), sidecar }
     this.sidecars.set(name, record)
@@ -89,7 +93,7 @@ export class ContainerStore {
       container.end(137)
       await container.exited
     }
-    const removal = removeTree(container.root.directory)
+    const removal = removeRoot(container.root)
     this.#removals.add(removal)
     await removal.finally(() => this.#removals.delete(removal))
     container.markRemoved()

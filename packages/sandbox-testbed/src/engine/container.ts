@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import type { FaultSet } from '../faults/fault-set.ts'
-import { NODE_PATH, SERVER_PATH } from '../root/image.ts'
-import type { Isolation, PrivateRoot } from '../root/mount-plan.ts'
+import { NODE_PATH, SERVER_PATH, SOCKET_PATH } from '../root/image.ts'
+import { type Isolation, type PrivateRoot, socketOf } from '../root/mount-plan.ts'
 import { killInside, spawnInside } from '../root/spawn-inside.ts'
-import { findFreePort } from './free-port.ts'
 import { OutputTail } from './output-tail.ts'
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -34,8 +34,6 @@ export class Container {
   readonly output = new OutputTail()
   state: ContainerState = 'created'
   exitCode = 0
-  /** Port on the loopback of the host that stands for the server's port; 0 before the start. */
-  port = 0
   /** What the platform says when it has no instance for this container. */
   refusal: string | undefined
   readonly #host: ContainerHost
@@ -44,6 +42,7 @@ export class Container {
   readonly #exited = Promise.withResolvers<number>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #process: ChildProcess | undefined
+  #socket: string | undefined
 
   constructor(host: ContainerHost, created: NewContainer) {
     this.#host = host
@@ -74,8 +73,16 @@ export class Container {
     return this.#process?.pid
   }
 
-  async start(): Promise<void> {
-    this.port = await findFreePort()
+  /**
+   * The socket of the server, on the host; undefined while nobody listens. It is moved out of the
+   * root at the first look: nothing inside can remove it then, and no other container sees it.
+   */
+  serverSocket(): string | undefined {
+    this.#socket ??= takeSocket(this.root)
+    return this.#socket
+  }
+
+  start(): void {
     this.state = 'running'
     const { faults } = this.#host
     const full = faults.take('capacity', this.name)
@@ -135,7 +142,7 @@ export class Container {
       HOME: '/root',
       HOSTNAME: 'sandbox',
       ...Object.fromEntries(pairs),
-      HELIX_TESTBED_PORT: String(this.port),
+      HELIX_TESTBED_SOCKET: SOCKET_PATH,
       HELIX_TESTBED_SERVER_VERSION: this.#host.serverVersion,
     }
   }
@@ -166,6 +173,17 @@ export interface NewContainer {
   readonly root: PrivateRoot
   /** `NAME=value` lines. */
   readonly env: readonly string[]
+}
+
+function takeSocket({ directory }: PrivateRoot): string | undefined {
+  try {
+    const socketPath = socketOf(directory)
+    renameSync(join(directory, SOCKET_PATH), socketPath)
+    return socketPath
+  } catch {
+    // Not there yet.
+    return undefined
+  }
 }
 
 function firstChild(pid: number | undefined): number | undefined {

@@ -120,7 +120,7 @@ async function start({ store, reference }: Call): Promise<Answer> {
   const container = store.find(reference)
   if (container === undefined) return missing(reference)
   if (container.state === 'running') return { status: 304 }
-  await container.start()
+  container.start()
   return DONE
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { answerCall } from './docker-api.ts'
 import { ContainerStore, type StoreSettings } from './container-store.ts'
 import { failure, writeAnswer } from './http-answer.ts'
+import { createPeerTest } from './own-peers.ts'
 
 /** A container engine of our own, on a unix socket. */
 export interface LocalEngine {
@@ -12,7 +13,7 @@ export interface LocalEngine {
   readonly stop: () => Promise<void>
 }
 
-export interface LocalEngineSettings extends StoreSettings {
+export interface LocalEngineSettings extends Omit<StoreSettings, 'isOwnPeer'> {
   readonly socketPath: string
   /** Gets one line for each request. */
   readonly log?: (line: string) => void
@@ -20,7 +21,7 @@ export interface LocalEngineSettings extends StoreSettings {
 
 /** Starts an engine that speaks the part of the Docker Engine API that workerd calls. */
 export async function startLocalEngine(settings: LocalEngineSettings): Promise<LocalEngine> {
-  const store = new ContainerStore(settings)
+  const store = new ContainerStore({ ...settings, isOwnPeer: await createPeerTest() })
   const server = createServer((request, response) => {
     void serve(store, request, response).then((status) =>
       settings.log?.(`${request.method} ${request.url} ${status}`),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Network } from './network.ts'
@@ -7,7 +8,8 @@ import { relayMessages } from './relay-messages.ts'
 
 /** Where the connections of one container lead, looked up for each. */
 export interface RelayTarget {
-  readonly port: number
+  /** Socket of the server; undefined when it has gone. */
+  readonly socketPath: string | undefined
   readonly network: Network
 }
 
@@ -21,31 +23,49 @@ export function createRelay(target: () => RelayTarget): Server {
   server.keepAliveTimeout = 0
   server.requestTimeout = 0
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { port, network } = target()
-    const url = `ws://127.0.0.1:${port}${incoming.url ?? '/'}`
-    const container = new WebSocket(url, { perMessageDeflate: false, headers: passedOn(incoming) })
-    socket.on('error', () => container.terminate())
-    container.on('error', () => socket.destroy())
-    container.once('unexpected-response', (_, response) => {
-      socket.end(`HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n\r\n`)
-    })
-    container.once('open', () => {
-      container.pause()
-      sockets.handleUpgrade(incoming, socket, head, (worker) => {
-        relayMessages({ worker, container, network })
-      })
-    })
+    relayUpgrade(target(), sockets, { incoming, socket, head })
   })
   return server
 }
 
+interface Upgrade {
+  readonly incoming: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+function relayUpgrade(
+  { socketPath, network }: RelayTarget,
+  sockets: WebSocketServer,
+  { incoming, socket, head }: Upgrade,
+): void {
+  if (socketPath === undefined) return void socket.destroy()
+  const container = new WebSocket(`ws://container${incoming.url ?? '/'}`, {
+    perMessageDeflate: false,
+    headers: passedOn(incoming),
+    createConnection: () => connect(socketPath),
+  })
+  socket.on('error', () => container.terminate())
+  container.on('error', () => socket.destroy())
+  container.once('unexpected-response', (_, response) => {
+    socket.end(`HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n\r\n`)
+  })
+  container.once('open', () => {
+    container.pause()
+    sockets.handleUpgrade(incoming, socket, head, (worker) => {
+      relayMessages({ worker, container, network })
+    })
+  })
+}
+
 function relayRequest(
-  { port, network }: RelayTarget,
+  { socketPath, network }: RelayTarget,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
+  if (socketPath === undefined) return void outgoing.destroy()
   const { method, url, headers } = incoming
-  const forwarded = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+  const forwarded = request({ socketPath, method, path: url, headers }, (answer) => {
     network.deliver('from-container', () => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(outgoing)

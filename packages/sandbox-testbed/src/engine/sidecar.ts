@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type Socket } from 'node:net'
 import type { Container } from './container.ts'
 import type { Network } from './network.ts'
+import type { PeerTest } from './own-peers.ts'
 import { createRelay } from './relay.ts'
 
 /** Port that the container server listens on in the image. */
@@ -10,10 +11,11 @@ const SERVER_PORT = 3000
 /** workerd reads a certificate for outbound interception, which this engine does not offer. */
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n'
 
-/** Which container a sidecar leads to at the moment, and through which network. */
+/** Which container a sidecar leads to at the moment, through which network, and for whom. */
 export interface SidecarTarget {
   container(): Container | undefined
   readonly network: () => Network
+  readonly isOwnPeer: PeerTest
 }
 
 /** The networking sidecar of one sandbox: the way of workerd to the ports of a container. */
@@ -27,7 +29,7 @@ export class Sidecar {
     this.#target = target
     this.#server = createServer(answer)
     this.#relay = createRelay(() => ({
-      port: target.container()?.port ?? 0,
+      socketPath: target.container()?.serverSocket(),
       network: target.network(),
     }))
     this.#server.on('connect', (request: IncomingMessage, socket: Socket) => {
@@ -56,20 +58,23 @@ export class Sidecar {
   }
 
   #connect(request: IncomingMessage, socket: Socket): void {
+    this.#track(socket)
     const wanted = Number(/:(?<port>\d+)$/.exec(request.url ?? '')?.groups?.port)
     const container = this.#target.container()
-    const port = wanted === SERVER_PORT ? container?.port : wanted
-    socket.on('error', () => socket.destroy())
-    if (container?.state !== 'running' || !port) return refuse(socket)
+    // A container may not command another one: the loopback is the same for all.
+    if (!this.#target.isOwnPeer(socket)) return refuse(socket, '403 Forbidden')
+    if (container?.state !== 'running' || !wanted) return refuse(socket)
     if (container.refusal !== undefined) {
       return refuse(socket, '503 Service Unavailable', container.refusal)
     }
-    this.#track(socket)
-    const probe = connect(port, '127.0.0.1')
-    probe.once('error', () => refuse(socket))
-    probe.once('connect', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      if (wanted !== SERVER_PORT) return pipeBoth(socket, probe)
+    if (wanted === SERVER_PORT) this.#leadToServer(container, socket)
+    else tunnel(socket, connect(wanted, '127.0.0.1'), pipeBoth)
+  }
+
+  #leadToServer(container: Container, socket: Socket): void {
+    const socketPath = container.serverSocket()
+    if (socketPath === undefined) return refuse(socket)
+    tunnel(socket, connect(socketPath), (_, probe) => {
       probe.destroy()
       this.#relay.emit('connection', socket)
     })
@@ -77,16 +82,32 @@ export class Sidecar {
 
   #track(socket: Socket): void {
     this.#sockets.add(socket)
+    socket.on('error', () => socket.destroy())
     socket.once('close', () => this.#sockets.delete(socket))
   }
+}
+
+/** Goes on when the other end accepted; else workerd is told that nobody listens. */
+function tunnel(
+  socket: Socket,
+  origin: Socket,
+  goOn: (socket: Socket, origin: Socket) => void,
+): void {
+  origin.once('error', () => refuse(socket))
+  origin.once('connect', () => {
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    goOn(socket, origin)
+  })
 }
 
 /** workerd takes 400 for a port that nobody listens on, and asks again; others it reports. */
 function refuse(socket: Socket, status = '400 Bad Request', reason = ''): void {
   const length = Buffer.byteLength(reason)
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${reason}`,
   )
+  // Its end must not depend on the one that was refused.
+  socket.destroySoon()
 }
 
 function pipeBoth(one: Socket, other: Socket): void {

@@ -7,6 +7,8 @@ import { findPython } from './python.ts'
 
 /** Where a container finds the container server. */
 export const SERVER_PATH = '/opt/testbed/server.mjs'
+/** Where the container server listens; the engine takes the socket out as soon as it is there. */
+export const SOCKET_PATH = '/opt/testbed/server.sock'
 /** Where a container finds Node. */
 export const NODE_PATH = '/usr/local/bin/node'
 /** The host's `/usr` as it is; the program folders of a container link into it. */

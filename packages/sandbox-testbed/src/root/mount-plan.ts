@@ -24,6 +24,11 @@ export interface PrivateRoot {
   readonly hostUser?: number
 }
 
+/** Where the socket of a container server is moved to, beside the root with this directory. */
+export function socketOf(directory: string): string {
+  return `${directory}.sock`
+}
+
 /** A command line for the host. */
 export interface HostCommand {
   readonly file: string

@@ -4,7 +4,7 @@ import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRoot } from './bubblewrap.ts'
 import type { Image } from './image.ts'
-import type { ContainerLimits, PrivateRoot } from './mount-plan.ts'
+import { type ContainerLimits, type PrivateRoot, socketOf } from './mount-plan.ts'
 
 /** Mount points are among them: made by others, they would be closed to users. */
 const FOLDERS = [
@@ -61,6 +61,11 @@ export function createPrivateRoot({ directory, image, limits }: NewRoot): Privat
   const hostUser = FIRST_HOST_USER + Math.floor(Math.random() * HOST_USERS)
   giveTo(hostUser, directory)
   return { directory, mounts, limits, hostUser }
+}
+
+/** Removes the disk of a container, and the socket of its server. */
+export async function removeRoot({ directory }: PrivateRoot): Promise<void> {
+  await Promise.all([rm(socketOf(directory), { force: true }), removeTree(directory)])
 }
 
 /** With rights that do not depend on the umask of the process. */

@@ -3,14 +3,17 @@ import { UNSQUASHFS_SHIM } from './backup/unsquashfs-shim.ts'
 import { startContainerServer } from './container-server.ts'
 import { startIngress } from './ingress.ts'
 
+/** The port of the server in the image of the SDK. */
+const PORT = 3000
+
 const [mode, ...rest] = process.argv.slice(2)
 if (mode === 'unsquashfs') unpack(rest)
 else if (mode?.startsWith('--')) await carry([mode, ...rest])
 else await serve()
 
-/** The process inside a private root: serves on `HELIX_TESTBED_PORT` until SIGTERM. */
+/** The container: serves until SIGTERM, in a private root on the socket that it is told. */
 async function serve(): Promise<void> {
-  const server = await startContainerServer(Number(process.env.HELIX_TESTBED_PORT ?? '3000'))
+  const server = await startContainerServer(process.env.HELIX_TESTBED_SOCKET ?? PORT)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       server.close()

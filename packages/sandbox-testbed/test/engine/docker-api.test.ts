@@ -18,7 +18,7 @@ const skip = await reasonToSkip()
 const SERVER = `
   import { createServer } from 'node:http'
   createServer((_, response) => response.end(process.env.GREETING))
-    .listen(Number(process.env.HELIX_TESTBED_PORT), '127.0.0.1')
+    .listen(process.env.HELIX_TESTBED_SOCKET)
   process.on('SIGTERM', () => process.exit(7))`
 const NAME = `workerd-testbed-Sandbox-${'a'.repeat(64)}`
 

@@ -3,12 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { connect, failure } from './support/client.ts'
 import { ALONE, describeServer } from './support/fixture.ts'
-import { startPrivateServer } from './support/private-server.ts'
+import { startPrivateServer, statusOf } from './support/private-server.ts'
 
 describeServer('container server', (fixture) => {
   it('answers any request on / as ready', async () => {
-    const response = await fetch(`http://127.0.0.1:${fixture.server.port}/`)
-    expect(response.status).toBe(200)
+    expect(await statusOf(fixture.server.socketPath)).toBe(200)
   })
 
   it('answers ping and tells the version whose protocol it speaks', async () => {
@@ -23,7 +22,7 @@ describeServer('container server', (fixture) => {
   })
 
   it('ends the connection at a frame over 16 MiB and serves the next one', async () => {
-    const client = await connect(fixture.server.port)
+    const client = await connect(fixture.server.socketPath)
     const closed = once(client.socket, 'close')
     const call = client.root.files.writeFile('/workspace/big', 'x'.repeat(17 << 20), ALONE)
     await failure(call)
@@ -32,7 +31,7 @@ describeServer('container server', (fixture) => {
   })
 
   it('ends the connection instead of sending a reply over 32 MiB, with bounded memory', async () => {
-    const client = await connect(fixture.server.port)
+    const client = await connect(fixture.server.socketPath)
     const closed = once(client.socket, 'close')
     await failure(client.root.commands.execute('head -c 200000000 /dev/zero', ALONE))
     expect((await closed)[0]).toBe(1009)
@@ -55,7 +54,7 @@ describeServer('container server', (fixture) => {
 
   it('ends with all its children at SIGTERM', async () => {
     const server = await startPrivateServer()
-    const client = await connect(server.port)
+    const client = await connect(server.socketPath)
     const marker = `marker${process.pid}${Date.now()}`
     await client.root.processes.startProcess(`exec -a ${marker} sleep 1000`, 'session')
     const running = client.root.commands.execute(`exec -a ${marker} sleep 1000`, ALONE)

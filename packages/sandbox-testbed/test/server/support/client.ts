@@ -11,9 +11,9 @@ export interface Client {
   close(): void
 }
 
-/** Connects to a server on the loopback interface. */
-export async function connect(port: number): Promise<Client> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/rpc`, { perMessageDeflate: false })
+/** Connects to the socket of a server. */
+export async function connect(socketPath: string): Promise<Client> {
+  const socket = new WebSocket(`ws+unix:${socketPath}:/rpc`, { perMessageDeflate: false })
   await new Promise((resolve, reject) => {
     socket.once('open', resolve)
     socket.once('error', reject)

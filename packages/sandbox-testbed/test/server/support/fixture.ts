@@ -38,7 +38,7 @@ export function describeServer(
     } as Fixture
     beforeAll(async () => {
       fixture.server = await startPrivateServer()
-      fixture.client = await connect(fixture.server.port)
+      fixture.client = await connect(fixture.server.socketPath)
     })
     afterAll(async () => {
       fixture.client.close()

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { chmod, mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chooseIsolation, sandboxTestbedAvailability } from '../../../src/root/choose-isolation.ts'
-import { NODE_PATH, prepareImage, SERVER_PATH } from '../../../src/root/image.ts'
+import { NODE_PATH, prepareImage, SERVER_PATH, SOCKET_PATH } from '../../../src/root/image.ts'
 import { createPrivateRoot, removeTree } from '../../../src/root/private-root.ts'
 import { spawnInside } from '../../../src/root/spawn-inside.ts'
 import { provideServerFile } from '../../../src/server-bundle.ts'
@@ -19,7 +19,7 @@ const LIMITS = { processes: 512, fileBytes: 2 ** 31, memoryBytes: 2 ** 32 }
 
 /** A server in a root of its own, where `/workspace` may be destroyed. */
 export interface PrivateServer {
-  readonly port: number
+  readonly socketPath: string
   /** Resolves when the outermost process is gone. */
   readonly ended: Promise<unknown>
   /** Ends everything inside and removes the root. */
@@ -35,21 +35,21 @@ export async function startPrivateServer(): Promise<PrivateServer> {
   const image = prepareImage(join(directory, 'image'), serverFile)
   const root = createPrivateRoot({ directory: join(directory, 'root'), image, limits: LIMITS })
   const isolation = await chooseIsolation('auto')
-  const port = await freePort()
+  const socketPath = join(root.directory, SOCKET_PATH)
   const { child, stdout, stderr } = spawnInside(isolation.command(root, [NODE_PATH, SERVER_PATH]), {
     PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: '/root',
-    HELIX_TESTBED_PORT: String(port),
+    HELIX_TESTBED_SOCKET: SOCKET_PATH,
   })
   let said = ''
   for (const output of [stdout, stderr]) output.on('data', (text) => (said += String(text)))
   const ended = once(child, 'exit')
-  while (!(await answers(port))) {
+  while (!(await answers(socketPath))) {
     if (child.exitCode !== null) throw new Error(`the server ended: ${said}`)
     await sleep(20)
   }
   return {
-    port,
+    socketPath,
     ended,
     stop: async () => {
       child.kill('SIGKILL')
@@ -59,18 +59,20 @@ export async function startPrivateServer(): Promise<PrivateServer> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+/** Nobody tells when the server listens. */
+async function answers(socketPath: string): Promise<boolean> {
+  return (await statusOf(socketPath)) === 200
 }
 
-/** Nobody tells when the server listens. */
-async function answers(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
-  return response?.ok === true
+/** What a server answers on `/`; undefined while nobody listens. */
+export async function statusOf(socketPath: string): Promise<number | undefined> {
+  const sent = request({ socketPath, path: '/' }).end()
+  try {
+    const [answer]: IncomingMessage[] = await once(sent, 'response')
+    answer?.resume()
+    return answer?.statusCode
+  } catch {
+    // Not yet.
+    return undefined
+  }
 }
