@@ -2,7 +2,6 @@
 import { containerEngineAvailability } from '@helix-agents/sandbox-testbed'
 import { workspaceBehaviours } from '@helix-agents/workspace-conformance'
 import { describe } from 'vitest'
-import { deviations } from './testbed/deviations.ts'
 import { defineRemoteConformance } from './testbed/remote-conformance.ts'
 
 const engine = await containerEngineAvailability()
@@ -11,7 +10,7 @@ for (const transport of ['rpc', 'http'] as const) {
   const reason = reasonToSkip(transport)
   const note = reason === undefined ? '' : ` (skipped: ${reason})`
   describe.skipIf(reason !== undefined)(`in a container engine, over ${transport}${note}`, () => {
-    defineRemoteConformance(workspaceBehaviours, 'docker', transport, deviations)
+    defineRemoteConformance(workspaceBehaviours, 'docker', transport)
   })
 }
 

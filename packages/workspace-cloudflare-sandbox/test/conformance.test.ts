@@ -2,9 +2,8 @@
 import { workspaceBehaviours } from '@helix-agents/workspace-conformance'
 import { describe } from 'vitest'
 import { availability, skipNote } from './testbed/bench.ts'
-import { deviations } from './testbed/deviations.ts'
 import { defineRemoteConformance } from './testbed/remote-conformance.ts'
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
-  defineRemoteConformance(workspaceBehaviours, 'local', 'rpc', deviations)
+  defineRemoteConformance(workspaceBehaviours, 'local', 'rpc')
 })

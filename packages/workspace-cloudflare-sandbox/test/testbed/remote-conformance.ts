@@ -1,7 +1,6 @@
 import {
   codeBehaviours,
   defineConformance,
-  type Deviation,
   fileSystemBehaviours,
   shellBehaviours,
   type workspaceBehaviours,
@@ -50,7 +49,6 @@ export function defineRemoteConformance(
   behaviours: typeof workspaceBehaviours,
   engine: 'local' | 'docker',
   transport: Transport,
-  deviations: readonly Deviation[],
 ): void {
   let bench: Bench | undefined
 
@@ -76,7 +74,6 @@ export function defineRemoteConformance(
   defineConformance({ it: register, fails: it.fails }, remote, {
     create: async () => undefined,
     offers: ['fs', 'shell', 'code', 'snapshot', 'branch', ...EXTRAS],
-    deviations,
   })
 }
 

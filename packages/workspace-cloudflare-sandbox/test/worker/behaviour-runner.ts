@@ -13,10 +13,14 @@ type MakeProvider = (options?: object) => CloudflareSandboxWorkspaceProvider
 type OnWorkspace = (ws: Workspace) => Promise<void>
 export type Transport = 'rpc' | 'http'
 
+/** Leaves a link in the place of the workspace, which is no place for the next one. */
+const REPLACES_ROOT = /^shell\/root\/replaced/
+const onEmptyRoot = shellBehaviours.filter(({ id }) => !REPLACES_ROOT.test(id))
+
 /** Behaviours that need no more than an empty workspace. */
 const onWorkspace: ReadonlyMap<string, OnWorkspace> = new Map([
   ...fileSystemBehaviours.map((one) => [one.id, (ws: Workspace) => one.run(ws.fs!)] as const),
-  ...shellBehaviours.map((one) => [one.id, (ws: Workspace) => one.run(ws)] as const),
+  ...onEmptyRoot.map((one) => [one.id, (ws: Workspace) => one.run(ws)] as const),
   ...codeBehaviours.map((one) => [one.id, (ws: Workspace) => one.run(ws.code!)] as const),
 ])
 

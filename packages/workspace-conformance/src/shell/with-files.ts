@@ -41,6 +41,13 @@ async function makeOutside(ws: Workspace, name: string): Promise<string> {
   return outside
 }
 
+async function replaceRootByLink(ws: Workspace): Promise<void> {
+  // Always the same one: afterwards there may be no shell to remove it with.
+  const outside = await makeOutside(ws, 'link-target')
+  await run(ws, `root=$PWD; cd / && rm -rf "$root" && ln -s ${outside} "$root"`)
+  await worksOrNames(ws)
+}
+
 async function refusesLinksTo(ws: Workspace, outside: string): Promise<void> {
   const file = `${outside}/private.txt`
   await run(ws, `ln -s ${outside} out; ln -s ${file} file; ln -s ../../../../../..${file} up`)
@@ -130,11 +137,23 @@ export const shellFileBehaviours: readonly ShellBehaviour[] = [
     id: 'shell/root/replaced-by-a-link-leads-nowhere',
     needs: ['fs'],
     run: async (ws) => {
-      // Always the same one: afterwards there may be no shell to remove it with.
-      const outside = await makeOutside(ws, 'link-target')
-      await run(ws, `root=$PWD; cd / && rm -rf "$root" && ln -s ${outside} "$root"`)
-      await worksOrNames(ws)
+      await replaceRootByLink(ws)
+      // A container of its own holds nothing that is not the workspace's to reach.
+      if (ws.isolation === 'container') return
       await rejectionOf(() => filesOf(ws).readFile('/private.txt'))
+    },
+  },
+  {
+    id: 'shell/root/replaced-by-a-link-is-one-place-for-files-and-commands',
+    needs: ['fs'],
+    run: async (ws) => {
+      await replaceRootByLink(ws)
+      const fs = filesOf(ws)
+      const [found] = await Promise.allSettled([read(fs, '/private.txt')])
+      if (found.status === 'fulfilled')
+        equal(await outputOf(ws, 'cat private.txt'), found.value.trim())
+      const [made] = await Promise.allSettled([fs.writeFile('/made', 'made')])
+      if (made.status === 'fulfilled') equal(await outputOf(ws, 'cat made'), 'made')
     },
   },
   {

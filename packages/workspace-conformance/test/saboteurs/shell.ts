@@ -195,6 +195,9 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/output/within-the-budget-is-whole': result((it) => ({ stdout: it.stdout.subarray(1) })),
   'shell/root/removed-from-inside-is-no-end': diesAfter(/rm -rf/),
   'shell/root/replaced-by-a-link-leads-nowhere': followsLinks,
+  'shell/root/replaced-by-a-link-is-one-place-for-files-and-commands': withFiles(() => ({
+    readFile: async () => encode('the words of another place'),
+  })),
   'shell/links/that-lead-out-are-refused': followsLinks,
   'shell/links/inside-are-followed': withFiles((good) => ({
     ls: async (path) => (await good.ls(path)).map((entry) => ({ ...entry, type: 'file' })),
