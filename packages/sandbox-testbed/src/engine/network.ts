@@ -1,3 +1,4 @@
+import type { Fault } from '../faults/fault.ts'
 import type { FaultSet } from '../faults/fault-set.ts'
 
 interface LateMessage {
@@ -8,6 +9,8 @@ interface LateMessage {
 
 export type Direction = 'to-container' | 'from-container'
 
+const SENDERS = { 'to-container': 'worker', 'from-container': 'container' } as const
+
 /** Delivers the messages of one connection, in order, slowly or not at all when a fault says so. */
 export class Network {
   readonly #faults: FaultSet
@@ -17,6 +20,8 @@ export class Network {
     'from-container': undefined,
   }
 
+  /** Bytes that have passed under each fault that counts them. */
+  readonly #passed = new WeakMap<Fault, number>()
   readonly #waiting: Record<Direction, number> = { 'to-container': 0, 'from-container': 0 }
 
   constructor(faults: FaultSet, container: string) {
@@ -62,6 +67,17 @@ export class Network {
     )
     if (fault === undefined) return 'pass'
     return fault.when === 'before-admission' ? 'cut' : 'pass-then-cut'
+  }
+
+  /** Whether the connection breaks in front of a message of so many bytes. */
+  cutsOff(direction: Direction, bytes: number): boolean {
+    const fault = this.#faults.take('cut-off', this.#container, (each) => {
+      if (SENDERS[direction] !== each.sender) return false
+      const passed = (this.#passed.get(each) ?? 0) + bytes
+      this.#passed.set(each, passed)
+      return passed > each.afterBytes
+    })
+    return fault !== undefined
   }
 
   async #thaw(): Promise<void> {

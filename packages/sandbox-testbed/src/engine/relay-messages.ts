@@ -49,10 +49,15 @@ interface Lane {
   readonly cut: () => void
 }
 
+function sizeOf(data: RawData): number {
+  if (!Array.isArray(data)) return data.byteLength
+  return data.reduce((sum, each) => sum + each.byteLength, 0)
+}
+
 function carry({ from, to, direction, network, judge, cut }: Lane): void {
   const send = (data: RawData, isBinary: boolean): void => {
     const verdict = Buffer.isBuffer(data) && !isBinary ? judge(data) : 'pass'
-    if (verdict === 'cut') return cut()
+    if (verdict === 'cut' || network.cutsOff(direction, sizeOf(data))) return cut()
     to.send(data, { binary: isBinary }, () => {
       if (verdict === 'pass-then-cut') cut()
       else if (from.isPaused && to.bufferedAmount < HIGH_WATER_BYTES) from.resume()

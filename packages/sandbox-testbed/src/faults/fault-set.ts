@@ -31,7 +31,7 @@ export class FaultSet implements Faults {
     for (const fault of this.#active) fault.remove()
   }
 
-  /** The first fault of a kind for a container; counts it as happened. */
+  /** The first fault of a kind for a container that skips no more; counts it as happened. */
   take<Kind extends FaultKind>(
     kind: Kind,
     container: string,
@@ -40,8 +40,7 @@ export class FaultSet implements Faults {
     for (const active of this.#active) {
       const { fault } = active
       if (!isKind(fault, kind) || !this.#concerns(fault, container) || !accepts(fault)) continue
-      active.hit()
-      return fault
+      if (active.meet()) return fault
     }
     return undefined
   }
@@ -73,6 +72,7 @@ class ActiveFault implements InjectedFault {
   readonly fault: Fault
   readonly happened: Promise<void>
   hits = 0
+  #skipped = 0
   readonly #end: (active: ActiveFault) => void
   readonly #happen: () => void
 
@@ -84,10 +84,16 @@ class ActiveFault implements InjectedFault {
     this.#end = end
   }
 
-  hit(): void {
+  /** @returns whether it happens now. */
+  meet(): boolean {
+    if (this.#skipped < (this.fault.skip ?? 0)) {
+      this.#skipped++
+      return false
+    }
     this.hits++
     this.#happen()
     if (this.hits === this.fault.times) this.remove()
+    return true
   }
 
   remove(): void {

@@ -33,6 +33,12 @@ export type Fault = FaultScope &
         readonly call?: string
       }
     | {
+        /** The connection is cut in the middle of what one side sends, after so many bytes. */
+        readonly kind: 'cut-off'
+        readonly sender: 'worker' | 'container'
+        readonly afterBytes: number
+      }
+    | {
         /** Every message between Worker and container takes longer, each way. */
         readonly kind: 'slow-network'
         readonly delayMs: number
@@ -52,6 +58,8 @@ export type Fault = FaultScope &
 export interface FaultScope {
   /** Id of one sandbox, as given to `getSandbox`; every sandbox when left out. */
   readonly sandbox?: string
+  /** Lets so many pass before it happens: 2 means the third call, start or message. Default 0. */
+  readonly skip?: number
   /** Ends the fault after this many times; until removed when left out. */
   readonly times?: number
 }

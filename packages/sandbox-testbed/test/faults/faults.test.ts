@@ -117,6 +117,34 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
     expect((await callSandbox(testbed, read)).error?.code).toBe('OPERATION_INTERRUPTED')
   })
 
+  it('skips as many as it is told to', async () => {
+    await warm('skips')
+    const fault = { kind: 'lost-reply', sandbox: 'skips', skip: 2, times: 1 } as const
+    const injected = testbed.faults.inject(fault)
+    const codes: (string | undefined)[] = []
+    for (let call = 0; call < 4; call++) {
+      codes.push((await execute(testbed, 'skips', 'true')).error?.code)
+    }
+    expect([injected.hits, codes]).toEqual([
+      1,
+      [undefined, undefined, 'OPERATION_INTERRUPTED', undefined],
+    ])
+  })
+
+  it.each([
+    ['container', 'head -c 300000 /dev/zero', 'echo hi'],
+    ['worker', `: ${'x'.repeat(100_000)}`, 'head -c 300000 /dev/zero'],
+  ] as const)('cuts off what the %s sends', async (sender, long, short) => {
+    const sandbox = `cut-off-${sender}`
+    await warm(sandbox)
+    const fault = { kind: 'cut-off', sender, afterBytes: 50_000, sandbox, times: 1 } as const
+    const injected = testbed.faults.inject(fault)
+    expect((await execute(testbed, sandbox, short)).error).toBeUndefined()
+    expect(injected.hits).toBe(0)
+    expect((await execute(testbed, sandbox, long)).error?.code).toBe('OPERATION_INTERRUPTED')
+    expect(injected.hits).toBe(1)
+  })
+
   it.each([
     ['before-admission', 1, ''],
     ['after-admission', 0, 'x\n'],
