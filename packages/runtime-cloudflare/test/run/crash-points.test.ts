@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { DurableObjectDatabase } from '@helix-agents/store-cloudflare'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createGate, type Gate, type Script } from '../scripts.ts'
+import { createGate, type Script } from '../scripts.ts'
 import { crash, createSession, inObject, type TestSession, untilAtRest } from '../session.ts'
 import { recordedSession } from './recorded-session.ts'
 
@@ -11,32 +11,59 @@ interface Point {
   readonly when: 'before' | 'after'
 }
 
+/** Sessions; more than one, since most of it is waiting. */
+const AT_ONCE = 8
+
 afterEach(() => vi.restoreAllMocks())
 
-/** Stops the object at one of its writes; counts them. */
-function stopAt(point: Point, gate: Gate): { readonly writes: number } {
-  const state = { writes: 0 }
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with its database
-  const write = DurableObjectDatabase.prototype.write
-  const pass = async (when: Point['when'], at: number): Promise<void> => {
-    if (point.when === when && point.at === at) await gate.pass()
+/** Counts the writes of a session, and stops its first instance at one of them. */
+class Writes {
+  /** By the database of their first instance. */
+  static readonly #all = new Map<DurableObjectDatabase, Writes>()
+  readonly point: Point | undefined
+  readonly gate = createGate()
+  count = 0
+
+  constructor(point?: Point) {
+    this.point = point
   }
-  vi.spyOn(DurableObjectDatabase.prototype, 'write').mockImplementation(async function (
-    this: DurableObjectDatabase,
-    work,
-  ) {
-    const at = ++state.writes
-    await pass('before', at)
-    const result = await write.call(this, work)
-    await pass('after', at)
-    return result
-  })
-  return state
+
+  /** Of an object that begins. */
+  belongTo(storage: DurableObjectStorage): void {
+    if (this.count === 0) Writes.#all.set(DurableObjectDatabase.of(storage), this)
+  }
+
+  static spy(): void {
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its database
+    const write = DurableObjectDatabase.prototype.write
+    vi.spyOn(DurableObjectDatabase.prototype, 'write').mockImplementation(async function (
+      this: DurableObjectDatabase,
+      work,
+    ) {
+      const writes = Writes.#all.get(this)
+      const at = writes === undefined ? 0 : ++writes.count
+      await writes?.pass('before', at)
+      const result = await write.call(this, work)
+      await writes?.pass('after', at)
+      return result
+    })
+  }
+
+  async pass(when: Point['when'], at: number): Promise<void> {
+    if (this.point?.when === when && this.point.at === at) await this.gate.pass()
+  }
 }
 
-function createRecorded(): TestSession {
+function createRecorded(writes: Writes): TestSession {
   const { brain, agents } = recordedSession()
-  const script: Script = { brain: (messages, { agentType }) => brain(messages, agentType), agents }
+  const script: Script = {
+    brain: (messages, { agentType }) => brain(messages, agentType),
+    agents,
+    providers: (storage) => {
+      writes.belongTo(storage)
+      return []
+    },
+  }
   return createSession(script, { agent: 'recorded', namespace: env.QUICK })
 }
 
@@ -74,26 +101,39 @@ async function checkStory(session: TestSession, { at, when }: Point): Promise<vo
   expect([where, text.endsWith('event: end\ndata: {}\n\n')]).toEqual([where, true])
 }
 
+/** Sessions that run at the same time, each to its point, where all of them are cut off. */
+async function checkCutOff(points: readonly Point[]): Promise<void> {
+  const cuts = points.map((point) => {
+    const writes = new Writes(point)
+    const session = createRecorded(writes)
+    const started = session.post('/start', { message: 'go' }).catch(() => undefined)
+    return { point, session, started, begun: writes.gate.begun }
+  })
+  await Promise.all(cuts.map(({ begun }) => begun))
+  await crash()
+  await Promise.all(
+    cuts.map(async ({ point, session, started }) => {
+      await started
+      await startAgain(session)
+      await checkStory(session, point)
+    }),
+  )
+}
+
 test('a session that is cut off at any write ends as it should', async () => {
-  const whole = createRecorded()
-  const count = stopAt({ at: 0, when: 'before' }, createGate())
+  Writes.spy()
+  const writes = new Writes()
+  const whole = createRecorded(writes)
   await whole.post('/start', { message: 'go' })
   await checkStory(whole, { at: 0, when: 'before' })
-  const { writes } = count
-  expect(writes).toBeGreaterThan(30)
-  vi.restoreAllMocks()
-  for (let at = 1; at <= writes; at++) {
-    for (const when of ['before', 'after'] as const) {
-      const session = createRecorded()
-      const gate = createGate()
-      stopAt({ at, when }, gate)
-      const cut = session.post('/start', { message: 'go' }).catch(() => undefined)
-      await gate.begun
-      await crash()
-      await cut
-      await startAgain(session)
-      await checkStory(session, { at, when })
-      vi.restoreAllMocks()
-    }
+  expect(writes.count).toBeGreaterThan(30)
+  const points = Array.from({ length: writes.count }, (_, index) => index + 1).flatMap(
+    (at): Point[] => [
+      { at, when: 'before' },
+      { at, when: 'after' },
+    ],
+  )
+  for (let at = 0; at < points.length; at += AT_ONCE) {
+    await checkCutOff(points.slice(at, at + AT_ONCE))
   }
-}, 120_000)
+}, 300_000)
