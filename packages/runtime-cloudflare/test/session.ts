@@ -100,7 +100,7 @@ export async function untilAtRest(session: TestSession): Promise<void> {
       ])
       expect(left).toEqual([null])
     },
-    { timeout: 4000, interval: 2 },
+    { timeout: 30_000, interval: 5 },
   )
 }
 

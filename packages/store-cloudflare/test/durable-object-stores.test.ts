@@ -147,4 +147,4 @@ test('values over the limit of a row are kept in every column', async () => {
     await store.deleteSession('s')
     expect(storage.sql.exec('SELECT count(*) AS n FROM helix_texts').one()['n']).toBe(0)
   })
-})
+}, 29_000)

@@ -40,13 +40,16 @@ function send(session: TestSession, caller: Caller, init: RequestInit, agent = '
 
 /** By its rows: it has an owner. */
 const untilCompleted = (session: TestSession) =>
-  vi.waitFor(async () => {
-    const row = await inObject(session, ({ storage }) =>
-      storage.sql.exec('SELECT status FROM helix_sessions').one(),
-    )
-    expect(row['status']).toBe('completed')
-    expect((await storedIn(session)).alarm).toBeNull()
-  })
+  vi.waitFor(
+    async () => {
+      const row = await inObject(session, ({ storage }) =>
+        storage.sql.exec('SELECT status FROM helix_sessions').one(),
+      )
+      expect(row['status']).toBe('completed')
+      expect((await storedIn(session)).alarm).toBeNull()
+    },
+    { timeout: 10_000 },
+  )
 
 const remove = { method: 'DELETE' }
 

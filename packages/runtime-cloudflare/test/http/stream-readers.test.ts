@@ -39,7 +39,7 @@ test('a stream has so many readers and no more, until one has left', async () =>
   // Everything else is answered.
   expect((await session.get('/state')).status).toBe(200)
   await readers.pop()!.cancel()
-  const late = await vi.waitFor(() => join(session))
+  const late = await vi.waitFor(() => join(session), { timeout: 10_000 })
   gate.open()
   expect(await session.ended()).toBe('completed')
   for (const reader of [...readers, late]) while (!(await reader.read()).done);
@@ -56,11 +56,14 @@ test('a reader that leaves before it has read anything leaves its place', async 
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await answerOf(session.fetch('/stream'))).toMatchObject(refusal)
     await Promise.all(responses.map(({ body }) => body!.cancel()))
-    await vi.waitFor(async () => {
-      const response = await session.fetch('/stream')
-      await response.body!.cancel()
-      expect(response.status).toBe(200)
-    })
+    await vi.waitFor(
+      async () => {
+        const response = await session.fetch('/stream')
+        await response.body!.cancel()
+        expect(response.status).toBe(200)
+      },
+      { timeout: 10_000 },
+    )
   }
   gate.open()
   await session.ended()

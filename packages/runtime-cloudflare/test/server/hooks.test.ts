@@ -102,10 +102,9 @@ test('a listener hears of the workspaces that are opened and let go', async () =
   })
   await session.post('/start', { message: 'go' })
   await session.ended()
-  await vi.waitFor(() => {
-    expect(heard).toEqual([
-      ['open', 'box', 'in-memory'],
-      ['detach', 'box'],
-    ])
-  })
+  const whole = [
+    ['open', 'box', 'in-memory'],
+    ['detach', 'box'],
+  ]
+  await vi.waitFor(() => expect(heard).toEqual(whole), { timeout: 10_000 })
 })

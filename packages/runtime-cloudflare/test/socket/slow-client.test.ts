@@ -78,13 +78,13 @@ async function createTalked(pieces?: number): Promise<TestSession> {
 const untilStopped = async (client: Client): Promise<void> => {
   const count = (name: string): number => client.types().filter((type) => type === name).length
   const pongs = count('pong')
-  await vi.waitFor(() => expect(count('ack')).toBe(2), { timeout: 5000, interval: 2 })
+  await vi.waitFor(() => expect(count('ack')).toBe(2), { timeout: 10_000, interval: 2 })
   client.socket.send('ping')
-  await vi.waitFor(() => expect(count('pong')).toBe(pongs + 1), { timeout: 5000, interval: 2 })
+  await vi.waitFor(() => expect(count('pong')).toBe(pongs + 1), { timeout: 10_000, interval: 2 })
 }
 
 const untilEnded = (client: Client) =>
-  vi.waitFor(() => expect(client.types().at(-1)).toBe('end'), { timeout: 5000, interval: 2 })
+  vi.waitFor(() => expect(client.types().at(-1)).toBe('end'), { timeout: 10_000, interval: 2 })
 
 describe('a client that does not read', () => {
   test('is not sent more than a little', async () => {
@@ -172,10 +172,13 @@ test('a session has so many WebSockets and no more', async () => {
   const refused = await exports.default.fetch(session.url('/socket'), { headers })
   expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too-many-sockets' }])
   clients[0]!.socket.close()
-  await vi.waitFor(async () => {
-    const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
-    expect(sockets).toBeLessThan(100)
-  })
+  await vi.waitFor(
+    async () => {
+      const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
+      expect(sockets).toBeLessThan(100)
+    },
+    { timeout: 10_000 },
+  )
   await connect(session)
 })
 

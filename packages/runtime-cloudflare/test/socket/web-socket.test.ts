@@ -57,7 +57,7 @@ function clientOf(response: Response): Client {
           expect(found).toBeDefined()
           return found
         },
-        { timeout: 5000, interval: 2 },
+        { timeout: 10_000, interval: 2 },
       ),
   }
 }
@@ -234,12 +234,17 @@ test('a client that leaves before it is answered disturbs nobody', async () => {
   client.send({ type: 'message', message: 'slow' })
   await gate.begun
   client.socket.close()
-  await vi.waitFor(async () => {
-    const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
-    expect(sockets).toBe(0)
-  })
+  await vi.waitFor(
+    async () => {
+      const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
+      expect(sockets).toBe(0)
+    },
+    { timeout: 10_000 },
+  )
   gate.open()
-  await vi.waitFor(async () => expect(await session.messages()).toHaveLength(4))
+  await vi.waitFor(async () => expect(await session.messages()).toHaveLength(4), {
+    timeout: 10_000,
+  })
 })
 
 describe('what a WebSocket is refused', () => {
