@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 
 interface Bindings {
   FILES: DurableObjectNamespace<FilesObject>
+  WITHOUT_SQL: DurableObjectNamespace<ObjectWithoutSql>
   BUCKET: R2Bucket
 }
 
@@ -16,6 +17,9 @@ declare global {
 
 /** Has a SQLite database; the tests work on it directly. */
 export class FilesObject extends DurableObject<Bindings> {}
+
+/** Made with `new_classes`, as one that was deployed long ago: it has no SQLite database. */
+export class ObjectWithoutSql extends DurableObject<Bindings> {}
 
 export default {
   fetch: (): Response => new Response('nothing here', { status: 404 }),

@@ -87,10 +87,14 @@ export function lost(cause?: unknown): WorkspaceEvictedError {
   })
 }
 
-/** A full database is the caller's to solve; anything else may pass. */
+/** A full database is the caller's to solve, a wrong class the operator's; anything else may pass. */
 function storageFailed(cause: unknown): HelixError {
   const reason = String(cause)
   if (/no such table: helix_fs_/.test(reason)) return lost(cause)
+  if (/SQL is not enabled/.test(reason)) {
+    const detail = 'the class of the object has no SQLite storage: list it in `new_sqlite_classes`'
+    return new WorkspaceFailedError('config-invalid', detail, { cause })
+  }
   if (/SQLITE_FULL|disk is full/i.test(reason)) {
     return new FileSystemError('storage-full', '/', {
       detail: 'the database of the object is full',
