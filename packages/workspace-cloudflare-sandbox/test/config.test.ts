@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { createSdkDriver, type SandboxNamespace } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'
 import { parseSandboxConfig } from '../src/config.ts'
 import { Bench, codeOf, kind } from './double/open-on-double.ts'
@@ -132,6 +133,15 @@ describe('the bindings of the Worker', () => {
       /BACKUP_BUCKET, CLOUDFLARE_R2_ACCOUNT_ID or CLOUDFLARE_ACCOUNT_ID, R2_SECRET_ACCESS_KEY, BACKUP_BUCKET_NAME, DATA$/,
     )
     expect(bench.world.calls).toEqual([])
+  })
+
+  test('a missing one of the sandboxes is a mistake of the operator, not a fault that may pass', async () => {
+    const env: { readonly SANDBOX?: SandboxNamespace } = {}
+    const source = { namespace: env.SANDBOX as SandboxNamespace }
+    const bench = new Bench({}, { driver: createSdkDriver({ source }) })
+    const error = await bench.open().catch((each: unknown) => each)
+    expect(error).toMatchObject({ code: 'config-invalid', transient: false })
+    expect((error as Error).message).toContain('source.namespace')
   })
 
   test('simulated buckets need no keys', async () => {

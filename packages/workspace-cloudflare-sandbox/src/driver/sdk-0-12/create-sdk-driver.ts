@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@helix-agents/core'
+import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import type { CreateSandboxDriver, DriverSettings, ExecOptions, SandboxDriver } from '../port.ts'
 import { ContainerLink } from '../remote/container-link.ts'
 import { createNonce as randomNonce } from '../remote/nonce.ts'
@@ -51,7 +51,24 @@ const START_ALLOWANCE_MS = 150_000
  * with the first call but `identity`.
  */
 export function createSdkDriver(options: SdkDriverOptions): CreateSandboxDriver {
-  return (settings) => buildDriver(options, settings)
+  const { source } = options
+  const isUnbound = 'namespace' in source && !isBound(source.namespace)
+  return (settings) => {
+    if (isUnbound) throw notBound()
+    return buildDriver(options, settings)
+  }
+}
+
+/** What a Worker says of a binding that its configuration does not have. */
+function isBound(namespace: SandboxNamespace | undefined): boolean {
+  return namespace !== undefined
+}
+
+function notBound(): WorkspaceFailedError {
+  const detail = 'cloudflare-sandbox: the binding of the sandboxes (source.namespace) is missing'
+  return new WorkspaceFailedError('config-invalid', detail, {
+    hint: 'An operator must add what is missing to the Worker.',
+  })
 }
 
 function buildDriver(options: SdkDriverOptions, settings: DriverSettings): SandboxDriver {
