@@ -13,6 +13,7 @@ export interface FileStoreSql {
 
 /** The part of `DurableObjectStorage` that is used: `ctx.storage` fits as it is. */
 export interface FileStoreStorage {
+  /** The same object wherever it is the same database: what is remembered of it goes with that. */
   readonly sql: FileStoreSql
   transactionSync<T>(work: () => T): T
 }

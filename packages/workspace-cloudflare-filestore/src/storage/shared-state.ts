@@ -1,4 +1,5 @@
 import { KnownNodes } from '../tree/known-nodes.ts'
+import type { FileStoreSql, FileStoreStorage } from './ports.ts'
 
 /** Counts who holds a thing by its id; nobody holds it again when all have let go. */
 export class Holds {
@@ -41,14 +42,14 @@ export interface SharedState {
   readonly known: KnownNodes
 }
 
-const states = new WeakMap<object, SharedState>()
+const states = new WeakMap<FileStoreSql, SharedState>()
 
 /**
- * The state that goes with a storage: the same object for all that work on one database, or what one
- * holds and remembers is nothing to the others.
+ * The state that goes with a database: one for all storages that have the same `sql`, or what one
+ * holds and remembers would be nothing to the others.
  */
-export function sharedStateOf(storage: object): SharedState {
-  const known = states.get(storage)
+export function sharedStateOf({ sql }: FileStoreStorage): SharedState {
+  const known = states.get(sql)
   if (known !== undefined) return known
   const state: SharedState = {
     contents: new Holds(),
@@ -57,6 +58,6 @@ export function sharedStateOf(storage: object): SharedState {
     spills: new Set(),
     known: new KnownNodes(),
   }
-  states.set(storage, state)
+  states.set(sql, state)
   return state
 }

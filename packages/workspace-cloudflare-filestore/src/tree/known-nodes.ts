@@ -13,15 +13,23 @@ export interface Usage {
 /**
  * What this isolate has seen of the tables, as of one version of them. Every change of a node makes
  * another version, so one look at the version in the database says whether all of this still holds:
- * nothing here is used without it, and a transaction that is rolled back around us does no harm.
+ * nothing here is used without it, and a transaction that is rolled back around us does no harm: what
+ * it takes back from the tables is never given again by this isolate.
  */
 export class KnownNodes {
   #version: number | undefined
+  /** The highest version that was ever seen, also in a transaction that was rolled back. */
+  #highest = 0
   readonly #namespaces = new Map<number, KnownNamespace>()
 
   /** Of the tables when they were seen; undefined: nothing is known. */
   get version(): number | undefined {
     return this.#version
+  }
+
+  /** The version of the next change to tables that have this one. */
+  versionAfter(version: number): number {
+    return Math.max(version, this.#highest) + 1
   }
 
   /** What the files of a namespace use; undefined: not known. */
@@ -39,6 +47,12 @@ export class KnownNodes {
     if (this.#version === version) return
     this.forget()
     this.#version = version
+    this.giveVersion(version)
+  }
+
+  /** A version was given, by a change that is not told here. */
+  giveVersion(version: number): void {
+    this.#highest = Math.max(this.#highest, version)
   }
 
   seeUsage(namespace: number, usage: Usage): void {
@@ -57,6 +71,7 @@ export class KnownNodes {
   ): void {
     const known = this.#of(namespace)
     const { usage } = known
+    this.giveVersion(node.version)
     if (usage === undefined) return this.forget()
     this.#version = node.version
     if (growth.bytes !== 0 || growth.files !== 0) {

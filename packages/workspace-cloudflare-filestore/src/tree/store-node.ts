@@ -1,3 +1,5 @@
+import { numberOf } from '../storage/columns.ts'
+import { lost } from '../storage/database.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { Content, TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
@@ -12,8 +14,16 @@ const CHANGE = `UPDATE helix_fs_nodes
   WHERE namespace = ? AND directory = ? AND name = ?`
 
 /** What changes nodes and gives none a version makes one all the same: see `KnownNodes`. */
-export function makeVersion(context: StoreContext): void {
-  context.database.run('UPDATE helix_fs_state SET version = version + 1')
+export function makeVersion(context: StoreContext): number {
+  const { database, shared } = context
+  const row = database.get(
+    'UPDATE helix_fs_state SET version = max(version + 1, ?) WHERE id = 1 RETURNING version',
+    shared.known.versionAfter(0),
+  )
+  if (row === undefined) throw lost()
+  const version = numberOf(row, 'version')
+  shared.known.giveVersion(version)
+  return version
 }
 
 /** Lets a path have a content; the directories above it are made as well. */

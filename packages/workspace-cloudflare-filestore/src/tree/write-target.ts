@@ -65,7 +65,7 @@ export function lookAtTarget(context: StoreContext, path: string): WriteTarget {
     path,
     node,
     missing: hasParent ? [] : missingParents(context, path),
-    version: numberOf(row, 'counter') + 1,
+    version: known.versionAfter(numberOf(row, 'counter')),
     ...used,
   }
 }

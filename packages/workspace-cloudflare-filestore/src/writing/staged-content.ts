@@ -4,9 +4,9 @@ import { countObjectRefs } from '../content/object-refs.ts'
 import { letGo, loosen } from '../content/release-content.ts'
 import { newContentId } from '../content/store-content.ts'
 import { numberOf } from '../storage/columns.ts'
-import { lost } from '../storage/database.ts'
 import type { StoreContext } from '../store-context.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags } from '../tree/node.ts'
+import { makeVersion } from '../tree/store-node.ts'
 
 /**
  * A content that is built piece by piece, unseen until a node refers to it. It is loose meanwhile:
@@ -88,11 +88,7 @@ export class StagedContent {
   #begin(): Content {
     if (this.#content !== undefined) return this.#content
     const id = this.#context.database.transaction(() => {
-      const row = this.#context.database.get(
-        'UPDATE helix_fs_state SET version = version + 1 WHERE id = 1 RETURNING version',
-      )
-      if (row === undefined) throw lost()
-      const contentId = newContentId({ version: numberOf(row, 'version') })
+      const contentId = newContentId({ version: makeVersion(this.#context) })
       loosen(this.#context, contentId)
       return contentId
     })

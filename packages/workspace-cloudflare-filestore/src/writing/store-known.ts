@@ -31,7 +31,8 @@ export function storeKnown(
   const { known } = context.shared
   const { version } = known
   const { length } = data.bytes
-  if (version === undefined || length === 0 || length > BLOCK_BYTES) return undefined
+  if (version === undefined || known.versionAfter(version) !== version + 1) return undefined
+  if (length === 0 || length > BLOCK_BYTES) return undefined
   const before = known.node(context.namespace.id, write.path)
   const content =
     before === undefined

@@ -75,6 +75,7 @@ export function commitStaged(
     checkRoom(context, target, content.size)
     if (target.node?.content !== undefined) releaseContent(context, target.node.content)
     const node = storeFile(context, target, content)
+    context.shared.known.giveVersion(node.version)
     return toStat(context, write.path, node)
   })
 }

@@ -2,20 +2,8 @@
 // rolls a transaction back around us, or changes the tables without us.
 import { FileSystemError, type FileSystem } from '@helix-agents/core'
 import { expect, test } from 'vitest'
-import { asNewIsolate, inObject, openFiles } from '../objects.ts'
+import { asNewIsolate, inObject, openFiles, rolledBack } from '../objects.ts'
 import { createProvider } from '../provider-harness.ts'
-
-/** Starts all of it inside a transaction, which fails at its end. */
-function rolledBack(storage: DurableObjectStorage, work: () => Promise<unknown>): Promise<unknown> {
-  let started: Promise<unknown> = Promise.resolve()
-  expect(() =>
-    storage.transactionSync(() => {
-      started = work()
-      throw new Error('rolled back')
-    }),
-  ).toThrow('rolled back')
-  return started
-}
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
