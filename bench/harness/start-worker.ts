@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { childrenNamed, processorClock } from './processor-time.ts'
 
 const workers = join(import.meta.dirname, '../workers')
 const peerFolder = join(import.meta.dirname, '../peers')
@@ -8,6 +9,8 @@ const peerFolder = join(import.meta.dirname, '../peers')
 /** A Worker that runs in workerd until it is stopped. */
 export interface RunningWorker {
   get(query: Readonly<Record<string, string>>): Promise<{ readonly ok: boolean }>
+  /** Processor time of workerd, in microseconds; undefined where the system does not say. */
+  readonly clock: (() => number) | undefined
   stop(): Promise<void>
 }
 
@@ -52,9 +55,12 @@ export async function startFileStoreWorker(peers: boolean): Promise<RunningWorke
     compatibilityFlags: ['nodejs_compat'],
     durableObjects: { BENCH: { className: 'BenchObject', useSQLite: true } },
   })
+  const others = new Set(childrenNamed('workerd'))
   const miniflare = new Miniflare(options)
   await miniflare.ready
+  const workerd = childrenNamed('workerd').find((id) => !others.has(id))
   return {
+    clock: workerd === undefined ? undefined : processorClock(workerd),
     get: async (query) => {
       const answer = await miniflare.dispatchFetch(`http://bench/?${new URLSearchParams(query)}`)
       await answer.text()

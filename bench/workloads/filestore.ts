@@ -137,7 +137,11 @@ async function measureRow(worker: RunningWorker, row: Row, peers: boolean): Prom
       : []),
   ]
   const request = contender(worker, row, { name: 'request', subject: 'noop', task: '' })
-  const measured = await measure([...contenders, request], { rounds: 9, sampleMs: 60 })
+  const measured = await measure([...contenders, request], {
+    rounds: 9,
+    sampleMs: 60,
+    ...(worker.clock && { clock: worker.clock }),
+  })
   const requestMicroseconds = measured.at(-1)?.microseconds ?? 0
   const measurements = measured.slice(0, -1).map(({ name, microseconds }): Measurement => ({
     name,
