@@ -73,7 +73,7 @@ async function open(owner: Owner): Promise<RealSandbox | undefined> {
 async function use(owner: Owner, sandbox: RealSandbox): Promise<void> {
   const { clock, context, name, world } = owner
   const isQuiet = world.random.chance(0.3)
-  const rounds = isQuiet ? world.random.int(12, 20) : world.random.int(1, 12)
+  const rounds = isQuiet ? world.random.int(14, 26) : world.random.int(1, 12)
   if (world.random.chance(0.15)) {
     owner.cutOffUntil = world.clock.now() + world.random.between(60_000, 20 * 60_000)
   }
