@@ -168,7 +168,10 @@ export class JSAgentExecutor {
     return this.#handle(agent, sessionId, undefined, session.runId)
   }
 
-  /** Whether `resume` without a message has something to go on with. */
+  /**
+   * Whether `resume` without a message has something to go on with, and may: not while another
+   * process holds the session, which is until `state.leaseUntil` by the clock of this process.
+   */
   async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
     const state = await this.#services.stateStore.loadSession(sessionId)
     if (state === null) return { canResume: false, reason: 'there is no such session' }
@@ -267,6 +270,8 @@ export class JSAgentExecutor {
   #whyNot(agent: Agent, state: SessionState): string | undefined {
     if (state.agentType !== agent.name) return `it belongs to agent ${state.agentType}`
     if (this.#services.active.isTaken(state.sessionId)) return 'it is running'
+    // As the store decides for a run that starts now.
+    if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
     return whyNotResumable(state, false)
   }
 }

@@ -76,6 +76,38 @@ test('a living run keeps its claim, a dead one loses it', async () => {
   expect(await rescued.result()).toMatchObject({ status: 'completed', output: 'rescued' })
 })
 
+test('a session that another process holds is not told as resumable', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([stuck], { clock, leaseMs: 3_000 })
+  await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await settle()
+  const { leaseUntil } = (await harness.store.loadSession('s'))!
+  // Each process goes by its own clock, as it does when it resumes.
+  const at = (now: number) => harness.next([say('mine')], { clock: new ManualClock(now) }).executor
+  const early = at(leaseUntil! - 1)
+  expect(await early.canResume(agent, 's')).toMatchObject({
+    canResume: false,
+    state: { leaseUntil },
+  })
+  await expect(early.resume(agent, 's')).rejects.toMatchObject({ code: 'already-running' })
+  const late = at(leaseUntil!)
+  expect(await late.canResume(agent, 's')).toMatchObject({ canResume: true })
+  expect(await (await late.resume(agent, 's')).result()).toMatchObject({ output: 'mine' })
+})
+
+test('a session that is held without a run is not told as resumable', async () => {
+  const clock = new ManualClock()
+  const harness = createHarness([say('no', false), stuck], { clock })
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await handle.interrupt()
+  expect(await handle.result()).toMatchObject({ status: 'interrupted' })
+  const held = { sessionId: 's', runId: 'h', now: clock.now() }
+  await harness.store.beginRun({ ...held, leaseMs: 1_000, hold: true })
+  expect(await harness.executor.canResume(agent, 's')).toMatchObject({ canResume: false })
+  await harness.store.endRun({ ...held, status: 'interrupted' })
+  expect(await harness.executor.canResume(agent, 's')).toMatchObject({ canResume: true })
+})
+
 test('a run that lost its claim stops and writes nothing more', async () => {
   const clock = new ManualClock()
   let signal: AbortSignal | undefined

@@ -2,7 +2,7 @@
 // wherever it stands, and says on its standard output how far it is.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { AgentAlreadyRunningError, type Clock, systemClock } from '@helix-agents/core'
+import { AgentAlreadyRunningError, type Clock, SessionError, systemClock } from '@helix-agents/core'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
@@ -65,6 +65,8 @@ async function start(
     try {
       return await startOnce(executor, agent, task)
     } catch (error) {
+      // It has ended since it was looked at: the next look says so.
+      if (SessionError.isInstance(error) && error.code === 'not-resumable') continue
       if (!AgentAlreadyRunningError.isInstance(error)) throw error
       say({ type: 'refused', code: error.code })
       if (task.insists !== true) process.exit(0)
@@ -80,7 +82,9 @@ async function startOnce(
 ): Promise<AgentHandle | 'completed'> {
   const keepWorkspaces = true
   const { canResume, state } = await executor.canResume(agent, sessionId)
-  if (canResume) return executor.resume(agent, sessionId, { keepWorkspaces })
+  // One that is held is refused, unless its lease runs out just now: a new turn would be wrong then.
+  const isUnderWay = state?.status === 'running' && state.messageCount > 0
+  if (canResume || isUnderWay) return executor.resume(agent, sessionId, { keepWorkspaces })
   if (state?.status === 'completed') return 'completed'
   return executor.execute(agent, sessionId, { sessionId, keepWorkspaces })
 }
