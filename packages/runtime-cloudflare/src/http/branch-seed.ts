@@ -40,6 +40,7 @@ export async function createFromSeed<Env>({
   // As large as its source is: `readBody` is for what clients send.
   const seed = toSeed(await request.json())
   if (session !== null) throw new RequestError(409, 'session-exists', 'the new session exists')
+  host.assertNotErasing()
   const { sessionId, clock } = host
   const created: NewSession = { ...seed, agentType: agent.name, sessionId, now: clock.now() }
   await host.stateStore.createSession(created)

@@ -56,6 +56,7 @@ export class AgentHost<Env> {
   #opening: Promise<void> | undefined
   #stores: DurableObjectStores | undefined
   #isErasing = false
+  #erasures = 0
   #agents: ReadonlyMap<string, Agent> | undefined
   /** The alarm that is set is left alone: it may be the one that has made this instance. */
   #isOpening = true
@@ -118,6 +119,11 @@ export class AgentHost<Env> {
   /** What the providers remove in the background. */
   get collections(): readonly Collection[] {
     return this.#make().collections
+  }
+
+  /** How often this instance has removed all that the object stores. */
+  get erasures(): number {
+    return this.#erasures
   }
 
   /** @throws {RequestError} 409 while the session is being deleted. */
@@ -194,6 +200,7 @@ export class AgentHost<Env> {
       await prepare()
       // Its readers end.
       await this.streamManager.deleteStream(this.sessionId)
+      this.#erasures++
       await eraseDurableObject(this.ctx.storage)
       // Providers may remember what was stored.
       this.#made = undefined

@@ -29,7 +29,8 @@ export interface BegunTurn extends TurnRequest {
 
 /**
  * Called around the turns that clients ask for. A `before…` hook that throws refuses the turn.
- * What goes on after an eviction is no new turn.
+ * What goes on after an eviction is no new turn. A session that was deleted while a hook decides is
+ * not brought back: the turn is a 404.
  */
 export interface ServerHooks {
   /** Before a run starts: in a new session, or as the next turn of one. */

@@ -12,6 +12,8 @@ export interface SessionAccess<Env> {
   readonly agent: Agent
   /** As it was when the request came; `null` when there is none yet. */
   readonly session: SessionState | null
+  /** How often the object had been emptied then. */
+  readonly erasures: number
 }
 
 /** Who asks, and for which agent. */
@@ -29,13 +31,26 @@ export async function openAccess<Env>(
   host: AgentHost<Env>,
   { caller, agent: named }: AccessRequest,
 ): Promise<SessionAccess<Env>> {
+  const { erasures } = host
   const session = await host.stateStore.loadSession(host.sessionId)
   if (session !== null && !mayUse(caller, session)) throw notFound('session')
   const agent = host.agents.get(named ?? session?.agentType ?? onlyOf(host.agents) ?? '')
   if (agent === undefined) throw notFound('agent')
   if (session !== null && session.agentType !== agent.name) throw notFound('session')
   host.assertNotErasing()
-  return { host, caller, agent, session }
+  return { host, caller, agent, session, erasures }
+}
+
+/**
+ * The session as it is now, after the application was asked: meanwhile it may have been deleted,
+ * and its id may be that of somebody else.
+ * @throws {RequestError} 404, 409
+ */
+export async function reopenAccess<Env>(access: SessionAccess<Env>): Promise<SessionAccess<Env>> {
+  const { host, caller, agent, session, erasures } = access
+  const now = await openAccess(host, { caller, agent: agent.name })
+  if (session !== null && host.erasures !== erasures) throw notFound('session')
+  return now
 }
 
 function mayUse({ userId, isOperator }: Caller, session: SessionState): boolean {

@@ -3,7 +3,7 @@ import type { AgentHandle } from '@helix-agents/runtime-js'
 import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'
 import type { ExecutionState, TurnRequest } from './server-hooks.ts'
-import { handleOf, known, type SessionAccess } from './session-access.ts'
+import { handleOf, known, reopenAccess, type SessionAccess } from './session-access.ts'
 
 /** What clients ask of a session, over HTTP or over a WebSocket. */
 export type Turn<Env> = (access: SessionAccess<Env>) => Promise<AgentHandle>
@@ -11,19 +11,26 @@ export type Turn<Env> = (access: SessionAccess<Env>) => Promise<AgentHandle>
 /** Starts a new session. @throws {RequestError} 409 for one that is there. */
 export function start<Env>(message: string, state?: Readonly<Record<string, unknown>>): Turn<Env> {
   return async (access) => {
-    const { session } = access
-    if (session !== null && session.status !== 'idle') {
-      throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
-    }
-    return begin(access, message, state)
+    assertNew(access)
+    return begin(access, {
+      message,
+      assertMay: assertNew,
+      ...(state === undefined ? {} : { state }),
+    })
   }
+}
+
+function assertNew<Env>({ session }: SessionAccess<Env>): void {
+  if (session === null || session.status === 'idle') return
+  throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
 }
 
 /** Says something. A turn that was not finished goes on and hears it; otherwise the next starts. */
 export function say<Env>(message: string): Turn<Env> {
   return async (access) => {
     known(access)
-    return goesOn(access) ? resume<Env>(message)(access) : begin(access, message)
+    if (goesOn(access)) return resume<Env>(message)(access)
+    return begin(access, { message, assertMay: known })
   }
 }
 
@@ -38,7 +45,10 @@ export function resume<Env>(message?: string): Turn<Env> {
     }
     const turn = turnOf(access, message)
     const { hooks } = host.options
-    await hooks?.beforeResume?.(turn)
+    if (hooks?.beforeResume !== undefined) {
+      await hooks.beforeResume(turn)
+      known(await reopenAccess(access))
+    }
     const options = { keepWorkspaces: keeps(access), ...(message === undefined ? {} : { message }) }
     const handle = await host.executor.resume(agent, sessionId, options)
     await hooks?.afterResume?.({ ...turn, runId: handle.runId })
@@ -99,18 +109,27 @@ function notRunning(status: SessionStatus): RequestError {
   return new RequestError(409, 'not-running', `the session does not run: it is ${status}`)
 }
 
+interface NewTurn {
+  readonly message: string
+  readonly state?: Readonly<Record<string, unknown>>
+  /** Looks at the session again, once the hook has agreed. */
+  readonly assertMay: <Env>(access: SessionAccess<Env>) => unknown
+}
+
 async function begin<Env>(
   access: SessionAccess<Env>,
-  message: string,
-  state?: Readonly<Record<string, unknown>>,
+  { message, state, assertMay }: NewTurn,
 ): Promise<AgentHandle> {
   const { host, agent } = access
   const { hooks } = host.options
   const turn = turnOf(access, message)
-  await hooks?.beforeStart?.(turn)
-  // The hook may have interrupted the run that was under way: that one hears the message.
-  if (hooks?.beforeStart !== undefined && (await isPaused(access)))
-    return resume<Env>(message)(access)
+  if (hooks?.beforeStart !== undefined) {
+    await hooks.beforeStart(turn)
+    const now = await reopenAccess(access)
+    assertMay(now)
+    // The hook may have interrupted the run that was under way: that one hears the message.
+    if (now.session?.status === 'interrupted') return resume<Env>(message)(now)
+  }
   const input = state === undefined ? message : { message, state }
   const labels = labelsOf(access.caller)
   const options = { ...labels, sessionId: host.sessionId, keepWorkspaces: keeps(access) }
@@ -129,10 +148,6 @@ function labelsOf({ userId, tags, metadata }: Caller): SessionLabels {
 
 function goesOn<Env>({ session }: SessionAccess<Env>): boolean {
   return session?.status === 'interrupted' || session?.status === 'failed'
-}
-
-async function isPaused<Env>({ host }: SessionAccess<Env>): Promise<boolean> {
-  return (await host.stateStore.loadSession(host.sessionId))?.status === 'interrupted'
 }
 
 function keeps<Env>({ host }: SessionAccess<Env>): boolean {
