@@ -16,13 +16,17 @@ export function logMessageTable(): string {
     .map(([key, text]) => {
       const says = comments.get(key)
       if (says === undefined) throw new Error(`log-messages.ts does not explain ${key}`)
-      return { level: levelOf(key), text, says }
+      return { levels: levelsOf(key), text, says }
     })
-    .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
+    .toSorted((a, b) => highest(a.levels) - highest(b.levels))
   return table(
     ['level', 'text', 'means'],
-    rows.map(({ level, text, says }) => [level, code(text), says]),
+    rows.map(({ levels, text, says }) => [levels.join(', '), code(text), says]),
   )
+}
+
+function highest([first = 'debug']: readonly Level[]): number {
+  return LEVELS.indexOf(first)
 }
 
 /** All other warnings and errors, with the package that writes them. */
@@ -42,11 +46,15 @@ export function otherLogTable(): string {
   )
 }
 
-/** The highest level at which a text is written; refusals of a policy are warnings. */
-function levelOf(key: string): Level {
-  const use = new RegExp(String.raw`ogger\s*\.(error|warn|info|debug)\([^;]*?logMessages\.${key}\b`)
-  const found = sources().flatMap((file) => use.exec(read(file))?.[1] ?? [])
-  return LEVELS.find((level) => found.includes(level)) ?? 'warn'
+/** The levels at which a text is written, the highest first; refusals of a policy are warnings. */
+function levelsOf(key: string): Level[] {
+  const use = new RegExp(
+    String.raw`ogger\s*\.(error|warn|info|debug)\((?:(?!ogger\s*\.)[^;])*?logMessages\.${key}\b`,
+    'g',
+  )
+  const found = sources().flatMap((file) => [...read(file).matchAll(use)].map(([, level]) => level))
+  const levels = LEVELS.filter((level) => found.includes(level))
+  return levels.length === 0 ? ['warn'] : levels
 }
 
 function sources(): string[] {

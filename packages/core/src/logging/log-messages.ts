@@ -36,7 +36,10 @@ export const logMessages = {
   allowedCommandStartsOthers: 'allowed command can start other commands',
   /** Whoever hears of the workspaces threw: see `err`. The run goes on. */
   lifecycleListenerFailed: 'workspace lifecycle listener failed',
-  /** A tool call failed. The model read a short form of it, `err` is the whole. */
+  /**
+   * A tool call failed. The model read a short form of it, `err` is the whole: at `error` of what no
+   * error of the framework says, at `warn` of one with a `cause`, at `debug` of any other.
+   */
   toolFailed: 'tool failed',
   /** Starts a line that stands for several; its field `suppressedCount` says for how many. */
   rateLimited: '[rate-limited]',
