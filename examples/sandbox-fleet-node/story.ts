@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet, TickReport, WireSandbox } from '@helix-agents/sandbox-fleet'
 import type { LocalBashInventory } from '@helix-agents/workspace-local-bash'
+import { SPEED } from './fast-clock.ts'
 import { type FleetPlace, workspacesOf } from './open-fleet.ts'
 import type { Operator } from './operator.ts'
 import { type Order, WorkerProcess } from './worker-process.ts'
@@ -209,7 +210,7 @@ export class Story {
 
   /** Waits for a minute of the story. */
   async #minute(minute: number): Promise<void> {
-    await sleep(Math.max(0, this.#beganAt + minute * 1000 - Date.now()))
+    await sleep(Math.max(0, this.#beganAt + (minute * MINUTE_MS) / SPEED - Date.now()))
   }
 
   async #until(what: string, isTrue: () => Promise<boolean>): Promise<void> {

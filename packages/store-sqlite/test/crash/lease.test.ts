@@ -8,7 +8,7 @@ const REFUSED = { type: 'refused', code: 'already-running' }
 const LEASE_MS = 60_000
 
 // Each starts some processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 19_000 })
+vi.setConfig({ testTimeout: 60_000 })
 
 test('a killed process holds its session until its lease runs out', async () => {
   await openLab({ sessionId: 'held', steps: 12 }, async (lab) => {

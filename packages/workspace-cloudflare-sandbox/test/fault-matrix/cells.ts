@@ -80,8 +80,8 @@ export const rows: Readonly<Record<FaultName, Row>> = {
   'network slow': fine,
   'network frozen': {
     groups: groups([UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], [UNKNOWN, DONE, LATER]),
-    // The run is out of its own time.
-    others: { 'code.runInContext': DONE },
+    // The run is out of its own time, unless the connection is given up before.
+    others: { 'code.runInContext': ['done', 'unknown'] },
   },
   'container slept before': slept,
   'container slept, slow start': slept,

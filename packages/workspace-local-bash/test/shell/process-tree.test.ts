@@ -77,7 +77,7 @@ it('what changes its program again and again is seen in between', async () => {
     await ws.shell.run(command)
     expect([members(), sleepers()]).toEqual([[], []])
   }
-})
+}, 60_000)
 
 it('what start started lives on, and dies with kill, detach or close', async () => {
   const one = await ws.shell.start('setsid sleep 987 & sleep 987')
@@ -141,4 +141,4 @@ it('100 timeouts leave no zombie, no descriptor and no process', async () => {
   expect(children.filter((pid) => readProcess(pid)?.state === 'Z')).toEqual([])
   expect([members(), sleepers()]).toEqual([[], []])
   expect(descriptors()).toBeLessThanOrEqual(before + 2)
-}, 60_000)
+}, 180_000)
