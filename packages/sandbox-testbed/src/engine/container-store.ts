@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { FaultSet } from '../faults/fault-set.ts'
 import type { Image } from '../root/image.ts'
-import type { ContainerLimits, Isolation } from '../root/mount-plan.ts'
+import type { ContainerLimits, PrivateRoot } from '../root/mount-plan.ts'
 import { createPrivateRoot, removeRoot } from '../root/private-root.ts'
 import { Container } from './container.ts'
 import { isContainerOf } from './container-name.ts'
+import type { ContainerHost } from './container-run.ts'
 import { Network } from './network.ts'
 import type { PeerTest } from './own-peers.ts'
 import { Sidecar } from './sidecar.ts'
@@ -13,12 +13,9 @@ import { Sidecar } from './sidecar.ts'
 const SIDECAR_SUFFIX = '-proxy'
 
 /** What the containers of a test bed share. */
-export interface StoreSettings {
-  readonly isolation: Isolation
+export interface StoreSettings extends ContainerHost {
   readonly image: Image
   readonly limits: ContainerLimits
-  readonly faults: FaultSet
-  readonly serverVersion: string
   /** Whom sidecars serve. */
   readonly isOwnPeer: PeerTest
   /** Folder on the host for the disks of containers. */
@@ -38,10 +35,17 @@ export class ContainerStore {
   readonly settings: StoreSettings
   readonly containers = new Map<string, Container>()
   readonly sidecars = new Map<string, SidecarRecord>()
-  readonly #removals = new Set<Promise<void>>()
+  /** What is on its way out, by what it is. */
+  readonly #removals = new Map<Container | PrivateRoot, Promise<void>>()
+  #closed = false
 
   constructor(settings: StoreSettings) {
     this.settings = settings
+  }
+
+  /** Whether it takes nothing in any more. */
+  get closed(): boolean {
+    return this.#closed
   }
 
   /** The container of a sandbox id, whatever its state. */
@@ -63,15 +67,22 @@ export class ContainerStore {
   }
 
   create(name: string, env: readonly string[]): Container {
-    const id = randomBytes(32).toString('hex')
-    const { directory, image, limits } = this.settings
-    const root = createPrivateRoot({ directory: join(directory, id.slice(0, 12)), image, limits })
-    const container = new Container(this.settings, { name, id, root, env })
+    const id = newId()
+    const container = new Container(this.settings, { name, id, root: this.#newRoot(), env })
     this.containers.set(name, container)
-    void container.exited.then(() =>
-      this.sidecars.get(`${name}${SIDECAR_SUFFIX}`)?.sidecar.cutAll(),
-    )
     return container
+  }
+
+  /** Begins a run of a container that is not running and not on its way out. */
+  start(container: Container): void {
+    const { root, state } = container
+    // The platform gives every start an empty disk.
+    if (state === 'exited') container.start(this.#newRoot())
+    else container.start()
+    if (state === 'exited') void this.#discard(root)
+    void container.exited.then(() =>
+      this.sidecars.get(`${container.name}${SIDECAR_SUFFIX}`)?.sidecar.cutAll(),
+    )
   }
 
   createSidecar(name: string): SidecarRecord {
@@ -81,22 +92,25 @@ export class ContainerStore {
       network: () => new Network(this.settings.faults, app),
       isOwnPeer: this.settings.isOwnPeer,
     })
-    const record = { id: randomBytes(32).toString('hex'), sidecar }
+    const record = { id: newId(), sidecar }
     this.sidecars.set(name, record)
     return record
   }
 
-  /** Ends a container and wipes its disk. */
-  async remove(container: Container): Promise<void> {
-    this.containers.delete(container.name)
-    if (container.state === 'running') {
+  /** Whether a container is on its way out. */
+  isLeaving(container: Container): boolean {
+    return this.#removals.has(container)
+  }
+
+  /** Ends a container and wipes its disk. Its name is taken until its processes are gone. */
+  remove(container: Container): Promise<void> {
+    return this.#once(container, async () => {
       container.end(137)
-      await container.exited
-    }
-    const removal = removeRoot(container.root)
-    this.#removals.add(removal)
-    await removal.finally(() => this.#removals.delete(removal))
-    container.markRemoved()
+      if (container.state === 'running') await container.exited
+      this.containers.delete(container.name)
+      await this.#discard(container.root)
+      container.markRemoved()
+    })
   }
 
   async removeSidecar(name: string): Promise<void> {
@@ -105,12 +119,37 @@ export class ContainerStore {
     await record?.sidecar.stop()
   }
 
-  /** Ends everything. */
+  /** Ends everything, and takes nothing in any more. */
   async clear(): Promise<void> {
+    this.#closed = true
     await Promise.all([...this.containers.values()].map((container) => this.remove(container)))
     await Promise.all([...this.sidecars.keys()].map((name) => this.removeSidecar(name)))
-    await Promise.allSettled(this.#removals)
+    await Promise.allSettled(this.#removals.values())
   }
+
+  #newRoot(): PrivateRoot {
+    const { directory, image, limits } = this.settings
+    return createPrivateRoot({ directory: join(directory, newId().slice(0, 12)), image, limits })
+  }
+
+  #discard(root: PrivateRoot): Promise<void> {
+    return this.#once(root, () => removeRoot(root))
+  }
+
+  /** A second removal is the first one. */
+  #once(what: Container | PrivateRoot, remove: () => Promise<void>): Promise<void> {
+    const known = this.#removals.get(what)
+    if (known !== undefined) return known
+    const removal = remove()
+    this.#removals.set(what, removal)
+    const forget = (): unknown => this.#removals.delete(what)
+    removal.then(forget, forget)
+    return removal
+  }
+}
+
+function newId(): string {
+  return randomBytes(32).toString('hex')
 }
 
 function byId<Item extends { readonly id: string }>(

@@ -20,6 +20,7 @@ const NETWORK = {
   Name: 'bridge',
   IPAM: { Config: [{ Subnet: '127.0.0.0/8', Gateway: '127.0.0.1' }] },
 }
+const LEAVING = failure(503, 'the engine is shutting down')
 const ROUTES: readonly Route[] = [
   ['HEAD', /^\/_ping$/, () => ({ status: 200 })],
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
@@ -69,6 +70,7 @@ function listContainers({ store }: Call): Answer {
 async function create({ store, query, request }: Call): Promise<Answer> {
   const name = query.get('name') ?? ''
   const body = await readJson(request)
+  if (store.closed) return LEAVING
   if (store.containers.has(name) || store.sidecars.has(name)) {
     return failure(409, `Conflict. The container name "/${name}" is already in use`)
   }
@@ -112,15 +114,17 @@ function describeContainer({ id, name, state, exitCode, pid }: Container): unkno
 }
 
 async function start({ store, reference }: Call): Promise<Answer> {
+  if (store.closed) return LEAVING
   const sidecar = store.findSidecar(reference)
   if (sidecar !== undefined) {
-    sidecar.port ??= await sidecar.sidecar.start()
+    sidecar.port = await sidecar.sidecar.start()
     return DONE
   }
   const container = store.find(reference)
   if (container === undefined) return missing(reference)
+  if (store.isLeaving(container)) return failure(409, 'container is marked for removal')
   if (container.state === 'running') return { status: 304 }
-  container.start()
+  store.start(container)
   return DONE
 }
 

@@ -24,6 +24,7 @@ export class Sidecar {
   readonly #relay: Server
   readonly #target: SidecarTarget
   readonly #sockets = new Set<Socket>()
+  #port: Promise<number> | undefined
 
   constructor(target: SidecarTarget) {
     this.#target = target
@@ -37,16 +38,15 @@ export class Sidecar {
     })
   }
 
-  /** Starts listening. @returns the port on the loopback of the host. */
-  async start(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    const address = this.#server.address()
-    return address === null || typeof address === 'string' ? 0 : address.port
+  /** Starts listening, once. @returns the port on the loopback of the host. */
+  start(): Promise<number> {
+    this.#port ??= this.#listen()
+    return this.#port
   }
 
   /** Closes all connections, those of other callers too. */
   async stop(): Promise<void> {
+    await this.#port
     this.cutAll()
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -55,6 +55,13 @@ export class Sidecar {
   /** Cuts every connection to the container, as its end does. */
   cutAll(): void {
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async #listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    return address === null || typeof address === 'string' ? 0 : address.port
   }
 
   #connect(request: IncomingMessage, socket: Socket): void {
