@@ -35,9 +35,10 @@ export class ActiveRuns {
     this.#endStart(run.sessionId)
   }
 
-  /** Waits for the starts that are under way. */
-  async untilStarted(): Promise<void> {
-    await Promise.all([...this.#starts.values()].map(({ promise }) => promise))
+  /** Waits for the starts that are under way; with an id for that of one session. */
+  async untilStarted(sessionId?: string): Promise<void> {
+    if (sessionId !== undefined) await this.#starts.get(sessionId)?.promise
+    else await Promise.all([...this.#starts.values()].map(({ promise }) => promise))
   }
 
   /** The end of the run is stored: the session is free as soon as its stream has ended. */
@@ -54,6 +55,11 @@ export class ActiveRuns {
     this.#places.delete(sessionId)
     this.#ending.delete(sessionId)
     this.#endStart(sessionId)
+  }
+
+  /** Whether there is a place, of a run that has ended too. */
+  has(sessionId: string): boolean {
+    return this.#places.has(sessionId)
   }
 
   isTaken(sessionId: string): boolean {

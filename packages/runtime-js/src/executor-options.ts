@@ -100,6 +100,16 @@ export interface BranchOptions {
   readonly seedWorkspaces?: 'fresh' | 'snapshot'
 }
 
+export interface DeleteOptions {
+  /** Aborts a run of this executor that is under way, instead of refusing. Default false. */
+  readonly abortRun?: boolean
+  /**
+   * Leaves the workspaces as they are: for those that somebody else takes care of, or that cannot
+   * be ended any more. Nobody here knows of them then. Default false: they are ended.
+   */
+  readonly keepWorkspaces?: boolean
+}
+
 export interface ShutdownOptions {
   /** Time for the steps under way; what is not done by then is stopped. Default 10 000. */
   readonly timeoutMs?: number

@@ -2,6 +2,7 @@ export type { AgentHandle } from './agent-handle.ts'
 export { type BranchSeed, loadBranchSeed } from './branch-session.ts'
 export type {
   BranchOptions,
+  DeleteOptions,
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,

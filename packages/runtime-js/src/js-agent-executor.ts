@@ -14,8 +14,10 @@ import { ActiveRuns } from './active-runs.ts'
 import { abortPaused } from './abort-paused.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
 import { branchSession } from './branch-session.ts'
+import { deleteSession } from './delete-session.ts'
 import type {
   BranchOptions,
+  DeleteOptions,
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,
@@ -210,6 +212,19 @@ export class JSAgentExecutor {
   ): Promise<AgentHandle<TOutput>> {
     const runId = await restoreSession(this.#services, agent, { sessionId, checkpointId })
     return this.#handle(agent, sessionId, undefined, runId)
+  }
+
+  /**
+   * Removes a session with all that belongs to it: the sessions of its sub-agents, its workspaces,
+   * its stream, its state. An unknown one is removed already, and one that cannot be read is removed
+   * as well. What a process that dies has left of it is removed by the next call.
+   * @throws {AgentAlreadyRunningError} `already-running` while a run holds it or a sub-agent of it:
+   * here without `abortRun`, or in another process.
+   * @throws {SessionError} `not-removed` when a workspace could not be ended: it keeps its ref, and
+   * a later call goes on. `other-agent`
+   */
+  async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
+    await deleteSession(this.#services, agent, { ...options, sessionId })
   }
 
   /**

@@ -324,6 +324,7 @@ export {
   type AgentResult,
   type BranchOptions,
   type BranchSeed,
+  type DeleteOptions,
   endStream,
   type ExecuteInput,
   type ExecuteOptions,

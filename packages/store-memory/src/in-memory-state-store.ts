@@ -75,7 +75,8 @@ export class InMemoryStateStore implements SessionStateStore {
         (record) =>
           record.ordinal < below &&
           (query.agentType === undefined || record.session.agentType === query.agentType) &&
-          (query.status === undefined || record.status === query.status),
+          (query.status === undefined || record.status === query.status) &&
+          record.session.sessionId.startsWith(query.idPrefix ?? ''),
       )
     const items = newestFirst.slice(0, limit)
     const last = items.at(-1)

@@ -2,9 +2,10 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
 /**
  * `not-resumable`: there is nothing to go on with. `other-agent`: the session belongs to another
- * agent. `invalid-message`: what was given as the user's message is none.
+ * agent. `invalid-message`: what was given as the user's message is none. `not-removed`: something
+ * that belongs to it could not be ended, and it is kept so that this can be tried again.
  */
-export type SessionErrorCode = 'not-resumable' | 'other-agent' | 'invalid-message'
+export type SessionErrorCode = 'not-resumable' | 'other-agent' | 'invalid-message' | 'not-removed'
 
 /** A session cannot be used in the way that was asked. */
 export class SessionError extends HelixError {

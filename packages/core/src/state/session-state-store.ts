@@ -110,6 +110,8 @@ export interface Page<T> {
 export interface SessionQuery extends PageQuery {
   readonly agentType?: string
   readonly status?: SessionStatus
+  /** Sessions whose id begins like this; those of the sub-agents of a session begin with its id. */
+  readonly idPrefix?: string
 }
 
 /** A session that is stored and cannot be read. */

@@ -12,8 +12,8 @@ export interface HeldSession {
 /** What is done with a held session. */
 export interface HoldOptions<T> {
   readonly work: (held: HeldSession) => Promise<T>
-  /** How the session stands afterwards. Default: as before. */
-  readonly end?: (result: T, before: Standing) => Standing
+  /** How the session stands afterwards; `null` when it is gone. Default: as before. */
+  readonly end?: (result: T, before: Standing) => Standing | null
 }
 
 /** How a session stands while no run holds it. */
@@ -36,14 +36,14 @@ export async function holdSession<T>(
   const session = await stateStore.beginRun(start)
   const claim = new Claim({ services, sessionId, runId, claimedAt, onLost: () => {} })
   const endClaim = claim.keep()
-  let standing = standingOf(session)
+  let standing: Standing | null = standingOf(session)
   try {
     const result = await work({ session, claim })
-    standing = end?.(result, standing) ?? standing
+    if (end !== undefined) standing = end(result, standing)
     return result
   } finally {
     endClaim()
-    await stateStore.endRun({ ...claim.write(), ...standing })
+    if (standing !== null) await stateStore.endRun({ ...claim.write(), ...standing })
   }
 }
 

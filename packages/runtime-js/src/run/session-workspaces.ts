@@ -22,7 +22,8 @@ export type WorkspaceOwner = Pick<
 export interface SessionWorkspacesOptions {
   readonly services: RunServices
   readonly session: WorkspaceOwner
-  readonly toolSet: ToolSet
+  /** Without tools for workspaces that are only closed. */
+  readonly toolSet: Pick<ToolSet, 'own'> & Partial<Pick<ToolSet, 'tools'>>
   /** The conversation before the run. Default: none. */
   readonly messages?: readonly Message[]
   /** Stores a ref; null removes it. */
@@ -88,7 +89,7 @@ function usageBefore(options: SessionWorkspacesOptions): (name: string) => boole
   return (name) => {
     if (Object.hasOwn(session.fileLedgers, name)) return true
     const isOwn = (toolName: string): boolean =>
-      toolSet.tools.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
+      toolSet.tools?.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
     const isUse = (message: Message, index: number): boolean =>
       index < count && message.role === 'tool' && !message.isError && isOwn(message.toolName)
     return messages.some(isUse)

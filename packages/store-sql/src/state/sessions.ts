@@ -17,6 +17,7 @@ import { toSqlText } from '../sql-text.ts'
 import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './column.ts'
 import { fromStorableMessage } from './message-json.ts'
 import { keepText } from './long-texts.ts'
+import { rangesOfPrefix } from './id-prefix.ts'
 import { loadKnownHead } from './session-head.ts'
 import { findSession } from './session-row.ts'
 import { addMessages, applyChange, saveRefs, toJsonText, toMessageTexts } from './state-values.ts'
@@ -116,7 +117,7 @@ function toMessage(row: SqlRow): MessagePage['messages'][number] {
 export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPage {
   const { limit, below } = parsePageQuery(query)
   const filters = filtersOf(query)
-  const values = filters.map(({ value }) => value)
+  const values = filters.flatMap((filter) => filter.values)
   const rows = sql.all(listStatement(filters), ...values, below, limit + 1)
   const heads = rows.slice(0, limit).map((row) => tryLoadHead(sql, row))
   const items = heads.filter((head) => 'status' in head)
@@ -131,20 +132,29 @@ export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPa
 }
 
 interface Filter {
-  readonly column: string
-  readonly value: string
+  readonly condition: string
+  readonly values: readonly string[]
 }
 
-function filtersOf({ agentType, status }: SessionQuery): readonly Filter[] {
+function filtersOf({ agentType, status, idPrefix = '' }: SessionQuery): readonly Filter[] {
   return [
-    ...(agentType === undefined ? [] : [{ column: 'agent_type', value: toSqlText(agentType) }]),
-    ...(status === undefined ? [] : [{ column: 'status', value: status }]),
+    ...(agentType === undefined
+      ? []
+      : [{ condition: 'agent_type = ?', values: [toSqlText(agentType)] }]),
+    ...(status === undefined ? [] : [{ condition: 'status = ?', values: [status] }]),
+    ...(idPrefix === '' ? [] : [prefixFilter(idPrefix)]),
   ]
 }
 
-/** Each filter has an index that ends with the id; of two, SQLite takes one. */
+function prefixFilter(idPrefix: string): Filter {
+  const ranges = rangesOfPrefix(idPrefix)
+  const condition = ranges.map(() => '(session_id >= ? AND session_id < ?)').join(' OR ')
+  return { condition: `(${condition})`, values: ranges.flat() }
+}
+
+/** Each filter has an index; of two, SQLite takes one. */
 function listStatement(filters: readonly Filter[]): string {
-  const conditions = [...filters.map(({ column }) => `${column} = ?`), 'id < ?']
+  const conditions = [...filters.map(({ condition }) => condition), 'id < ?']
   const where = conditions.join(' AND ')
   return `SELECT id, session_id FROM helix_sessions WHERE ${where} ORDER BY id DESC LIMIT ?`
 }

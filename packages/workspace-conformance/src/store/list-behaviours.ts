@@ -69,6 +69,34 @@ export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/list/filters-by-prefix-of-id',
+    run: async ({ store }) => {
+      const ids = [
+        'a',
+        'a/s1-0',
+        'a/s1-0/s1-0',
+        'A/s1-0',
+        'a%',
+        'a_b',
+        'ab',
+        'a*',
+        'a\0b',
+        '"a',
+        'ä',
+      ]
+      const far = ['\u{10ffff}x', '\ud7ff', '\ud7ff😀', '\ud800']
+      for (const sessionId of [...ids, ...far]) await store.createSession(newSession({ sessionId }))
+      const all = [...ids, ...far].toReversed()
+      const prefixes = ['', 'a', 'a/', 'a/s1-0/', 'a%', 'a_', 'a*', 'a\0', '"', '"a', 'nobody', 'A']
+      for (const idPrefix of [...prefixes, ...far]) {
+        const found = all.filter((id) => id.startsWith(idPrefix))
+        equal(await idsOf(store, { idPrefix }), found)
+      }
+      equal(await pagesOf(store, { idPrefix: 'a/', limit: 1 }), [['a/s1-0/s1-0'], ['a/s1-0']])
+      equal(await idsOf(store, { idPrefix: 'a/', status: 'running' }), [])
+    },
+  },
+  {
     id: 'store/list/pages-stay-in-place',
     run: async ({ store }) => {
       await createMany(store, 6)

@@ -95,7 +95,8 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
       const all = [...sessions.values()].filter(
         ({ head }) =>
           (query.agentType === undefined || head.agentType === query.agentType) &&
-          (query.status === undefined || head.status === query.status),
+          (query.status === undefined || head.status === query.status) &&
+          head.sessionId.startsWith(query.idPrefix ?? ''),
       )
       const page = pageOf(
         all.map((stored) => ({ at: stored.ordinal, item: stored })),

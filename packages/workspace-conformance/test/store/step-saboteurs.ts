@@ -200,6 +200,14 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
         ...(agentType !== undefined && { agentType }),
       }),
   }),
+  'store/list/filters-by-prefix-of-id': (good) => ({
+    listSessions: async ({ idPrefix = '', ...query } = {}) => {
+      const page = await good.listSessions(query)
+      const like = idPrefix.toLowerCase()
+      const items = page.items.filter((head) => head.sessionId.toLowerCase().startsWith(like))
+      return { ...page, items }
+    },
+  }),
   'store/list/pages-stay-in-place': (good) => ({
     listSessions: async (query) =>
       byOffset<SessionState>((await good.listSessions({ limit: 200 })).items, query),

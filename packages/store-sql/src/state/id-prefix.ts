@@ -1,0 +1,27 @@
+import { toSqlText } from '../sql-text.ts'
+
+/** Texts from the first one, inclusive, to the second. */
+export type TextRange = readonly [from: string, below: string]
+
+/**
+ * Where stored texts of strings that begin with a prefix are, in the order of SQLite: by code point.
+ * A string that is stored as it is, is in the one range, one that is stored as its JSON in the other.
+ */
+export function rangesOfPrefix(prefix: string): readonly TextRange[] {
+  const asJson = JSON.stringify(prefix).slice(0, -1)
+  const texts = toSqlText(prefix) === prefix ? [prefix, asJson] : [asJson]
+  return texts.map((text) => [text, firstBehind(text)])
+}
+
+const LAST_POINT = 0x10ffff
+const LAST_BEFORE_SURROGATES = 0xd7ff
+const FIRST_BEHIND_SURROGATES = 0xe000
+
+/** The first text behind all that begin with this one; nothing is behind U+10FFFF alone. */
+function firstBehind(text: string): string {
+  const points = Array.from(text, (char) => char.codePointAt(0) ?? 0)
+  const at = points.findLastIndex((point) => point < LAST_POINT)
+  const point = points[at] ?? 0
+  const next = point === LAST_BEFORE_SURROGATES ? FIRST_BEHIND_SURROGATES : point + 1
+  return String.fromCodePoint(...points.slice(0, Math.max(at, 0)), next)
+}
