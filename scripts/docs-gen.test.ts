@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import * as exports from '../packages/core/src/index.ts'
+import { apiPages } from './docs/api-pages.ts'
+import { constructorOf, membersOf, typeText } from './docs/members.ts'
 import { derivePages } from './docs/pages.ts'
+import { packageFolders } from './repository.ts'
 
 test.each(derivePages())('the generated sections of $file are up to date', (page) => {
   expect(page.current).toBe(page.derived)
@@ -7,4 +11,55 @@ test.each(derivePages())('the generated sections of $file are up to date', (page
 
 test('the docs have generated sections', () => {
   expect(derivePages().length).toBeGreaterThan(3)
+})
+
+test('each package has a page in the API reference, with all that it exports', () => {
+  const pages = new Map(apiPages().map(({ file, derived }) => [file, derived]))
+  for (const folder of packageFolders()) {
+    expect(pages.get(`docs/reference/${folder}.md`)).toContain(`@helix-agents/${folder}`)
+  }
+  const core = pages.get('docs/reference/core.md') ?? ''
+  for (const name of Object.keys(exports)) expect(core).toMatch(new RegExp(`\`${name}[\`(]`))
+})
+
+test('a signature is read as it is written', () => {
+  const [made] = membersOf(`interface Store<T> {
+  /**
+   * Puts it.
+   * @throws {StateStoreError} \`conflict\`
+   */
+  put<K extends string>(
+    key: K,
+    value: { readonly a: T; b?: Map<K, T> },
+    options?: PutOptions,
+  ): Promise<void>
+}
+`)
+  expect(made).toEqual({
+    name: 'put(key, value, options?)',
+    type: 'Promise<void>',
+    says: 'Puts it. Throws `StateStoreError` `conflict`.',
+  })
+  const declaration = `class Box extends Base {
+  readonly size = 1
+  #secret: string
+  constructor(size: number, { deep = false }: Options = {}) {
+    super()
+  }
+  get name(): string {
+    return ''
+  }
+  private hide(): void {}
+  static of(...all: Box[]): Box {
+    return all[0]
+  }
+}
+`
+  expect(constructorOf(declaration, 'Box')).toBe('new Box(size, options?)')
+  expect(membersOf(declaration).map(({ name, type }) => `${name} ${type}`)).toEqual([
+    'size ',
+    'name string',
+    'of(...all) Box',
+  ])
+  expect(typeText("type Kind =\n  | 'a'\n  | 'b'\n\nconst x = 1\n")).toBe("'a' | 'b'")
 })

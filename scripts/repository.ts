@@ -5,6 +5,7 @@ import { join } from 'node:path'
 export interface Manifest {
   readonly name: string
   readonly version: string
+  readonly description?: string
   readonly private?: boolean
   readonly license?: string
   readonly files?: readonly string[]

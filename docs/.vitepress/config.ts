@@ -80,6 +80,7 @@ export default defineConfig({
         ]),
       },
       { text: 'Reference', items: itemsOf('guide', reference) },
+      { text: 'API', collapsed: true, items: allOf('reference', ['packages', 'core']) },
     ],
   },
 })

@@ -1,17 +1,16 @@
 import { find, read } from '../repository.ts'
+import { apiPages } from './api-pages.ts'
+import type { Page } from './page.ts'
 import { sections } from './sections.ts'
 
 const section = /^<!-- generated: (?<call>.+?) -->\n[\s\S]*?^<!-- end of generated -->$/gm
 
-export interface Page {
-  readonly file: string
-  readonly current: string
-  /** As the sources would have it. */
-  readonly derived: string
+/** Every page that is generated, or holds a generated section. */
+export function derivePages(): Page[] {
+  return [...pagesWithSections(), ...apiPages()]
 }
 
-/** Every page that holds a generated section. */
-export function derivePages(): Page[] {
+function pagesWithSections(): Page[] {
   return find(['*.md', '{docs,examples}/**/*.md']).flatMap((file) => {
     const current = read(file)
     if (current.match(section) === null) return []

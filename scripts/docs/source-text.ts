@@ -61,3 +61,17 @@ export function plainComment(comment: string): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
 }
+
+/** The same, and what its tags `@throws` say. */
+export function wholeComment(comment: string): string {
+  const throws = [...comment.matchAll(/@throws \{(\w+)\}((?:(?!@throws)[^@])*)/g)].map(
+    ([, name = '', codes = '']) => {
+      const when = codes
+        .replaceAll(/^\s*\* ?/gm, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim()
+      return `Throws ${[`\`${name}\``, when].join(' ').trim().replace(/\.$/, '')}.`
+    },
+  )
+  return [plainComment(comment.replace(/@throws[\s\S]*/, '')), ...throws].join(' ').trim()
+}

@@ -19,6 +19,7 @@ Next: write packages/workspace-${id}/src/file-system.ts until this is green (it 
 
 Then fill in docs/providers/${id}.md and run
 
+  npx -y pnpm@12 docs:gen
   npx -y pnpm@12 changeset
   npx -y pnpm@12 check
 
