@@ -319,7 +319,7 @@ export {
 // Time
 export { untilAborted } from './time/abort.ts'
 export { backoffMs } from './time/backoff.ts'
-export { type Clock, systemClock } from './time/clock.ts'
+export { type Clock, systemClock, type TimerOptions } from './time/clock.ts'
 export { type Deadline, withDeadline } from './time/deadline.ts'
 export { createTimeSlice, type TimeSlice } from './time/slice.ts'
 

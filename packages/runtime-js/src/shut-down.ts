@@ -12,14 +12,16 @@ export async function shutDown(
 ): Promise<void> {
   const ended = endAll(active)
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
-  const cancelStop = clock.setTimer(timeoutMs, () => {
+  const stopAll = (): void => {
     for (const run of active.all()) run.control.stop('shutdown')
-  })
-  const cancelGiveUp = clock.setTimer(timeoutMs + graceMs, () => {
+  }
+  const abandonAll = (): void => {
     const sessionIds = active.all().map((run) => run.sessionId)
     logger.error({ sessionIds }, 'shutdown did not finish')
     giveUp()
-  })
+  }
+  const cancelStop = clock.setTimer(timeoutMs, stopAll, { keepsProcessAlive: true })
+  const cancelGiveUp = clock.setTimer(timeoutMs + graceMs, abandonAll, { keepsProcessAlive: true })
   await Promise.race([ended, givenUp])
   cancelStop()
   cancelGiveUp()

@@ -251,6 +251,7 @@ export {
   systemClock,
   type SystemPrompt,
   type TextSearch,
+  type TimerOptions,
   type TimeSlice,
   toBytes,
   toChunkJson,

@@ -4,8 +4,19 @@ export interface Clock {
   now(): number
   /** Resolves after `ms`, or rejects with the reason of `signal` as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `callback` once after `ms`; the result cancels it. Never keeps a process alive. */
-  setTimer(ms: number, callback: () => void): () => void
+  /**
+   * Calls `callback` once after `ms`; the result cancels it. Keeps no process alive, unless the
+   * options say that somebody waits for it.
+   */
+  setTimer(ms: number, callback: () => void, options?: TimerOptions): () => void
+}
+
+export interface TimerOptions {
+  /**
+   * The process must not end before: what the timer would stop may be all there is to wait for.
+   * Default false.
+   */
+  readonly keepsProcessAlive?: boolean
 }
 
 /** The time of the machine. */
@@ -24,7 +35,8 @@ export const systemClock: Clock = {
       })
       signal?.addEventListener('abort', onAbort, { once: true })
     }),
-  setTimer: (ms, callback) => startTimer(ms, callback, letProcessEnd),
+  setTimer: (ms, callback, { keepsProcessAlive = false } = {}) =>
+    keepsProcessAlive ? startTimer(ms, callback) : startTimer(ms, callback, letProcessEnd),
 }
 
 /** A timer of JavaScript that is set to more, such as `Infinity`, rings at once. */

@@ -8,13 +8,13 @@ export interface Deadline {
 }
 
 /**
- * Settles as `promise` does, or rejects at the deadline. The promise itself goes on: whoever
- * started the work also ends it.
+ * Settles as `promise` does, or rejects at the deadline, for which a process stays alive. The
+ * promise itself goes on: whoever started the work also ends it.
  */
 export async function withDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T> {
   const overrun = Promise.withResolvers<never>()
   const onTime = (): void => overrun.reject(deadline.onTimeout())
-  const cancel = deadline.clock.setTimer(deadline.timeoutMs, onTime)
+  const cancel = deadline.clock.setTimer(deadline.timeoutMs, onTime, { keepsProcessAlive: true })
   try {
     return await Promise.race([promise, overrun.promise])
   } finally {

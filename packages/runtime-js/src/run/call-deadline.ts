@@ -22,10 +22,11 @@ export class CallDeadline {
     }
     const own = new AbortController()
     const follow = (): void => own.abort(runSignal.reason)
-    const cancelTimer = clock.setTimer(timeoutMs, () => {
+    const onTime = (): void => {
       this.#isOver = true
       own.abort(new DOMException('the time of the tool is up', 'TimeoutError'))
-    })
+    }
+    const cancelTimer = clock.setTimer(timeoutMs, onTime, { keepsProcessAlive: true })
     runSignal.addEventListener('abort', follow)
     this.signal = own.signal
     this.#release = () => {
@@ -75,8 +76,9 @@ function isStop(error: unknown): boolean {
 function withGrace<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     let cancelTimer: (() => void) | undefined
+    const onTime = (): void => reject(signal.reason)
     const giveUp = (): void => {
-      cancelTimer = clock.setTimer(STOP_GRACE_MS, () => reject(signal.reason))
+      cancelTimer = clock.setTimer(STOP_GRACE_MS, onTime, { keepsProcessAlive: true })
     }
     const end = (): void => {
       cancelTimer?.()

@@ -66,7 +66,8 @@ export class RunControl {
   /** Stops the run when its time is up; the result cancels that. */
   limit(clock: Clock, maxDurationMs: number | undefined): () => void {
     if (maxDurationMs === undefined) return () => {}
-    return clock.setTimer(maxDurationMs, () => this.stop('max-duration'))
+    const onTime = (): void => this.stop('max-duration')
+    return clock.setTimer(maxDurationMs, onTime, { keepsProcessAlive: true })
   }
 
   /** Aborts with a signal of the caller; the result ends that. */

@@ -55,7 +55,7 @@ export class AdmissionQueue {
       leave: () => void this.#waiters.splice(this.#waiters.indexOf(waiter), 1),
       next: (clock: Clock, ms: number) =>
         new Promise<void>((resolve) => {
-          const cancel = clock.setTimer(ms, resolve)
+          const cancel = clock.setTimer(ms, resolve, { keepsProcessAlive: true })
           wakeUp = () => {
             cancel()
             resolve()
