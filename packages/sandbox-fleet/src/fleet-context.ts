@@ -1,6 +1,7 @@
-import { type Clock, HelixError, type Logger } from '@helix-agents/core'
+import { HelixError, type Logger } from '@helix-agents/core'
 import type { GuardedDriver } from './driver/guarded-driver.ts'
 import type { SandboxTarget } from './driver/fleet-driver.ts'
+import type { LedgerClock } from './ledger-clock.ts'
 import type { KillReason, SandboxError, SandboxRecord } from './ledger/sandbox-record.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
 import type { RuleContext, SafetyRules } from './safety/safety-rules.ts'
@@ -34,7 +35,8 @@ export interface FleetContext {
   readonly environment: string
   readonly policy: FleetPolicy
   readonly rules: SafetyRules
-  readonly clock: Clock
+  /** The time of the ledger, as far as it tells one. */
+  readonly clock: LedgerClock
   readonly random: () => number
   readonly logger: Logger
   /** Tells this process from others. */

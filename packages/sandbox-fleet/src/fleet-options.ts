@@ -3,6 +3,7 @@ import type { FleetDriver } from './driver/fleet-driver.ts'
 import { GuardedDriver } from './driver/guarded-driver.ts'
 import type { FleetContext, FleetEvent } from './fleet-context.ts'
 import type { SandboxRecord } from './ledger/sandbox-record.ts'
+import { LedgerClock } from './ledger-clock.ts'
 import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './safety/fleet-policy.ts'
 import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
@@ -43,12 +44,13 @@ export function createFleetContext(
     throw new FleetError('config-invalid', 'a fleet needs the label of its environment')
   }
   const policy = parseFleetPolicy(options.policy)
-  const clock = options.clock ?? systemClock
+  const ownClock = options.clock ?? systemClock
   const random = options.random ?? Math.random
   const logger = options.logger ?? noopLogger
+  const clock = new LedgerClock({ clock: ownClock, store, policy, logger })
   return {
     store,
-    drivers: guardDrivers(options.drivers, { policy, clock, random }),
+    drivers: guardDrivers(options.drivers, { policy, clock: ownClock, random }),
     environment,
     policy,
     rules,

@@ -68,6 +68,7 @@ export async function noteHeartbeat(
 /** @throws {FleetError} `unavailable` */
 export async function readStats(context: FleetContext, usageMs: number): Promise<FleetStats> {
   const { clock, environment, policy, store } = context
+  await clock.keepTime()
   const counts = await store.counts(environment)
   const usage = await store.usageSince(clock.now() - usageMs)
   const heartbeat = await readHeartbeat(context)

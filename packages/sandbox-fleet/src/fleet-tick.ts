@@ -42,6 +42,7 @@ export async function runTick(context: FleetContext, actions: Actions): Promise<
       return fallback
     }
   }
+  await attempt(undefined, () => context.clock.keepTime())
   const sampled = await attempt(0, () => sampleResources(context))
   const mode = await attempt('scheduled' as const, () => modeOf(context))
   const cleanup = await runCleanup(context, mode)

@@ -109,6 +109,7 @@ export class Fleet {
   /** @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed` */
   async resources(id: string): Promise<SandboxUsage> {
     const { driver, record } = await this.#reach(id)
+    await this.#context.clock.keepTime()
     const used = await driver.resources(targetOf(record))
     const durationMs = this.#context.clock.now() - record.createdAt
     return { ...used, durationMs, operations: record.operations }
@@ -116,6 +117,7 @@ export class Fleet {
 
   /** What is wrong with one sandbox. @throws {FleetError} `unknown-sandbox` */
   async diagnose(id: string): Promise<readonly Finding[]> {
+    await this.#context.clock.keepTime()
     return this.#diagnose(await this.get(id))
   }
 
@@ -123,6 +125,7 @@ export class Fleet {
   async findings(): Promise<readonly Finding[]> {
     const status = ['provisioning', 'running', 'terminating', 'failed'] as const
     const findings: Finding[] = []
+    await this.#context.clock.keepTime()
     let cursor: string | undefined
     for (let pages = 0; pages < FINDINGS_PAGES; pages += 1) {
       const query = { status, limit: 200, ...(cursor !== undefined && { cursor }) }

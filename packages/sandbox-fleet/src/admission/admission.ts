@@ -46,9 +46,12 @@ export class Admission {
   /**
    * Takes a place, records the intent, makes the sandbox, and holds it.
    * @throws {FleetError} `capacity-exhausted` (`Maximum sandbox limit reached`), `driver-failed`
-   * when it could not be made in time, `already-exists`, `invalid-record`; and what `create` throws.
+   * when it could not be made in time, `already-exists`, `invalid-record`, `unavailable`; and
+   * what `create` throws.
    */
   async open(request: AdmissionRequest, create: CreateSandbox): Promise<SandboxLease> {
+    // Those in the pool are chosen by it.
+    await this.#context.clock.keepTime()
     const { holder = `process:${this.#context.instanceId}` } = request
     const reused = await this.#takeFromPool(request, holder)
     if (reused !== undefined) return this.#lease(reused, holder, true)

@@ -82,11 +82,11 @@ export class SandboxLease {
   /** Lets it go: into a pool to be used again, or for nobody, to be cleaned up. */
   async release(options: { readonly pool?: string } = {}): Promise<void> {
     if (!this.#end()) return
-    const { clock, policy } = this.#context
-    const until = clock.now() + policy.poolRetentionMs
+    const lastsMs = this.#context.policy.poolRetentionMs
     const { pool } = options
-    const claim = pool === undefined ? undefined : ({ kind: 'pool', holder: pool, until } as const)
-    await recordReleased(this.#context, this.id, { holder: this.#holder, claim })
+    const waiting =
+      pool === undefined ? undefined : ({ kind: 'pool', holder: pool, lastsMs } as const)
+    await recordReleased(this.#context, this.id, { holder: this.#holder, waiting })
     this.#onEnd()
   }
 
@@ -115,10 +115,11 @@ export class SandboxLease {
 
   async #note(succeeded: boolean, timedOut: boolean): Promise<void> {
     const { clock, store } = this.#context
-    const at = clock.now()
     const timeouts = timedOut ? 1 : 0
     const renewal = { holder: this.#holder, lifetime: this.#lifetime }
     await this.#quietly(async () => {
+      await clock.keepTime()
+      const at = clock.now()
       await store.addUsage({ executions: 1, timeouts }, at)
       const activity = { at, operations: 1, timeouts, timeoutsInARow: timeouts, succeeded }
       await recordActivity(this.#context, this.id, { ...activity, ...renewal })

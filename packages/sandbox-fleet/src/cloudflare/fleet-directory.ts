@@ -79,6 +79,10 @@ export class FleetDirectory<Env = unknown> extends DurableObject<Env> {
     return toReply(() => this.#store.releaseLease(fence))
   }
 
+  now(): Promise<FleetReply<number>> {
+    return toReply(async () => Date.now())
+  }
+
   readState(key: string): Promise<FleetReply<string | undefined>> {
     return toReply(async () => {
       const value = await this.#store.readState(key)

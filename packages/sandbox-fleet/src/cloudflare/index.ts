@@ -5,4 +5,8 @@ export {
 } from './cloudflare-sandbox-fleet-driver.ts'
 export { FleetDirectory } from './fleet-directory.ts'
 export type { FleetReply } from './fleet-reply.ts'
-export { type FleetDirectoryStub, remoteFleetStore } from './remote-fleet-store.ts'
+export {
+  type FleetDirectoryStub,
+  remoteFleetStore,
+  type RemoteFleetStoreOptions,
+} from './remote-fleet-store.ts'

@@ -17,15 +17,27 @@ export type FleetDirectoryStub = Pick<
   | 'usageSince'
   | 'acquireLease'
   | 'releaseLease'
+  | 'now'
   | 'readState'
   | 'writeState'
 >
+
+export interface RemoteFleetStoreOptions {
+  /**
+   * Everybody goes by the clock of the object, which costs each process two calls a minute: for
+   * callers whose own clocks may be wrong. Those of Workers are right. Default false.
+   */
+  readonly useLedgerTime?: boolean
+}
 
 /**
  * The ledger in a Durable Object, for the code of a Worker. Errors of the ledger arrive as they
  * are; that the object cannot be reached is `unavailable`.
  */
-export function remoteFleetStore(stub: FleetDirectoryStub): FleetStore {
+export function remoteFleetStore(
+  stub: FleetDirectoryStub,
+  { useLedgerTime = false }: RemoteFleetStoreOptions = {},
+): FleetStore {
   return {
     create: (record, options) => reach(() => stub.create(record, options)),
     get: (id) => reach(() => stub.find(id)),
@@ -38,6 +50,7 @@ export function remoteFleetStore(stub: FleetDirectoryStub): FleetStore {
     usageSince: (since) => reach(() => stub.usageSince(since)),
     acquireLease: (request) => reach(() => stub.acquireLease(request)),
     releaseLease: (fence) => reach(() => stub.releaseLease(fence)),
+    ...(useLedgerTime && { now: () => reach(() => stub.now()) }),
     readState: async (key) => {
       const json = await reach(() => stub.readState(key))
       if (json === undefined) return undefined

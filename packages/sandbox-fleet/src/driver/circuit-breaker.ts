@@ -30,8 +30,11 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   policy.onBreak(() => {
     openedAt = clock.now()
   })
-  const isResting = (): boolean =>
-    policy.state === CircuitState.Open && clock.now() - openedAt < restMs
+  const isResting = (): boolean => {
+    const restedMs = clock.now() - openedAt
+    // A clock that was set back must not make it rest until its time comes again.
+    return policy.state === CircuitState.Open && restedMs >= 0 && restedMs < restMs
+  }
   return {
     run: async (call) => {
       // While one looks whether it works again, the others do not wait to be the next.

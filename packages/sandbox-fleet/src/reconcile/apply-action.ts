@@ -59,6 +59,7 @@ async function heal(
 ): Promise<ReconcileOutcome> {
   const { clock, rules, store } = context
   const probe = await driver.inspect(targetOf(record))
+  await clock.keepTime()
   if (!rules.isKnown(probe)) return 'unknown'
   // A stopped one that somebody holds may be used again.
   const isHeld = probe.state === 'stopped' && !rules.isUnclaimed(record, ruleContext(context))
@@ -77,6 +78,7 @@ async function endOrphan(
 ): Promise<ReconcileOutcome> {
   const { context } = pass
   const { clock, environment, rules, store } = context
+  await clock.keepTime()
   const { id, listed = { id }, provider } = action
   const rule = ruleContext(context)
   if (!rules.hasOwnLabel(listed.environment, rule)) return 'spared'
@@ -115,6 +117,7 @@ async function destroyAgain(
   const refusal = refuse(await driver.inspect(targetOf(record)), context)
   if (refusal !== undefined) return refusal
   if (!take(pass)) return 'over-budget'
+  const fence = await pass.lease.keep()
   const now = clock.now()
   const kill = {
     reason: 'reappeared',
@@ -123,7 +126,7 @@ async function destroyAgain(
   } as const
   const retryAt = now + attemptMs(context)
   const next = applyEvent(record, { type: 'reappear', kill, retryAt }, now)
-  await store.update(next, { fence: await pass.lease.keep() })
+  await store.update(next, { fence })
   context.emit('kill', next)
   return destroyRecorded(context, next, driver)
 }

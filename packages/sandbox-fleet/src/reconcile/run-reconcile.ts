@@ -25,7 +25,7 @@ const NOTHING_FOUND: ReconcilePlan = { actions: [], refused: [], skipped: 0, pag
 
 interface Progress {
   readonly isDryRun: boolean
-  readonly startedAt: number
+  startedAt: number
   plan: ReconcilePlan | undefined
   readonly outcomes: Map<ReconcileAction, ReconcileOutcome>
 }
@@ -43,6 +43,8 @@ export async function runReconcile(
   }
   context.logger.info({ dryRun: progress.isDryRun }, fleetMessages.reconcileStarted)
   try {
+    await context.clock.keepTime()
+    progress.startedAt = context.clock.now()
     return close(context, progress, await run(context, progress))
   } catch (err) {
     const isLost = FleetError.isInstance(err) && err.code === 'lease-lost'

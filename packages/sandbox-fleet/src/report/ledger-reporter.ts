@@ -13,6 +13,7 @@ import {
   recordReleased,
   renewClaim,
   type SandboxDescription,
+  type Waiting,
 } from './ledger-writes.ts'
 
 const MAX_ATTEMPTS = 6
@@ -91,10 +92,9 @@ export class LedgerReporter implements FleetReporter {
   }
 
   detached(id: string, sessionId?: string): void {
-    const { clock, policy } = this.#context
-    const until = clock.now() + policy.detachedRetentionMs
+    const lastsMs = this.#context.policy.detachedRetentionMs
     if (!this.#isUsedOn(id, sessionId)) {
-      this.#release(id, { kind: 'detached', holder: this.#holder, until })
+      this.#release(id, { kind: 'detached', holder: this.#holder, lastsMs })
     }
   }
 
@@ -153,12 +153,12 @@ export class LedgerReporter implements FleetReporter {
     return users.size > 0
   }
 
-  #release(id: string, claim: Parameters<typeof recordReleased>[2]['claim']): void {
+  #release(id: string, waiting: Waiting | undefined): void {
     const holder = this.#holder
     const held = this.#held.get(id)
     if (held !== undefined && held.operations > 0) this.#renew(id, held)
     this.#held.delete(id)
-    const release = () => recordReleased(this.#context, id, { holder, claim })
+    const release = () => recordReleased(this.#context, id, { holder, waiting })
     this.#report(id, () => this.#known(held, release))
   }
 
@@ -217,6 +217,7 @@ export class LedgerReporter implements FleetReporter {
   /** What is not taken is told with the next. */
   async #tellUsage(): Promise<void> {
     const { executions, timeouts } = this.#usage
+    await this.#context.clock.keepTime()
     await this.#context.store.addUsage({ executions, timeouts }, this.#context.clock.now())
     this.#usage.executions -= executions
     this.#usage.timeouts -= timeouts

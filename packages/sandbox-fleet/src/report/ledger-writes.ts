@@ -21,7 +21,7 @@ export interface SandboxDescription extends SandboxLabels {
   readonly maxLifetimeMs?: number
 }
 
-/** A claim of a run, from now on. */
+/** A claim of a run, from now on: of the time that is kept. */
 export function ownerClaim({ clock, policy }: FleetContext, holder: string): SandboxClaim {
   return { kind: 'owner', holder, until: clock.now() + policy.ownerLeaseMs }
 }
@@ -29,7 +29,7 @@ export function ownerClaim({ clock, policy }: FleetContext, holder: string): San
 /**
  * Records that a sandbox is about to be made: before it is, so that a crash leaves something to
  * heal. With `maxActive` this takes one of so many places.
- * @throws {FleetError} `already-exists`, `capacity-exhausted`, `invalid-record`
+ * @throws {FleetError} `already-exists`, `capacity-exhausted`, `invalid-record`, `unavailable`
  */
 export async function recordProvisioning(
   context: FleetContext,
@@ -37,6 +37,7 @@ export async function recordProvisioning(
   options: { readonly holder: string; readonly maxActive?: number },
 ): Promise<SandboxRecord> {
   const { clock, environment, policy, store } = context
+  await clock.keepTime()
   const { maxLifetimeMs = policy.maxLifetimeMs, ...labels } = sandbox
   const now = clock.now()
   const record = createRecord(
@@ -71,12 +72,15 @@ export async function recordOpened(
     if (!FleetError.isInstance(error) || error.code !== 'already-exists') throw error
   }
   let hasStarted = false
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  const claim = ownerClaim(context, holder)
   const stored = await changeRecord(context.store, sandbox.id, (record) => {
     hasStarted = record.status !== 'running'
     const running = hasStarted
-      ? applyEvent(record, { type: reopening(context, record) }, context.clock.now())
-      : { ...record, version: record.version + 1, lastActivityAt: context.clock.now() }
-    return { ...running, claim: ownerClaim(context, holder) }
+      ? applyEvent(record, { type: reopening(context, record) }, now)
+      : { ...record, version: record.version + 1, lastActivityAt: now }
+    return { ...running, claim }
   })
   if (hasStarted) context.emit('started', stored)
   return stored
@@ -128,8 +132,10 @@ export async function renewClaim(
   id: string,
   renewal: ClaimRenewal,
 ): Promise<boolean> {
+  await context.clock.keepTime()
+  const claim = ownerClaim(context, renewal.holder)
   const stored = await changeRecord(context.store, id, (record) =>
-    isKept(record, renewal) ? withClaim(record, ownerClaim(context, renewal.holder)) : undefined,
+    isKept(record, renewal) ? withClaim(record, claim) : undefined,
   )
   return isKept(stored, renewal)
 }
@@ -140,13 +146,22 @@ export async function recordActivity(
   id: string,
   activity: SandboxActivity & ClaimRenewal,
 ): Promise<boolean> {
+  await context.clock.keepTime()
+  // By a clock that has leapt it may lie ahead.
+  const done = { ...activity, at: Math.min(activity.at, context.clock.now()) }
+  const claim = ownerClaim(context, activity.holder)
   const stored = await changeRecord(context.store, id, (record) =>
-    isKept(record, activity)
-      ? { ...withActivity(record, activity), claim: ownerClaim(context, activity.holder) }
-      : undefined,
+    isKept(record, activity) ? { ...withActivity(record, done), claim } : undefined,
   )
   if (activity.timeouts > 0) context.emit('timeout', stored)
   return isKept(stored, activity)
+}
+
+/** What a sandbox waits for, and for how long from now on. */
+export interface Waiting {
+  readonly kind: Exclude<SandboxClaim['kind'], 'owner'>
+  readonly holder: string
+  readonly lastsMs: number
 }
 
 /**
@@ -156,13 +171,20 @@ export async function recordActivity(
 export async function recordReleased(
   context: FleetContext,
   id: string,
-  release: { readonly holder: string; readonly claim: SandboxClaim | undefined },
+  release: { readonly holder: string; readonly waiting: Waiting | undefined },
 ): Promise<void> {
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  const { holder, waiting } = release
+  const claim = waiting && {
+    kind: waiting.kind,
+    holder: waiting.holder,
+    until: now + waiting.lastsMs,
+  }
   await changeRecord(context.store, id, (record) => {
-    const isHeld = record.claim === undefined || record.claim.holder === release.holder
+    const isHeld = record.claim === undefined || record.claim.holder === holder
     if (!isUsable(record) || !isHeld) return undefined
-    const lastActivityAt = Math.max(record.lastActivityAt, context.clock.now())
-    return { ...withClaim(record, release.claim), lastActivityAt }
+    return { ...withClaim(record, claim), lastActivityAt: Math.max(record.lastActivityAt, now) }
   })
 }
 
@@ -176,11 +198,13 @@ export interface ToldEnd {
 /** Notes that a sandbox is gone, as its provider says. */
 export async function recordGone(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
   const { detail, holder } = end
+  await context.clock.keepTime()
+  const now = context.clock.now()
   let wasThere = false
   const stored = await changeRecord(context.store, id, (record) => {
     wasThere = record.status !== 'terminated' && !isOthers(context, record, holder)
     if (!wasThere) return undefined
-    return applyEvent(record, { type: 'vanish', detail }, context.clock.now())
+    return applyEvent(record, { type: 'vanish', detail }, now)
   })
   if (wasThere) context.emit('vanished', stored)
 }
@@ -188,6 +212,7 @@ export async function recordGone(context: FleetContext, id: string, end: ToldEnd
 /** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
 export async function recordOwed(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
   const { detail, holder } = end
+  await context.clock.keepTime()
   const now = context.clock.now()
   const kill = { reason: 'owner-closed', detail, by: 'owner' } as const
   await changeRecord(context.store, id, (record) => {
@@ -204,10 +229,12 @@ export async function recordFailed(
   error: Omit<SandboxError, 'at'> & { readonly holder?: string },
 ): Promise<void> {
   const { holder } = error
+  await context.clock.keepTime()
+  const now = context.clock.now()
   let hasFailed = false
   const stored = await changeRecord(context.store, id, (record) => {
     hasFailed = isUsable(record) && !isOthers(context, record, holder)
-    return hasFailed ? applyEvent(record, { type: 'fail', error }, context.clock.now()) : undefined
+    return hasFailed ? applyEvent(record, { type: 'fail', error }, now) : undefined
   })
   if (hasFailed) context.emit('failed', stored)
 }

@@ -95,6 +95,12 @@ export interface FleetStore {
   acquireLease(request: LeaseRequest): Promise<number | undefined>
   /** Gives it back; does nothing when another has it by now. */
   releaseLease(fence: LeaseFence): Promise<void>
+  /**
+   * The time of the ledger, in milliseconds since the epoch, where it has a clock of its own: all
+   * processes then go by that one, and theirs may be off. Absent where each process has the same
+   * clock as the others, such as those of one host.
+   */
+  now?(): Promise<number>
   /** A small value of the fleet itself, such as the time of the last pass. */
   readState(key: string): Promise<JsonValue | undefined>
   writeState(key: string, value: JsonValue): Promise<void>

@@ -31,6 +31,7 @@ export async function recordIntent(
       sandboxId: record.id,
     })
   }
+  await context.clock.keepTime()
   const now = context.clock.now()
   const next = applyEvent(
     record,
@@ -54,6 +55,7 @@ export async function destroyRecorded(
   const failure = await tryTerminate(record, driver)
   // A reply may be lost although the destroy worked: the sandbox itself decides.
   const probe = await driver.inspect(targetOf(record))
+  await context.clock.keepTime()
   const isGone = isGoneForGood(context, record, probe)
   if (isGone) return confirm(context, record)
   await owe(context, record, failure ?? stillThere(probe))
@@ -89,11 +91,9 @@ function stillThere({ state, detail }: SandboxProbe): ReturnType<typeof toSandbo
 
 /** Notes that it is gone, unless it has a new life already. */
 async function confirm(context: FleetContext, record: SandboxRecord): Promise<'destroyed'> {
-  const { clock, store } = context
-  const stored = await changeRecord(store, record.id, (current) =>
-    isSameDestroy(current, record)
-      ? applyEvent(current, { type: 'destroyed' }, clock.now())
-      : undefined,
+  const now = context.clock.now()
+  const stored = await changeRecord(context.store, record.id, (current) =>
+    isSameDestroy(current, record) ? applyEvent(current, { type: 'destroyed' }, now) : undefined,
   )
   context.emit('destroyed', stored)
   return 'destroyed'

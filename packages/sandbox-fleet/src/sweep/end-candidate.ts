@@ -31,9 +31,10 @@ export async function endCandidate(
   pass: Pass,
 ): Promise<CleanupOutcome> {
   const { context } = pass
+  await context.clock.keepTime()
   const record = await context.store.get(candidate.record.id)
   if (!context.rules.mayAsk(record)) return 'changed'
-  const verdict = judge(record, { ...ruleContext(context), rules: context.rules, mode: pass.mode })
+  const verdict = judgeNow(record, pass)
   if (verdict.action !== candidate.action) return 'changed'
   const driver = context.drivers.get(record.provider)
   if (driver === undefined) return 'no-driver'
@@ -69,8 +70,11 @@ async function endJudged(
 ): Promise<CleanupOutcome> {
   const { context, lease, mode } = pass
   const probe = await driver.inspect(targetOf(record))
+  // A clock that has leapt since judged wrongly.
+  await context.clock.keepTime()
   const refusal = await refuse(record, probe, { verdict, mode, context })
   if (refusal !== undefined) return refusal
+  if (judgeNow(record, pass).action !== 'destroy') return 'changed'
   const { kills: allowed } = pass.budget
   if (!context.rules.isWithinBudget({ allowed, taken: pass.taken.kills })) return 'over-budget'
   pass.taken.kills += 1
@@ -83,6 +87,10 @@ async function endJudged(
     if (FleetError.isInstance(error) && error.code === 'conflict') pass.taken.kills -= 1
     throw error
   }
+}
+
+function judgeNow(record: SandboxRecord, { context, mode }: Pass): Verdict {
+  return judge(record, { ...ruleContext(context), rules: context.rules, mode })
 }
 
 interface Refusal {

@@ -23,7 +23,7 @@ export interface CleanupOptions {
 interface Progress {
   readonly mode: CleanupMode
   readonly isDryRun: boolean
-  readonly startedAt: number
+  startedAt: number
   plan: CleanupPlan | undefined
   /** By candidate; absent while it was not tried. */
   outcomes: Map<CleanupCandidate, CleanupOutcome>
@@ -44,6 +44,8 @@ export async function runCleanup(
   }
   context.logger.info({ mode, dryRun: progress.isDryRun }, fleetMessages.cleanupStarted)
   try {
+    await context.clock.keepTime()
+    progress.startedAt = context.clock.now()
     const outcome = progress.isDryRun
       ? await planOnly(context, progress)
       : await planAndApply(context, progress)

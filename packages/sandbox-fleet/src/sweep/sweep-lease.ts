@@ -25,9 +25,13 @@ export class SweepLease {
     return token === undefined ? undefined : new SweepLease(context, holder, token)
   }
 
-  /** Renews it when it is time; the proof that it is still held. @throws {FleetError} `lease-lost` */
+  /**
+   * Renews it when it is time, also by the clock of the ledger; the proof that it is still held.
+   * @throws {FleetError} `lease-lost`, `unavailable`
+   */
   async keep(): Promise<LeaseFence> {
     const { clock, policy } = this.#context
+    await clock.keepTime()
     const now = clock.now()
     if (now - this.#keptAt < policy.sweepLeaseMs / 4) return this.#fence
     const token = await request(this.#context, this.#holder)

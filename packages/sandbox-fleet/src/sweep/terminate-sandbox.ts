@@ -3,6 +3,7 @@ import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { applyEvent } from '../ledger/lifecycle.ts'
 import { withAttempt } from '../ledger/record-changes.ts'
 import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { RuleContext } from '../safety/safety-rules.ts'
 import { changeRecord } from '../store/change-record.ts'
 import { noDriver, unknownSandbox } from '../store/revive-record.ts'
 import { attemptMs, destroyRecorded } from './destroy.ts'
@@ -44,8 +45,10 @@ export async function terminateSandbox(
     })
   }
   let taken: SandboxRecord | undefined
+  await context.clock.keepTime()
+  const rule = ruleContext(context)
   const stored = await changeRecord(context.store, id, (record) => {
-    taken = takeDestroy(context, record, request)
+    taken = takeDestroy(context, record, { request, rule })
     return taken
   })
   if (taken === undefined) return isOver(stored, request) ? 'gone' : 'in-progress'
@@ -61,14 +64,14 @@ function isOver({ lifetime, status }: SandboxRecord, request: TerminateRequest):
 function takeDestroy(
   context: FleetContext,
   record: SandboxRecord,
-  request: TerminateRequest,
+  { request, rule }: { readonly request: TerminateRequest; readonly rule: RuleContext },
 ): SandboxRecord | undefined {
-  const now = context.clock.now()
+  const { now } = rule
   const retryAt = now + attemptMs(context)
   if (isOver(record, request)) return undefined
   if (record.status !== 'terminating') {
     return applyEvent(record, { type: 'terminate', kill: request, retryAt }, now)
   }
-  const isDue = context.rules.isDestroyDue(record, ruleContext(context))
+  const isDue = context.rules.isDestroyDue(record, rule)
   return isDue ? withAttempt(record, retryAt) : undefined
 }

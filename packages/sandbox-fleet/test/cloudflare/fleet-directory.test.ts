@@ -22,6 +22,14 @@ describe('FleetDirectory, from a Worker', () => {
     expect(await codeOf(store.update(started(newRecord('a'))))).toBe('conflict')
   })
 
+  test('tells its time, where that is wanted', async () => {
+    const stub = openStub()
+    const before = Date.now()
+    const time = (await remoteFleetStore(stub, { useLedgerTime: true }).now?.()) ?? 0
+    expect(Math.abs(time - before)).toBeLessThan(60_000)
+    expect(Object.keys(remoteFleetStore(stub))).not.toContain('now')
+  })
+
   test('an error of the ledger arrives with its sandbox', async () => {
     const store = remoteFleetStore(openStub())
     const error = await store.update(started(newRecord('a'))).catch((thrown: unknown) => thrown)

@@ -6,8 +6,16 @@ import { codeOf } from '../store/store-samples.ts'
 
 const target = { id: 'a', lifetime: 1 }
 
+class SettableClock extends ManualClock {
+  offsetMs = 0
+
+  override now(): number {
+    return super.now() + this.offsetMs
+  }
+}
+
 function setup(retries = 0) {
-  const clock = new ManualClock()
+  const clock = new SettableClock()
   const driver = new FakeDriver()
   const guarded = new GuardedDriver(driver, {
     clock,
@@ -71,6 +79,17 @@ describe('a guarded driver', () => {
     driver.onTerminate = () => undefined
     expect(await codeOf(guarded.terminate(target))).toBe('no error')
     expect(guarded.isResting).toBe(false)
+    expect(await codeOf(guarded.terminate(target))).toBe('no error')
+  })
+
+  test('a clock that is set back does not make the rest longer', async () => {
+    const { clock, driver, guarded } = setup()
+    driver.onTerminate = () => Promise.reject(new Error('no'))
+    for (let n = 0; n < 3; n += 1) await codeOf(guarded.terminate(target))
+    expect(guarded.isResting).toBe(true)
+    clock.offsetMs = -3_600_000
+    expect(guarded.isResting).toBe(false)
+    driver.onTerminate = () => undefined
     expect(await codeOf(guarded.terminate(target))).toBe('no error')
   })
 

@@ -80,7 +80,8 @@ async function use(owner: Owner, sandbox: RealSandbox): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     await clock.sleep(world.random.between(30_000, 70_000))
     maybeCrash(owner)
-    const until = clock.now() + context.policy.ownerLeaseMs
+    // As it is written, whatever its own clock says.
+    const until = world.clock.now() + owner.offsetMs + context.policy.ownerLeaseMs
     const isBusy = !isQuiet && world.random.chance(0.5)
     try {
       const isUsable = isBusy
@@ -94,11 +95,11 @@ async function use(owner: Owner, sandbox: RealSandbox): Promise<void> {
   }
 }
 
-function activity({ clock, name, world }: Owner) {
+function activity({ context, name, world }: Owner) {
   const timeouts = world.random.chance(0.1) ? 1 : 0
   const succeeded = timeouts === 0
   return {
-    at: clock.now(),
+    at: context.clock.now(),
     operations: 1,
     timeouts,
     timeoutsInARow: timeouts,
@@ -108,7 +109,7 @@ function activity({ clock, name, world }: Owner) {
 }
 
 async function end(owner: Owner, sandbox: RealSandbox): Promise<void> {
-  const { clock, context, name, provider, world } = owner
+  const { context, name, provider, world } = owner
   const way = world.random.int(0, 4)
   if (sandbox.owner !== undefined) sandbox.owner.isAlive = false
   if (way === 0) {
@@ -117,20 +118,19 @@ async function end(owner: Owner, sandbox: RealSandbox): Promise<void> {
   } else if (way === 1) {
     await again(owner, () => recordOwed(context, name, { detail: 'the close timed out' }))
   } else if (way === 2) {
-    const keptUntil = world.clock.now() + 4 * 60_000
-    const until = keptUntil + owner.offsetMs
+    const lastsMs = 4 * 60_000
+    const keptUntil = world.clock.now() + lastsMs
     await again(owner, async () => {
-      const claim = { kind: 'detached', holder: name, until } as const
-      await recordReleased(context, name, { holder: name, claim })
+      const waiting = { kind: 'detached', holder: name, lastsMs } as const
+      await recordReleased(context, name, { holder: name, waiting })
       const stored = await context.store.get(name)
       if (stored?.claim?.kind !== 'detached') return
       const deadlineAt = sandbox.owner?.deadlineAt ?? Number.MAX_SAFE_INTEGER
       sandbox.keptUntil = Math.min(keptUntil, deadlineAt)
     })
   } else if (way === 3) {
-    const until = clock.now() + 60_000
-    const claim = { kind: 'pool', holder: 'pool', until } as const
-    await again(owner, () => recordReleased(context, name, { holder: name, claim }))
+    const waiting = { kind: 'pool', holder: 'pool', lastsMs: 60_000 } as const
+    await again(owner, () => recordReleased(context, name, { holder: name, waiting }))
   }
 }
 

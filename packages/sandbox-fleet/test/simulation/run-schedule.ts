@@ -44,6 +44,8 @@ export interface ScheduleOptions {
   readonly isTraced?: boolean
   /** Rules of the fleet, to see that the simulator notices when one is missing. */
   readonly rules?: SafetyRules
+  /** The ledger has a clock; those of the processes are off by up to so much, and leap. */
+  readonly wrongByMs?: number
   /** The ledger itself. Default: in memory. */
   readonly store?: FleetStore
 }
@@ -87,12 +89,14 @@ class Deployment {
   readonly #processes: ProcessClock[] = []
   readonly #owners: Owner[] = []
   readonly #ledger: LedgerWatcher
+  readonly #wrongByMs: number | undefined
   #foreign: readonly string[] = []
   #calmFailures = 0
 
   constructor(world: World, options: ScheduleOptions) {
     this.#world = world
     this.#rules = options.rules ?? safetyRules
+    this.#wrongByMs = options.wrongByMs
     this.#store = options.store ?? new MemoryFleetStore()
     this.#providers = [
       new SimulatedProvider(world, {
@@ -184,8 +188,7 @@ class Deployment {
     const world = this.#world
     const name = `sb-${index}`
     const provider = this.#providers[world.random.int(0, 1)]!
-    const offsetMs = world.random.between(-SKEW_MS, SKEW_MS)
-    const clock = this.#process(offsetMs)
+    const { clock, offsetMs } = this.#drawClock()
     const isCutOff = (): boolean => world.clock.now() < owner.cutOffUntil
     const context = this.#context(name, clock, { isCutOff })
     const owner: Owner = { name, world, clock, context, provider, offsetMs, cutOffUntil: 0 }
@@ -194,8 +197,7 @@ class Deployment {
   }
 
   #startSweeper(name: string): void {
-    const { random } = this.#world
-    const clock = this.#process(random.between(-SKEW_MS, SKEW_MS))
+    const { clock } = this.#drawClock()
     const pass = { kills: 0 }
     const context = this.#context(name, clock, { pass })
     void this.#sweep(name, context, clock, pass)
@@ -266,6 +268,20 @@ class Deployment {
     })
   }
 
+  /** `offsetMs`: of what the process writes into the ledger. */
+  #drawClock(): { readonly clock: ProcessClock; readonly offsetMs: number } {
+    const { clock: time, random } = this.#world
+    const most = this.#wrongByMs ?? SKEW_MS
+    const offsetMs = random.between(-most, most)
+    const clock = this.#process(offsetMs)
+    if (this.#wrongByMs === undefined) return { clock, offsetMs }
+    for (let leaps = 0; leaps < 5; leaps += 1) {
+      const leapMs = random.between(-most, most)
+      time.setTimer(random.between(0, CHAOS_MS), () => clock.leap(leapMs))
+    }
+    return { clock, offsetMs: 0 }
+  }
+
   #process(offsetMs: number): ProcessClock {
     const clock = new ProcessClock(this.#world.clock, offsetMs)
     this.#processes.push(clock)
@@ -280,7 +296,8 @@ class Deployment {
     const isProcessDead = (): boolean => clock.isDead
     const process = { isDead: isProcessDead, untold: new Set<string>() }
     const watch = this.#ledger.watch(process, pass)
-    const reach = { watch, isProcessDead, ...(isCutOff !== undefined && { isCutOff }) }
+    const hasTime = this.#wrongByMs !== undefined
+    const reach = { watch, isProcessDead, hasTime, ...(isCutOff !== undefined && { isCutOff }) }
     return createFleetContext(
       {
         store: unreliableStore(this.#store, this.#world, reach),

@@ -6,6 +6,9 @@ import { type RuleName, withoutRule } from '../safety/without-rule.ts'
 import { firstNoticed } from './many-schedules.ts'
 import { runSchedule } from './run-schedule.ts'
 
+/** On a machine that is busy with other things. */
+const SLOW = { timeout: 300_000 }
+
 test('the same seed does the same', async () => {
   const first = await runSchedule(7, { isTraced: true })
   const second = await runSchedule(7, { isTraced: true })
@@ -43,14 +46,21 @@ const noticed: readonly RuleName[] = [
 /** A small part of the usual run, which notices as well. */
 const ENOUGH = 1000
 
-describe('notices that a rule is missing', { timeout: 300_000 }, () => {
+describe('notices that a rule is missing', SLOW, () => {
   test.each(noticed)('%s', async (rule) => {
     const rules = withoutRule(rule)
     expect(await firstNoticed({ rules }, ENOUGH)).toBeLessThanOrEqual(ENOUGH)
   })
 })
 
-test('holds on SQLite as well', { timeout: 300_000 }, async () => {
+test('clocks that are off by a day break nothing where the ledger has its own', SLOW, async () => {
+  const wrongByMs = 24 * 3_600_000
+  for (let seed = 1; seed <= 200; seed += 1) {
+    expect([seed, (await runSchedule(seed, { wrongByMs })).violations]).toEqual([seed, []])
+  }
+})
+
+test('holds on SQLite as well', SLOW, async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const { close, store } = await openSqliteFleetStore(':memory:')
     expect((await runSchedule(seed, { store })).violations).toEqual([])

@@ -18,9 +18,11 @@ export function unreliableStore(
     readonly watch: LedgerWatch
     readonly isProcessDead: () => boolean
     readonly isCutOff?: () => boolean
+    /** It has a clock of its own, which is right. */
+    readonly hasTime?: boolean
   },
 ): FleetStore {
-  const { isCutOff = () => false, isProcessDead, watch } = options
+  const { hasTime = false, isCutOff = () => false, isProcessDead, watch } = options
   const reach = async <T>(work: () => Promise<T>): Promise<T> => {
     await world.clock.sleep(world.random.between(1, 40))
     const isDown = world.clock.now() < world.storeDownUntil || isCutOff()
@@ -51,6 +53,7 @@ export function unreliableStore(
     usageSince: (since) => reach(() => store.usageSince(since)),
     acquireLease: (request) => reach(() => store.acquireLease(request)),
     releaseLease: (fence) => reach(() => store.releaseLease(fence)),
+    ...(hasTime && { now: () => reach(async () => world.clock.now()) }),
     readState: (key) => reach(() => store.readState(key)),
     writeState: (key, value) => reach(() => store.writeState(key, value)),
   }

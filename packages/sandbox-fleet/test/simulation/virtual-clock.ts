@@ -104,7 +104,7 @@ function drain(): Promise<void> {
 export class ProcessClock implements Clock {
   isDead = false
   readonly #world: VirtualClock
-  readonly #offsetMs: number
+  #offsetMs: number
 
   constructor(world: VirtualClock, offsetMs: number) {
     this.#world = world
@@ -113,6 +113,11 @@ export class ProcessClock implements Clock {
 
   now(): number {
     return this.#world.now() + this.#offsetMs
+  }
+
+  /** Somebody sets it, or the machine was asleep. */
+  leap(ms: number): void {
+    this.#offsetMs += ms
   }
 
   setTimer(ms: number, callback: () => void): () => void {

@@ -1,0 +1,96 @@
+import { type Clock, FleetError, type Logger, withDeadline } from '@helix-agents/core'
+import { fleetMessages } from './fleet-messages.ts'
+import type { FleetPolicy } from './safety/fleet-policy.ts'
+import type { FleetStore } from './store/fleet-store.ts'
+
+/** The longest time for which the time of the ledger is reckoned from the clock of this process. */
+const MOST_KEPT_MS = 60_000
+
+export interface LedgerClockOptions {
+  /** Of this process. */
+  readonly clock: Clock
+  readonly store: FleetStore
+  readonly policy: Pick<FleetPolicy, 'callTimeoutMs' | 'clockSkewMs' | 'ownerLeaseMs'>
+  readonly logger: Logger
+}
+
+/**
+ * The time by which the ledger is written and judged: that of the ledger, where it has a clock, and
+ * else that of this process. Timers are always those of this process.
+ */
+export class LedgerClock implements Clock {
+  readonly #options: LedgerClockOptions
+  /** Much shorter than a claim lasts beyond its next renewal: a leap in between ends none. */
+  readonly #keptMs: number
+  #offsetMs: number | undefined
+  #askedAt = 0
+  #asking: Promise<void> | undefined
+
+  constructor(options: LedgerClockOptions) {
+    this.#options = options
+    this.#keptMs = Math.min(MOST_KEPT_MS, options.policy.ownerLeaseMs / 4)
+  }
+
+  now(): number {
+    return this.#options.clock.now() + (this.#offsetMs ?? 0)
+  }
+
+  setTimer(ms: number, callback: () => void): () => void {
+    return this.#options.clock.setTimer(ms, callback)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#options.clock.sleep(ms, signal)
+  }
+
+  /**
+   * Asks the ledger for its time when it has one and that is due: to be called before something is
+   * noted or judged. A clock of this process that is off, or leaps, then changes nothing.
+   * @throws {FleetError} `unavailable` when it does not tell: what it told before may be wrong by now.
+   */
+  async keepTime(): Promise<void> {
+    if (this.#options.store.now === undefined || !this.#isDue()) return
+    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
+    await this.#asking
+  }
+
+  #isDue(): boolean {
+    const ageMs = this.#options.clock.now() - this.#askedAt
+    return this.#offsetMs === undefined || ageMs >= this.#keptMs || ageMs < 0
+  }
+
+  async #ask(): Promise<void> {
+    const { clock, policy } = this.#options
+    const startedAt = clock.now()
+    const ledgerMs = await this.#readLedger()
+    const endedAt = clock.now()
+    // A clock that leaps meanwhile says nothing of when the answer was given.
+    const hasLeapt = endedAt < startedAt || endedAt - startedAt > 2 * policy.callTimeoutMs
+    if (hasLeapt) throw untold()
+    const offsetMs = ledgerMs - (startedAt + endedAt) / 2
+    this.#warnIfOff(offsetMs)
+    this.#offsetMs = offsetMs
+    this.#askedAt = endedAt
+  }
+
+  async #readLedger(): Promise<number> {
+    const { clock, policy, store } = this.#options
+    const asked = Promise.resolve(store.now?.())
+    const limit = { clock, timeoutMs: policy.callTimeoutMs, onTimeout: untold }
+    const ledgerMs = await withDeadline(asked, limit)
+    if (ledgerMs === undefined || !Number.isFinite(ledgerMs)) throw untold()
+    return ledgerMs
+  }
+
+  /** Once, and not for each look. */
+  #warnIfOff(offsetMs: number): void {
+    const { logger, policy } = this.#options
+    const isOff = Math.abs(offsetMs) > policy.clockSkewMs
+    const wasOff = Math.abs(this.#offsetMs ?? 0) > policy.clockSkewMs
+    if (isOff && !wasOff) logger.warn({ offsetMs: Math.round(offsetMs) }, fleetMessages.clockOff)
+  }
+}
+
+function untold(): FleetError {
+  return new FleetError('unavailable', 'the ledger did not tell its time')
+}

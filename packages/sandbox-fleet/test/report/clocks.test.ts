@@ -1,0 +1,163 @@
+// Processes whose clocks differ, on a ledger that has one of its own, and on one that has none.
+import type { Clock } from '@helix-agents/core'
+import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
+import { Fleet, type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
+import { describe, expect, test } from 'vitest'
+import { FakeDriver, finish, HOUR_MS, MINUTE_MS } from '../fleet-harness.ts'
+import { codeOf } from '../store/store-samples.ts'
+
+class StoreWithTime extends MemoryFleetStore {
+  readonly #clock: Clock
+  asked = 0
+  answer: () => Promise<number> = async () => this.#clock.now()
+
+  constructor(clock: Clock) {
+    super()
+    this.#clock = clock
+  }
+
+  now(): Promise<number> {
+    this.asked += 1
+    return this.answer()
+  }
+}
+
+class ShiftedClock implements Clock {
+  readonly #clock: Clock
+  offsetMs: number
+
+  constructor(clock: Clock, offsetMs: number) {
+    this.#clock = clock
+    this.offsetMs = offsetMs
+  }
+
+  now(): number {
+    return this.#clock.now() + this.offsetMs
+  }
+
+  setTimer(ms: number, callback: () => void): () => void {
+    return this.#clock.setTimer(ms, callback)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal)
+  }
+}
+
+const clock = () => new ManualClock(1_700_000_000_000)
+
+function join(store: FleetStore, time: Clock, driver = new FakeDriver()) {
+  const logger = new RecordingLogger()
+  const fleet = new Fleet({ store, drivers: [driver], environment: 'test', clock: time, logger })
+  return { driver, fleet, logger }
+}
+
+/** A run on another machine that goes on for two hours, and cleanups beside it. */
+async function runBeside(store: FleetStore, time: ManualClock, offsetMs: number) {
+  const driver = new FakeDriver()
+  const owner = join(store, new ShiftedClock(time, offsetMs), driver)
+  const sweeper = join(store, time, driver)
+  const reporter = owner.fleet.reporter()
+  reporter.opened({ id: 'a', provider: 'fake' })
+  driver.alive.set('a', { environment: 'test', createdAt: time.now() })
+  await finish(time, reporter.flush())
+  for (let minute = 0; minute < 120; minute += 1) {
+    await time.advance(MINUTE_MS)
+    if (minute % 5 === 0) await finish(time, sweeper.fleet.tick())
+  }
+  return { ...sweeper, owner, reporter }
+}
+
+describe('a ledger with a clock', () => {
+  test.each([-HOUR_MS, 0, HOUR_MS])(
+    'keeps what is held by a clock off by %i ms',
+    async (offset) => {
+      const time = clock()
+      const { driver, fleet, owner, reporter } = await runBeside(
+        new StoreWithTime(time),
+        time,
+        offset,
+      )
+      expect(driver.terminated).toEqual([])
+      expect(await fleet.get('a')).toMatchObject({ status: 'running' })
+      expect(owner.logger.with('Sandbox clock is off')).toHaveLength(offset === 0 ? 0 : 1)
+      // Its process dies: the claim does not outlive it by the difference.
+      void reporter.stop()
+      await time.advance(13 * MINUTE_MS)
+      await finish(time, fleet.cleanup())
+      expect(driver.terminated).toEqual(['a'])
+    },
+  )
+
+  test.each([
+    ['the run', HOUR_MS, 0],
+    ['the run, back', -HOUR_MS, 0],
+    ['the cleanup', 0, HOUR_MS],
+    ['the cleanup, back', 0, -HOUR_MS],
+  ])('keeps what is held by a clock that leaps: that of %s', async (_, ownerMs, sweeperMs) => {
+    const time = clock()
+    const store = new StoreWithTime(time)
+    const driver = new FakeDriver()
+    const clocks = [new ShiftedClock(time, 0), new ShiftedClock(time, 0)] as const
+    const owner = join(store, clocks[0], driver)
+    const sweeper = join(store, clocks[1], driver)
+    const reporter = owner.fleet.reporter()
+    reporter.opened({ id: 'a', provider: 'fake' })
+    driver.alive.set('a', { environment: 'test', createdAt: time.now() })
+    await finish(time, reporter.flush())
+    for (let minute = 0; minute < 30; minute += 1) {
+      clocks[0].offsetMs += ownerMs
+      clocks[1].offsetMs += sweeperMs
+      reporter.activity('a')
+      await time.advance(MINUTE_MS)
+      await finish(time, sweeper.fleet.cleanup())
+    }
+    expect(driver.terminated).toEqual([])
+    const { lastActivityAt } = await sweeper.fleet.get('a')
+    expect(lastActivityAt).toBeLessThanOrEqual(time.now())
+    void reporter.stop()
+    await time.advance(13 * MINUTE_MS)
+    await finish(time, sweeper.fleet.cleanup())
+    expect(driver.terminated).toEqual(['a'])
+  })
+
+  test('is asked now and then, by all that ask at once together', async () => {
+    const time = clock()
+    const store = new StoreWithTime(time)
+    const { fleet } = join(store, time)
+    await Promise.all([fleet.stats(), fleet.stats(), fleet.findings()])
+    await fleet.stats()
+    expect(store.asked).toBe(1)
+    await time.advance(MINUTE_MS / 2)
+    await fleet.stats()
+    expect(store.asked).toBe(2)
+  })
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('down'))],
+    ['tells no number', async () => Number.NaN],
+    ['hangs', () => new Promise<never>(() => {})],
+  ])('that %s: nothing is written by a time that nobody knows', async (_, answer) => {
+    const time = clock()
+    const store = new StoreWithTime(time)
+    store.answer = answer
+    const { driver, fleet } = join(store, time)
+    const create = async (id: string) => void driver.alive.set(id, {})
+    const opened = codeOf(fleet.admission.open({ id: 'a', provider: 'fake' }, create))
+    expect(await finish(time, opened)).not.toBe('none')
+    expect(await store.get('a')).toBeUndefined()
+    expect(await finish(time, fleet.cleanup())).toMatchObject({ outcome: 'store-failed' })
+    store.answer = async () => time.now()
+    expect(await fleet.cleanup()).toMatchObject({ outcome: 'completed' })
+    // What was told before may be wrong by now.
+    store.answer = answer
+    await time.advance(10 * MINUTE_MS)
+    expect(await finish(time, fleet.cleanup())).toMatchObject({ outcome: 'store-failed' })
+  })
+})
+
+test('without one, a claim of a clock that is far behind counts as over', async () => {
+  const time = clock()
+  const { driver } = await runBeside(new MemoryFleetStore(), time, -HOUR_MS)
+  expect(driver.terminated).toEqual(['a'])
+})
