@@ -7,6 +7,7 @@ import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from './o
 import { lastUseMs, REAPED, removeMarkerLast } from './reap.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
 import { endTree, findMembers } from './shell/process-tree.ts'
+import { readStoredOutput } from './stored-output.ts'
 import { isOwnDirectory } from './workspace-directory.ts'
 
 /** Ticks a second in `/proc`: fixed for programs, whatever the kernel uses. */
@@ -85,6 +86,15 @@ export class LocalBashInventory {
       memoryMb: Math.round(memoryKb / 1024),
       processes: pids.length,
     }
+  }
+
+  /**
+   * The ends of the outputs of a workspace that are on disk: of background processes, and of
+   * commands that wrote a lot. Empty when there are none, or none that can be told.
+   */
+  logs(name: string): string {
+    const path = this.look(name).state === 'present' ? this.#find(name) : undefined
+    return path === undefined ? '' : readStoredOutput(path)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { FleetError } from '@helix-agents/core'
 import type {
   FleetDriver,
   ListedSandbox,
@@ -22,6 +23,8 @@ export interface DirectoryInventory {
   look(name: string): DirectoryLook
   resources(name: string): Promise<SandboxResources>
   end(name: string): Promise<void>
+  /** The ends of outputs that are on disk. Absent where they cannot be told. */
+  logs?(name: string): string
 }
 
 export interface LocalBashFleetDriverOptions {
@@ -65,6 +68,13 @@ export class LocalBashFleetDriver implements FleetDriver {
 
   terminate({ id }: SandboxTarget): Promise<void> {
     return this.#inventory.end(id)
+  }
+
+  /** Of background processes, and of commands that wrote a lot: others leave nothing on disk. */
+  async logs({ id }: SandboxTarget): Promise<string> {
+    const text = this.#inventory.logs?.(id)
+    if (text !== undefined) return text
+    throw new FleetError('not-supported', 'this inventory cannot tell logs', { sandboxId: id })
   }
 
   resources({ id }: SandboxTarget): Promise<SandboxResources> {

@@ -1,5 +1,5 @@
 // Real directories and real processes: an owner that is killed, and what it left running.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -125,6 +125,55 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     expect(await fleet.terminate(id)).toBe('destroyed')
     expect([existsSync(join(root, id)), runs(pid)]).toEqual([false, false])
     expect(await fleet.terminate(id)).toBe('gone')
+  })
+
+  test('the logs are the ends of what its background processes wrote, also after its owner', async () => {
+    const loud = `i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo line-$i; done; echo done >&2; touch done; exec sleep 975`
+    const { id, owner } = await openElsewhere(loud)
+    const { fleet } = openFleet(0, 'test')
+    await fleet.reconcile()
+    await expect.poll(() => existsSync(join(root, id, 'root', 'done'))).toBe(true)
+    await expect.poll(() => fleet.logs(id)).toContain('done\n')
+    await kill(owner)
+    const lines = (await fleet.logs(id)).split('\n')
+    expect(lines).toContain('[background p1 stdout]')
+    expect(lines).toContain('line-4000')
+    expect(lines).not.toContain('line-1')
+    expect(lines.filter((line) => line.startsWith('line-')).length).toBeGreaterThan(1000)
+  })
+
+  test('the logs of one show nothing from outside of its directory', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'helix-fleet-outside-'))
+    writeFileSync(join(outside, 'p9.stdout'), 'precious')
+    const { id, owner } = await openElsewhere()
+    await kill(owner)
+    const inventory = new LocalBashInventory({ tmpdirRoot: root })
+    const driver = new LocalBashFleetDriver({ inventory })
+    const scratch = join(root, id, 'scratch')
+    symlinkSync(join(outside, 'p9.stdout'), join(scratch, 'background', 'p8.stdout'))
+    symlinkSync(outside, join(root, id, 'root', '.helix'))
+    execFileSync('mkfifo', [join(scratch, 'p7.stdout')])
+    expect(await driver.logs({ id, lifetime: 1 })).toBe('')
+    renameSync(join(scratch, 'background'), join(scratch, 'aside'))
+    symlinkSync(outside, join(scratch, 'background'))
+    for (const name of [id, '..', 'helix-ws-absent', `${id}/root`]) {
+      expect(await driver.logs({ id: name, lifetime: 1 })).toBe('')
+    }
+    rmSync(outside, { recursive: true })
+  })
+
+  test('an inventory without logs says so', async () => {
+    const inventory = new LocalBashInventory({ tmpdirRoot: root })
+    const driver = new LocalBashFleetDriver({
+      inventory: {
+        list: () => inventory.list(),
+        look: (name) => inventory.look(name),
+        resources: (name) => inventory.resources(name),
+        end: (name) => inventory.end(name),
+      },
+    })
+    const failed = driver.logs({ id: 'helix-ws-1', lifetime: 1 })
+    await expect(failed).rejects.toMatchObject({ code: 'not-supported' })
   })
 
   test('one that waits for its session is never ended as an orphan', async () => {
