@@ -3,6 +3,11 @@ export {
   type CloudflareSandboxFleetDriverOptions,
   type SandboxStub,
 } from './cloudflare-sandbox-fleet-driver.ts'
+export {
+  type MeasurableSandboxStub,
+  MeasuringSandboxFleetDriver,
+  type MeasuringSandboxFleetDriverOptions,
+} from './measuring-sandbox-fleet-driver.ts'
 export { FleetDirectory } from './fleet-directory.ts'
 export type { FleetReply } from './fleet-reply.ts'
 export {

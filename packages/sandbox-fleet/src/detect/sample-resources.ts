@@ -15,7 +15,7 @@ const MAX_SAMPLED = 50
  */
 export async function sampleResources(context: FleetContext): Promise<number> {
   const { clock, drivers, environment, policy, store } = context
-  const isMeasurable = [...drivers.values()].some(({ hasResources }) => hasResources)
+  const isMeasurable = [...drivers.values()].some(({ canSample }) => canSample)
   if (!isMeasurable) return 0
   const { records } = await store.list({
     environment,
@@ -32,7 +32,7 @@ export async function sampleResources(context: FleetContext): Promise<number> {
 
 async function sampleOne(context: FleetContext, record: SandboxRecord): Promise<boolean> {
   const driver = context.drivers.get(record.provider)
-  if (driver === undefined || !driver.hasResources) return false
+  if (driver === undefined || !driver.canSample) return false
   try {
     const { cpuPercent, memoryMb } = await driver.resources(targetOf(record))
     const sample = { at: context.clock.now(), cpuPercent, memoryMb }

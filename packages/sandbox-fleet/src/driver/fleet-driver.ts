@@ -54,12 +54,17 @@ export interface DriverCallOptions {
 }
 
 /**
- * What the fleet needs from a provider of sandboxes. No call may start a sandbox or keep it awake,
- * and each may be repeated.
+ * What the fleet needs from a provider of sandboxes. No call may start a sandbox, and each may be
+ * repeated. None may keep one awake, but for `resources` with `isMeasuredOnRequest`.
  */
 export interface FleetDriver {
   /** Key of its sandboxes in the ledger. */
   readonly provider: string
+  /**
+   * Asking for `resources` counts as a use of the sandbox: only an operator does, and no pass.
+   * Default false.
+   */
+  readonly isMeasuredOnRequest?: boolean
   /** Everything the provider has. Absent where it cannot tell. */
   list?(options: DriverCallOptions): Promise<SandboxListing>
   inspect(target: SandboxTarget, options: DriverCallOptions): Promise<SandboxProbe>

@@ -103,8 +103,9 @@ export class GuardedDriver {
     })
   }
 
-  get hasResources(): boolean {
-    return this.#driver.resources !== undefined
+  /** Whether passes may measure what its sandboxes use. */
+  get canSample(): boolean {
+    return this.#driver.resources !== undefined && this.#driver.isMeasuredOnRequest !== true
   }
 
   #look<T>(name: string, sandboxId: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
