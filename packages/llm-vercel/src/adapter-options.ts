@@ -1,4 +1,5 @@
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import type { UnreadableFile } from './prompt/unreadable-files.ts'
 
 /** Settings of a `VercelAIAdapter`. */
 export interface VercelAIAdapterOptions {
@@ -31,6 +32,11 @@ export interface VercelAIAdapterOptions {
    * looking into a problem; nothing else of this package lets them out.
    */
   readonly onProviderError?: (error: unknown) => void
+  /**
+   * Told once for each kind of file that a model turns out not to read. It gets a sentence in place
+   * of such files, and the log a warning.
+   */
+  readonly onUnreadableFile?: (file: UnreadableFile) => void
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
   /** Numbers in [0, 1) that spread the attempts of many sessions, for tests. */
@@ -46,6 +52,7 @@ export interface AdapterSettings {
   readonly promptCache: boolean
   readonly logger: Logger
   readonly onProviderError: (error: unknown) => void
+  readonly onUnreadableFile: (file: UnreadableFile) => void
   readonly clock: Clock
   readonly random: () => number
 }
@@ -58,10 +65,17 @@ export function parseOptions(options: VercelAIAdapterOptions): AdapterSettings {
     idleTimeoutMs: parseTime('idleTimeoutMs', options.idleTimeoutMs ?? 300_000),
     attemptTimeoutMs: parseTime('attemptTimeoutMs', options.attemptTimeoutMs ?? Infinity),
     promptCache: options.promptCache ?? true,
-    logger: options.logger ?? noopLogger,
-    onProviderError: options.onProviderError ?? (() => {}),
+    ...parseListeners(options),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
+  }
+}
+
+function parseListeners({ logger, onProviderError, onUnreadableFile }: VercelAIAdapterOptions) {
+  return {
+    logger: logger ?? noopLogger,
+    onProviderError: onProviderError ?? (() => {}),
+    onUnreadableFile: onUnreadableFile ?? (() => {}),
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type TokenUsage,
 } from '@helix-agents/core'
 import { type AdapterSettings, parseRetries } from './adapter-options.ts'
-import { runAttempt } from './run-attempt.ts'
+import { type AttemptEnd, runAttempt } from './run-attempt.ts'
 import type { CallOptions } from './call-options.ts'
 import { addUsage } from './answer/token-usage.ts'
 import { toModelError } from './failure/to-model-error.ts'
@@ -18,6 +18,8 @@ export interface StepServices {
   readonly settings: AdapterSettings
   readonly warnings: WarningLog
   readonly optionsFor: (model: LanguageModelV4) => CallOptions
+  /** Whether a call failed for files that are left out of its next attempt. */
+  readonly leavesOut: (failure: unknown, model: LanguageModelV4) => boolean
 }
 
 /**
@@ -34,7 +36,7 @@ export async function callWithRetries(
   if (typeof maxRetries !== 'number') return { type: 'error', error: maxRetries, shouldStop: true }
   let spent: TokenUsage | undefined
   for (let attempt = 1; ; attempt += 1) {
-    const end = await runAttempt(input, services)
+    const end = await attemptReadable(input, services)
     if ('result' in end) return withUsage(end.result, spent)
     input.abortSignal.throwIfAborted()
     spent = addUsage(spent, end.usage)
@@ -46,6 +48,15 @@ export async function callWithRetries(
     const discardsOutput = end.hasSpoken
     input.callbacks.onRetry?.({ error, attempt, delayMs, discardsOutput })
     await settings.clock.sleep(delayMs, input.abortSignal)
+  }
+}
+
+/** Nothing was sent of a call whose files its provider refused: what is left of it is no retry. */
+async function attemptReadable(input: StepInput, services: StepServices): Promise<AttemptEnd> {
+  for (;;) {
+    const end = await runAttempt(input, services)
+    if ('result' in end || !end.leavesOut) return end
+    input.abortSignal.throwIfAborted()
   }
 }
 

@@ -6,4 +6,5 @@ export {
   type ModelProviders,
   type ProviderFactory,
 } from './model-by-name.ts'
+export type { UnreadableFile } from './prompt/unreadable-files.ts'
 export { VercelAIAdapter } from './vercel-ai-adapter.ts'

@@ -15,6 +15,8 @@ export type AttemptEnd =
       readonly failure: unknown
       /** Whether a part of the answer was told on. */
       readonly hasSpoken: boolean
+      /** It failed for files that the next attempt does without. */
+      readonly leavesOut: boolean
       /** What it cost, as far as the provider said. */
       readonly usage: TokenUsage | undefined
     }
@@ -25,15 +27,18 @@ export async function runAttempt(input: StepInput, services: StepServices): Prom
   const signal = new AttemptSignal(input.abortSignal, services.settings)
   const usageOf = (): TokenUsage | undefined =>
     collector.end === undefined ? undefined : toTokenUsage(collector.end.usage)
+  let model: LanguageModelV4 | undefined
   try {
-    const model = resolveModel(input.config.model)
+    model = resolveModel(input.config.model)
     await readAnswer({ model, collector, signal }, services)
     const { parts, end } = collector
     if (end === undefined) throw new ModelError('connection-lost')
     return { result: toStepResult({ parts, end, usage: usageOf() }, input, model) }
   } catch (error) {
     const failure = signal.timedOut ?? (error instanceof StreamFailure ? error.cause : error)
-    return { failure, hasSpoken: collector.hasSpoken, usage: usageOf() }
+    const { hasSpoken } = collector
+    const leavesOut = model !== undefined && !hasSpoken && services.leavesOut(failure, model)
+    return { failure, hasSpoken, leavesOut, usage: usageOf() }
   } finally {
     signal.release()
   }

@@ -7,6 +7,7 @@ import {
 import { createCallOptions } from './call-options.ts'
 import { callWithRetries } from './call-with-retries.ts'
 import { PromptMaker } from './prompt/prompt-maker.ts'
+import { type UnreadableFile, UnreadableFiles } from './prompt/unreadable-files.ts'
 import { ToolMaker } from './tools/tool-maker.ts'
 import { WarningLog } from './warning-log.ts'
 
@@ -22,12 +23,14 @@ export class VercelAIAdapter implements LLMAdapter {
   readonly #prompts: PromptMaker
   readonly #tools = new ToolMaker()
   readonly #warnings: WarningLog
+  readonly #unreadable: UnreadableFiles
 
   /** @throws {RangeError} for a number that is no count or no time. */
   constructor(options: VercelAIAdapterOptions = {}) {
     this.#settings = parseOptions(options)
     this.#prompts = new PromptMaker(this.#settings.promptCache)
     this.#warnings = new WarningLog(this.#settings.logger)
+    this.#unreadable = new UnreadableFiles((file) => tellUnreadable(file, this.#settings))
   }
 
   /** Messages and tools converted so far, for measuring: neither grows faster than its input. */
@@ -44,7 +47,23 @@ export class VercelAIAdapter implements LLMAdapter {
     return callWithRetries(input, {
       settings: this.#settings,
       warnings: this.#warnings,
-      optionsFor: (model) => createCallOptions(input, model, this.#prompts, this.#tools),
+      optionsFor: (model) => {
+        const options = createCallOptions(input, model, this.#prompts, this.#tools)
+        return { ...options, prompt: this.#unreadable.apply(options.prompt, model) }
+      },
+      leavesOut: (failure, model) =>
+        this.#unreadable.learn(failure, () => this.#prompts.make(input, model), model),
     })
+  }
+}
+
+function tellUnreadable(file: UnreadableFile, settings: AdapterSettings): void {
+  const { logger, onUnreadableFile } = settings
+  const { mediaType, modelId, provider } = file
+  logger.warn({ provider, model: modelId, mediaType }, 'the model cannot read a kind of file')
+  try {
+    onUnreadableFile(file)
+  } catch (err) {
+    logger.warn({ err }, 'onUnreadableFile failed')
   }
 }
