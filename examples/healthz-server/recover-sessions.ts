@@ -59,7 +59,7 @@ async function recoverOne(
   sessionId: string,
 ): Promise<keyof Recovery | undefined> {
   try {
-    const { outcome } = await executor.recover(agent, sessionId, { keepWorkspaces: true })
+    const { outcome } = await executor.recover(agent, sessionId)
     if (outcome === 'not-needed') return undefined
     if (outcome === 'held') return 'waiting'
     logger.info({ sessionId }, 'session goes on in this process')

@@ -64,9 +64,10 @@ export type ExecuteInput =
 interface RunOptions {
   /**
    * The workspaces outlive this run: they are detached at its end, not closed, so that the next
-   * turn of the session finds its files, in another process too. Default false: a run that is
-   * done ends its workspaces, and what that means is the policy of each provider. When the files
-   * are gone then, the model of the next turn is told with its first result.
+   * turn of the session finds its files, in another process too. The session remembers it: a later
+   * call that says nothing goes by the last one that did, also after a crash. Default false: a run
+   * that is done ends its workspaces, and what that means is the policy of each provider. When the
+   * files are gone then, the model of the next turn is told with its first result.
    */
   readonly keepWorkspaces?: boolean
   /** Aborts the run. */

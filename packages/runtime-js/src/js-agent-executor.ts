@@ -112,7 +112,7 @@ export class JSAgentExecutor {
       mode: 'execute',
       messages,
       labels: toLabels(options),
-      keepWorkspaces: options.keepWorkspaces ?? false,
+      keepWorkspaces: options.keepWorkspaces,
       ...(state === undefined ? {} : { state }),
     })
   }
@@ -137,15 +137,14 @@ export class JSAgentExecutor {
       sessionId,
       mode: 'resume',
       messages: message === undefined ? [] : toUserMessages({ message }, sessionId),
-      keepWorkspaces: options.keepWorkspaces ?? false,
+      keepWorkspaces: options.keepWorkspaces,
     })
   }
 
   /**
    * Goes on with a session that was left in the middle of a run: its process died and its lease is
    * out, or it was shut down. Any other one is left alone, and the outcome says why; so it is safe
-   * to call for every session, when a process starts and again while some are held. As for
-   * `resume`, `keepWorkspaces` is not remembered.
+   * to call for every session, when a process starts and again while some are held.
    * @throws {SessionError} `other-agent`, `not-resumable` for an unknown session, or one whose
    * process died before it had stored the message
    */

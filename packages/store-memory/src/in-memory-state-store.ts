@@ -105,7 +105,7 @@ export class InMemoryStateStore implements SessionStateStore {
       throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
     }
     if (hold) record.hold(runId, now + leaseMs)
-    else record.beginRun(runId, now + leaseMs, now)
+    else record.beginRun(start)
     return record.head()
   }
 

@@ -6,6 +6,7 @@ import {
   type Message,
   type NewSession,
   type RunRecord,
+  type RunStart,
   type RunWrite,
   type SessionState,
   type SessionStatus,
@@ -54,6 +55,7 @@ export class SessionRecord {
   outcome: StoredOutcome | undefined
   owed: readonly string[] | undefined
   spending: Spending | undefined
+  keepWorkspaces: boolean | undefined
   #version = 1
   #updatedAt: number
 
@@ -94,9 +96,10 @@ export class SessionRecord {
     throw new StateStoreError('conflict', write.sessionId, 'this run does not hold it any more')
   }
 
-  beginRun(runId: string, leaseUntil: number, now: number): void {
+  beginRun({ runId, leaseMs, now, keepWorkspaces }: RunStart): void {
     this.endLastRun('interrupted', now)
-    this.claim = { runId, leaseUntil }
+    this.claim = { runId, leaseUntil: now + leaseMs }
+    this.keepWorkspaces = keepWorkspaces ?? this.keepWorkspaces
     this.runs.push({ runId, startedAt: now, stepsBefore: this.stepCount })
     this.status = 'running'
     this.output = undefined
@@ -186,6 +189,7 @@ export class SessionRecord {
       ...(runId !== undefined && { runId }),
       ...(this.claim !== undefined && { leaseUntil: this.claim.leaseUntil }),
       ...(this.owed !== undefined && { owed: this.owed }),
+      ...(this.keepWorkspaces !== undefined && { keepWorkspaces: this.keepWorkspaces }),
       ...(this.spending !== undefined && { spending: this.spending }),
       ...(this.output !== undefined && { output: this.output }),
       ...(this.error !== undefined && { error: this.error }),

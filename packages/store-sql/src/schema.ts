@@ -1,7 +1,7 @@
 import { StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from './sql-database.ts'
 import { longTextTables } from './state/long-text-schema.ts'
-import { addSpending, stateTables } from './state/state-schema.ts'
+import { addKeepWorkspaces, addSpending, stateTables } from './state/state-schema.ts'
 import { streamTables } from './stream/stream-schema.ts'
 
 /** One version of the schema: the statements that lead to it from the one before. */
@@ -17,6 +17,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, statements: [...stateTables, ...longTextTables, ...streamTables] },
   { version: 2, statements: [addSpending] },
+  { version: 3, statements: [addKeepWorkspaces] },
 ]
 
 /** The version that this code reads and writes. */

@@ -43,6 +43,8 @@ export interface RunStart {
    * when the process dies before, it stands as before.
    */
   readonly hold?: boolean
+  /** Stored with the session. Default: what is stored stays. */
+  readonly keepWorkspaces?: boolean
 }
 
 /** What a run changes; every write carries the run as its fence. */

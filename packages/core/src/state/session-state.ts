@@ -51,6 +51,11 @@ export interface SessionState extends SessionLabels {
   readonly leaseUntil?: number
   /** Workspaces that the last run could not close: what backs them may still be there. */
   readonly owed?: readonly string[]
+  /**
+   * Whether its workspaces outlive its runs, as the last run that was told has been told; absent
+   * when none was: they do not.
+   */
+  readonly keepWorkspaces?: boolean
   /** What the current or last run has used; absent before the first answer of the model. */
   readonly spending?: Spending
   /** The session whose sub-agent this one is. */

@@ -58,7 +58,9 @@ export class DurableExecutor extends JSAgentExecutor {
     this.#takenUp.set(note.sessionId, note)
     try {
       const { keepWorkspaces } = note
-      return await this.recover(agent, note.sessionId, { keepWorkspaces })
+      // Otherwise the session knows: one of an earlier release does not.
+      const options = keepWorkspaces ? { keepWorkspaces } : {}
+      return await this.recover(agent, note.sessionId, options)
     } finally {
       this.#takenUp.delete(note.sessionId)
     }

@@ -27,6 +27,7 @@ export interface LaunchRequest {
   /** Replaces these fields of the custom state. */
   readonly state?: Readonly<Record<string, unknown>>
   readonly labels?: SessionLabels
-  readonly keepWorkspaces: boolean
+  /** Default: as the session was told before. */
+  readonly keepWorkspaces?: boolean | undefined
   readonly parent?: ParentRun
 }

@@ -30,13 +30,22 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
     const { clock, stateStore } = services
     const now = clock.now()
     const leaseMs = leaseFor(services.leaseMs, request.parent?.claim, now)
-    const session = await stateStore.beginRun({ sessionId, runId, leaseMs, now })
+    const { keepWorkspaces } = request
+    const session = await stateStore.beginRun({
+      sessionId,
+      runId,
+      leaseMs,
+      now,
+      ...(keepWorkspaces === undefined ? {} : { keepWorkspaces }),
+    })
     const wasRunning = before.status === 'running'
     const opened = await openRun(services, request, { session, isNew, runId, wasRunning, now })
     const { registry } = opened.run.workspaces
     const { promise: heard, resolve: onHeard } = Promise.withResolvers<boolean>()
     if (opened.laterMessages.length === 0) onHeard(true)
-    const done = carryRun({ ...opened, onHeard }).finally(() => services.active.release(sessionId))
+    const keeps = keepWorkspaces ?? session.keepWorkspaces ?? false
+    const carried = { ...opened, onHeard, keepWorkspaces: keeps }
+    const done = carryRun(carried).finally(() => services.active.release(sessionId))
     const active = { sessionId, runId, control, registry, done, heard }
     services.active.set(active)
     return active
@@ -57,7 +66,7 @@ async function openRun(
   services: RunServices,
   request: LaunchRequest,
   begun: Begun,
-): Promise<Omit<OpenedRun, 'onHeard'>> {
+): Promise<Omit<OpenedRun, 'onHeard' | 'keepWorkspaces'>> {
   let run: Run | undefined
   try {
     run = await createRun(services, request, begun)
@@ -73,7 +82,6 @@ async function openRun(
     return {
       run,
       finished: isDecided ? fromStoredOutcome(outcome) : undefined,
-      keepWorkspaces: request.keepWorkspaces,
       openCalls: settleLater ? open : [],
       laterMessages: settleLater ? request.messages : [],
     }

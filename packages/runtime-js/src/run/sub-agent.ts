@@ -99,7 +99,6 @@ function requestOf(
     toolSet: inheritWorkspaces ? toolSets.inheriting(agent, parent.toolSet) : toolSets.of(agent),
     mode: child.isNew ? 'execute' : 'resume',
     messages: child.isNew ? [toMessage(input)] : [],
-    keepWorkspaces: false,
     parent: {
       sessionId: parent.sessionId,
       claim: parent.claim,

@@ -31,7 +31,7 @@ const END_RUN =
 const CLAIM =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'running'," +
   ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL,' +
-  ' owed = NULL WHERE id = ?'
+  ' owed = NULL, keep_workspaces = coalesce(?, keep_workspaces) WHERE id = ?'
 const HOLD = 'UPDATE helix_sessions SET run_id = ?, lease_until = ? WHERE id = ?'
 const RENEW = heldUpdate('lease_until = ?')
 const END = heldChange(
@@ -52,7 +52,8 @@ export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
   else {
     endLastRun(sql, session, 'interrupted', now)
     sql.run(ADD_RUN, session.id, session.turn + 1, runId, now, session.stepCount)
-    sql.run(CLAIM, now, runId, leaseUntil, session.id)
+    const keeps = start.keepWorkspaces === undefined ? null : Number(start.keepWorkspaces)
+    sql.run(CLAIM, now, runId, leaseUntil, keeps, session.id)
   }
   return loadKnownHead(sql, sessionId)
 }

@@ -88,12 +88,14 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
   const owed = optionalColumn(row, 'owed', (of, name) => shapedColumn(of, name, isNames))
   const spending = optionalColumn(row, 'spending', (of, name) => shapedColumn(of, name, isSpending))
   const leaseUntil = optionalColumn(row, 'lease_until', numberColumn)
+  const keeps = optionalColumn(row, 'keep_workspaces', numberColumn)
   const labels = optionalColumn(row, 'labels', (of, name) => shapedColumn(of, name, isLabels))
   return {
     ...labels,
     ...(runId !== undefined && { runId }),
     ...(leaseUntil !== undefined && { leaseUntil }),
     ...(owed !== undefined && { owed }),
+    ...(keeps !== undefined && { keepWorkspaces: keeps !== 0 }),
     ...(spending !== undefined && { spending }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),

@@ -102,3 +102,6 @@ export const stateTables: readonly string[] = [
 
 /** What the current or last run of a session has used, as JSON; part of schema version 2. */
 export const addSpending = 'ALTER TABLE helix_sessions ADD COLUMN spending TEXT'
+
+/** Whether workspaces outlive their runs: 0, 1, or NULL when nobody has said; schema version 3. */
+export const addKeepWorkspaces = 'ALTER TABLE helix_sessions ADD COLUMN keep_workspaces INTEGER'

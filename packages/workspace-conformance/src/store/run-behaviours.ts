@@ -95,6 +95,30 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/run/remembers-whether-workspaces-outlive-it',
+    run: async ({ store }) => {
+      const keepsOf = async () => (await headOf(store)).keepWorkspaces
+      await (await createAndBegin(store)).end()
+      equal(await keepsOf(), undefined)
+      const told = [true, undefined, false, undefined]
+      const expected = [true, true, false, false]
+      for (const [index, keepWorkspaces] of told.entries()) {
+        const runId = `further-${index}`
+        const more = keepWorkspaces === undefined ? {} : { keepWorkspaces }
+        const start = {
+          sessionId: 'session',
+          runId,
+          leaseMs: LEASE_MS,
+          now: START + index,
+          ...more,
+        }
+        const head = await store.beginRun(start)
+        await store.endRun({ ...start, status: 'completed' })
+        equal([head.keepWorkspaces, await keepsOf()], [expected[index], expected[index]])
+      }
+    },
+  },
+  {
     id: 'store/run/late-one-goes-on-when-nobody-took-over',
     run: async ({ store }) => {
       const { write } = await createAndBegin(store)

@@ -47,6 +47,7 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     now,
     leaseMs,
     hold,
+    keepWorkspaces,
   }: Parameters<SessionStateStore['beginRun']>[0]): Promise<SessionState> => {
     const stored = find(sessionId)
     if (stored.holder !== undefined && now < stored.holder.until) {
@@ -65,7 +66,9 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
     const turn = stored.runs.length + 1
     stored.runs.push({ runId, sessionId, status: 'running', turn, stepCount: 0, startedAt: now })
     const over = { output: undefined, error: undefined, owed: undefined }
-    return change(stored, now, { status: 'running', runId, leaseUntil: now + leaseMs, ...over })
+    const told = keepWorkspaces === undefined ? {} : { keepWorkspaces }
+    const begun = { runId, leaseUntil: now + leaseMs, ...told }
+    return change(stored, now, { status: 'running', ...begun, ...over })
   }
   return {
     createSession: async (session) => {

@@ -110,6 +110,9 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
   'store/run/end-keeps-what-is-owed-until-the-next': (good) => ({
     endRun: async (end) => good.endRun({ ...end, owed: [] }),
   }),
+  'store/run/remembers-whether-workspaces-outlive-it': (good) => ({
+    beginRun: (start) => good.beginRun({ keepWorkspaces: false, ...start }),
+  }),
   'store/run/late-one-goes-on-when-nobody-took-over': (good) => ({
     renewRun: (write) => good.renewRun({ ...write, runId: 'lost' }),
   }),
