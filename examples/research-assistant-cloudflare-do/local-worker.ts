@@ -16,6 +16,8 @@ export interface LocalWorkerOptions {
   readonly vars: Readonly<Record<string, string>>
   /** Gets every line that the Worker or wrangler prints. */
   readonly onLine: (line: string) => void
+  /** Stops the Worker, also one that does not answer yet. */
+  readonly signal: AbortSignal
 }
 
 /** The Worker in a workerd on this machine. */
@@ -40,9 +42,11 @@ process.once('exit', () => running.forEach(killGroup))
 
 /**
  * Starts `wrangler dev` without a person and without a network, and waits until it answers.
- * @throws {Error} with its output when it ends before that.
+ * @throws {Error} with its output when it ends before that. What `signal` aborts with.
  */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
+  const { signal } = options
+  signal.throwIfAborted()
   const child = spawn(process.execPath, argumentsOf(options), {
     // wrangler builds below its working directory.
     cwd: options.folder,
@@ -59,6 +63,9 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
     await Promise.race([exit, sleep(STOP_MS, undefined, { ref: false })])
     endGroup(pid)
   }
+  const onAbort = (): void => void stop()
+  signal.addEventListener('abort', onAbort)
+  void exit.finally(() => signal.removeEventListener('abort', onAbort))
   const lines: string[] = []
   const ready = Promise.withResolvers<string | undefined>()
   const read = (line: string): void => {
@@ -75,6 +82,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
   const url = await Promise.race([ready.promise, exit, late])
   if (typeof url === 'string') return { url, pid, exit, stop }
   await stop()
+  signal.throwIfAborted()
   throw new Error(`the Worker did not start:\n${lines.join('\n')}`)
 }
 

@@ -14,8 +14,10 @@ if (import.meta.main) process.exitCode = await main()
 async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'helix-research-'))
   const env = { ...process.env, RESEARCH_FOLDER: folder, PORT: '0' }
-  // What it prints is in its log. When this process ends, however it does, so does that one.
-  const server = fork(join(import.meta.dirname, 'start.ts'), { env, silent: true })
+  // What it prints is in its log. When this process ends, however it does, so does that one. Ctrl+C
+  // reaches it through this process only: twice would be to stop without waiting.
+  const options = { env, silent: true, detached: true }
+  const server = fork(join(import.meta.dirname, 'start.ts'), options)
   const ended = once(server, 'exit')
   let isInterrupted = false
   const interrupt = (): void => {
@@ -37,7 +39,8 @@ async function main(): Promise<number> {
   } finally {
     server.kill('SIGTERM')
     await ended
-    rmSync(folder, { recursive: true, force: true })
+    // What was stopped without waiting may still write for a moment.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
 }
 

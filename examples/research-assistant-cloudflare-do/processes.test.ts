@@ -1,6 +1,6 @@
 // The commands of the README as processes: what they print, how they end, and that nothing of
 // them is left.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findServer, type LocalServer, waitFor } from './local-server.ts'
+import { startLocalWorker } from './local-worker.ts'
 
 const SLOW = 90_000
 let folder = ''
@@ -25,8 +26,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function run(program: string, env: Readonly<Record<string, string>> = {}) {
+function run(
+  program: string,
+  env: Readonly<Record<string, string>> = {},
+  options: SpawnOptions = {},
+) {
   const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
+    ...options,
     env: { ...process.env, RESEARCH_FOLDER: folder, PORT: '0', TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -85,6 +91,34 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
     // A process that was killed removes no folder.
     const left = readdirSync(folder).filter((name) => name.startsWith('helix-research-'))
     expect(left).toHaveLength(signal === 'SIGINT' ? 0 : 1)
+  },
+  SLOW,
+)
+
+test(
+  'a Worker that is called off while it starts does not keep anybody waiting',
+  async () => {
+    const calledOff = new AbortController()
+    const options = { entry: 'src/worker.ts', folder, port: 0, vars: {}, onLine: () => {} }
+    const starting = startLocalWorker({ ...options, signal: calledOff.signal })
+    const answer = starting.catch((error: unknown) => error)
+    calledOff.abort()
+    expect(await answer).toBe(calledOff.signal.reason)
+    const again = startLocalWorker({ ...options, signal: calledOff.signal })
+    await expect(again).rejects.toBe(calledOff.signal.reason)
+  },
+  SLOW,
+)
+
+test(
+  'Ctrl+C, which reaches all processes of a terminal, leaves nothing of the story',
+  async () => {
+    const story = run('main.ts', {}, { detached: true })
+    const server = await waitFor('the Worker', () => findServerBelow(folder), 60_000)
+    process.kill(-story.child.pid!, 'SIGINT')
+    expect((await story.end).code).toBe(130)
+    await gone(server)
+    expect(readdirSync(folder).filter((name) => name.startsWith('helix-research-'))).toEqual([])
   },
   SLOW,
 )

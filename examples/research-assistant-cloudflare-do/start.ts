@@ -1,12 +1,11 @@
 // Runs the Worker in workerd on this machine, and again when it crashes. Ends with Ctrl+C.
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { announce, dataFolder, localToken, logFile, serverFile } from './local-server.ts'
-import { type LocalWorker, startLocalWorker } from './local-worker.ts'
+import { startLocalWorker } from './local-worker.ts'
 
 const folder = dataFolder()
 const vars = { RESEARCH_TOKEN: localToken }
 const stopping = new AbortController()
-let worker: LocalWorker | undefined
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 // The program that has forked this one is gone.
@@ -16,8 +15,11 @@ try {
   mkdirSync(folder, { recursive: true })
   await superviseWorker(Number(process.env.PORT ?? 8787))
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+  // Stopped before the Worker has answered.
+  if (error !== stopping.signal.reason) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
 } finally {
   rmSync(serverFile(folder), { force: true })
   if (process.connected) process.disconnect()
@@ -25,13 +27,14 @@ try {
 
 /** Clients come back to the same address. */
 async function superviseWorker(port: number): Promise<void> {
-  worker = await startLocalWorker({ entry: 'src/worker.ts', folder, port, vars, onLine: log })
+  const { signal } = stopping
+  const entry = 'src/worker.ts'
+  const worker = await startLocalWorker({ entry, folder, port, vars, onLine: log, signal })
   const { url, pid, exit } = worker
   announce(folder, { url, pid })
   log(`[start] the research assistant listens on ${url}, stored in ${folder}`)
-  if (stopping.signal.aborted) await worker.stop()
   await exit
-  if (stopping.signal.aborted) return
+  if (signal.aborted) return
   log('[start] workerd has died; it is started again on the same folder')
   await superviseWorker(Number(new URL(url).port))
 }
@@ -40,7 +43,6 @@ async function superviseWorker(port: number): Promise<void> {
 function stop(): void {
   if (stopping.signal.aborted) process.exit(1)
   stopping.abort()
-  void worker?.stop()
 }
 
 function log(line: string): void {
