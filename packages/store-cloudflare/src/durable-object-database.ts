@@ -1,6 +1,6 @@
 import type { SqlDatabase, SqlRow, SqlStatements, SqlValue } from '@helix-agents/store-sql'
 import { assertFit, MAX_ROW_BYTES, toRow } from './sql-values.ts'
-import { toSqlError } from './to-sql-error.ts'
+import { isSqliteError, toSqlError } from './to-sql-error.ts'
 
 /**
  * The database of one Durable Object, which is the only one that reads and writes it. Everything
@@ -34,7 +34,12 @@ export class DurableObjectDatabase implements SqlDatabase {
 
   /** Runs `work` in one transaction: wholly, or not at all when it throws. @throws {SqlError} */
   async write<T>(work: (sql: SqlStatements) => T): Promise<T> {
-    return this.#storage.transactionSync(() => work(this.#statements))
+    try {
+      return this.#storage.transactionSync(() => work(this.#statements))
+    } catch (error) {
+      // Also the begin and the end of a transaction find the object full.
+      throw isSqliteError(error) ? toSqlError(error) : error
+    }
   }
 
   /** Does nothing: nobody else writes. */

@@ -7,4 +7,5 @@ export {
   eraseDurableObject,
   openDurableObjectStores,
 } from './durable-object-stores.ts'
+export { toStorageError } from './to-sql-error.ts'
 export { fromStorableMessage, toStorableMessage } from '@helix-agents/store-sql'

@@ -1,4 +1,5 @@
-import { SqlError, type SqlErrorKind } from '@helix-agents/store-sql'
+import { HelixError } from '@helix-agents/core'
+import { SqlError, type SqlErrorKind, toStateStoreError } from '@helix-agents/store-sql'
 
 /** By the name of the result code of SQLite, which the runtime adds to its messages. */
 const KINDS: Readonly<Record<string, SqlErrorKind>> = {
@@ -18,4 +19,20 @@ export function toSqlError(error: unknown): SqlError {
   const message = error instanceof Error ? error.message : String(error)
   const [code = ''] = /SQLITE_[A-Z]+/.exec(message) ?? []
   return new SqlError(KINDS[code] ?? 'failed', message, { cause: error })
+}
+
+/**
+ * What the storage of a Durable Object threw, past the stores (`kv`, alarms), as the stores throw
+ * it: a `StateStoreError`, `unavailable` when it is full. Other errors of Helix stay what they are.
+ */
+export function toStorageError(error: unknown, sessionId = ''): unknown {
+  if (HelixError.isInstance(error)) return error
+  return toStateStoreError(toSqlError(error), sessionId)
+}
+
+/** Whether SQLite has refused, and not the work that used it. */
+export function isSqliteError(error: unknown): boolean {
+  return (
+    error instanceof Error && !HelixError.isInstance(error) && /SQLITE_[A-Z]+/.test(error.message)
+  )
 }

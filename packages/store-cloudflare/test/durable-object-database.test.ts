@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { DurableObjectDatabase } from '@helix-agents/store-cloudflare'
 import type { SqlError } from '@helix-agents/store-sql'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 const TABLE = 'CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)'
 const ADD = 'INSERT INTO t (text) VALUES (?)'
@@ -52,6 +52,16 @@ test('statements that the object refuses are SqlErrors', () =>
     await expect(refused).rejects.toMatchObject({ name: 'SqlError', kind: 'failed' })
     const wrong = database.read((sql) => sql.get('SELECT nothing'))
     await expect(wrong).rejects.toMatchObject({ name: 'SqlError', kind: 'failed' })
+  }))
+
+test('an object that is full says so, at the begin and the end of a transaction too', () =>
+  inObject(async (database, storage) => {
+    const methods = Object.getPrototypeOf(storage) as DurableObjectStorage
+    vi.spyOn(methods, 'transactionSync').mockImplementation(() => {
+      throw new Error('database or disk is full: SQLITE_FULL')
+    })
+    const write = database.write((sql) => sql.run(ADD, 'a'))
+    await expect(write).rejects.toMatchObject({ name: 'SqlError', kind: 'full' })
   }))
 
 test.each([

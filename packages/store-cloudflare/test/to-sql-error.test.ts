@@ -1,6 +1,7 @@
+import { StateStoreError } from '@helix-agents/core'
 import { SqlError } from '@helix-agents/store-sql'
 import { expect, test } from 'vitest'
-import { toSqlError } from '../src/to-sql-error.ts'
+import { isSqliteError, toSqlError, toStorageError } from '../src/to-sql-error.ts'
 
 test.each([
   ['database or disk is full: SQLITE_FULL', 'full'],
@@ -19,4 +20,19 @@ test('what is one already stays it', () => {
   const error = new SqlError('closed', 'x')
   expect(toSqlError(error)).toBe(error)
   expect(toSqlError('text')).toMatchObject({ kind: 'failed', message: 'text' })
+})
+
+test('what the storage throws past the stores is one of theirs', () => {
+  const full = toStorageError(new Error('database or disk is full: SQLITE_FULL'), 's')
+  expect(full).toMatchObject({ code: 'unavailable', sessionId: 's' })
+  expect(toStorageError('text')).toMatchObject({ code: 'unavailable' })
+  const conflict = new StateStoreError('conflict', 's', 'x')
+  expect(toStorageError(conflict)).toBe(conflict)
+})
+
+test('only what SQLite refuses is an error of the database', () => {
+  expect(isSqliteError(new Error('database or disk is full: SQLITE_FULL'))).toBe(true)
+  expect(isSqliteError(new Error('mine'))).toBe(false)
+  expect(isSqliteError(new StateStoreError('conflict', 's', 'SQLITE_FULL'))).toBe(false)
+  expect(isSqliteError('SQLITE_FULL')).toBe(false)
 })

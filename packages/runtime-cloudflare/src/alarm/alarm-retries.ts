@@ -1,3 +1,5 @@
+import type { Logger } from '@helix-agents/core'
+
 const PREFIX = 'helix:alarm:'
 const FIRST_DELAY_MS = 60_000
 const MAX_DELAY_MS = 6 * 3_600_000
@@ -14,9 +16,13 @@ interface Failed {
  */
 export class AlarmRetries {
   readonly #kv: Pick<SyncKvStorage, 'get' | 'put' | 'delete'>
+  readonly #logger: Logger
+  /** What the storage did not take, as long as the instance lives. */
+  readonly #unstored = new Map<string, Failed>()
 
-  constructor(kv: Pick<SyncKvStorage, 'get' | 'put' | 'delete'>) {
+  constructor(kv: Pick<SyncKvStorage, 'get' | 'put' | 'delete'>, logger: Logger) {
     this.#kv = kv
+    this.#logger = logger
   }
 
   /** Not before; 0 for work that did not fail. */
@@ -28,16 +34,31 @@ export class AlarmRetries {
   noteFailure(name: string, now: number): number {
     const { failures = 0 } = this.#find(name) ?? {}
     const retryAt = now + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 4 ** failures)
-    this.#kv.put(PREFIX + name, { failures: failures + 1, retryAt })
+    const failed = { failures: failures + 1, retryAt }
+    this.#unstored.set(name, failed)
+    if (this.#isStored(name, failed)) this.#unstored.delete(name)
     return retryAt
   }
 
   noteSuccess(name: string): void {
-    if (this.#find(name) !== undefined) this.#kv.delete(PREFIX + name)
+    if (this.#find(name) === undefined) return
+    this.#unstored.delete(name)
+    this.#kv.delete(PREFIX + name)
+  }
+
+  /** A full storage takes nothing: that must not keep other work from its turn. */
+  #isStored(name: string, failed: Failed): boolean {
+    try {
+      this.#kv.put(PREFIX + name, failed)
+      return true
+    } catch (err) {
+      this.#logger.warn({ err, source: name }, 'failure of an alarm could not be stored')
+      return false
+    }
   }
 
   #find(name: string): Failed | undefined {
-    const found = this.#kv.get(PREFIX + name)
+    const found = this.#unstored.get(name) ?? this.#kv.get(PREFIX + name)
     return isFailed(found) ? found : undefined
   }
 }

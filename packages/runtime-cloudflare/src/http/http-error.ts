@@ -83,6 +83,11 @@ export function notFound(what: string): RequestError {
   return new RequestError(404, 'not-found', `there is no such ${what}`)
 }
 
+/** The store takes nothing now. */
+export function isUnavailable(error: unknown): boolean {
+  return StateStoreError.isInstance(error) && error.code === 'unavailable'
+}
+
 /** What is stored cannot be read any more. */
 export function isCorrupt(error: unknown): boolean {
   return StateStoreError.isInstance(error) && error.code === 'corrupt'

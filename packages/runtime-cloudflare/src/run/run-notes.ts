@@ -1,3 +1,5 @@
+import { toStorageError } from '@helix-agents/store-cloudflare'
+
 const PREFIX = 'helix:run:'
 
 /** What an instance of an object must know to go on with a run of the one before. */
@@ -29,8 +31,13 @@ export class RunNotes {
     return isNote(note) ? note : undefined
   }
 
+  /** @throws {StateStoreError} `unavailable` when the storage is full. */
   put(note: RunNote): void {
-    this.#kv.put(PREFIX + note.sessionId, note)
+    try {
+      this.#kv.put(PREFIX + note.sessionId, note)
+    } catch (error) {
+      throw toStorageError(error, note.sessionId)
+    }
   }
 
   remove(sessionId: string): void {

@@ -114,11 +114,14 @@ export class RunWatchdog implements AlarmSource {
       await handle.result()
     } finally {
       this.#count(sessionId, -1)
-      const isLeft = await this.#parts.isLeft(sessionId)
-      // What could not be ended is taken up again when the store answers.
-      if (!isLeft && !this.isRunning(sessionId)) this.#parts.notes.remove(sessionId)
-      await this.#parts.onChange()
+      await this.#forget(sessionId).finally(() => this.#parts.onChange())
     }
+  }
+
+  /** What could not be ended is taken up again when the store answers. */
+  async #forget(sessionId: string): Promise<void> {
+    const isLeft = await this.#parts.isLeft(sessionId)
+    if (!isLeft && !this.isRunning(sessionId)) this.#parts.notes.remove(sessionId)
   }
 
   #count(sessionId: string, change: number): void {

@@ -12,6 +12,7 @@ import {
   type DurableObjectStores,
   eraseDurableObject,
   openDurableObjectStores,
+  toStorageError,
 } from '@helix-agents/store-cloudflare'
 import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
@@ -24,6 +25,7 @@ import { ModelPerRun } from '../run/model-per-run.ts'
 import { recoverRuns } from '../run/recover-runs.ts'
 import { RunNotes } from '../run/run-notes.ts'
 import { RunWatchdog } from '../run/run-watchdog.ts'
+import { TakeOver } from '../run/take-over.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
 
 const DEFAULT_HEARTBEAT_MS = 30_000
@@ -53,6 +55,7 @@ export class AgentHost<Env> {
   readonly #notes: RunNotes
   readonly #alarms: AlarmScheduler
   readonly #retries: AlarmRetries
+  readonly #takeOver: TakeOver
   #opening: Promise<void> | undefined
   #stores: DurableObjectStores | undefined
   #isErasing = false
@@ -79,20 +82,28 @@ export class AgentHost<Env> {
       clock,
       heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
       waitUntil: (work) => ctx.waitUntil(work),
-      ringBy: async (at) => {
-        if (!this.#isOpening) await this.#alarms.ringBy(at)
-      },
+      ringBy: (at) => this.#ringBy(at),
       onChange: () => this.#updateAlarm(),
       onStarted,
       recover: () => this.#recover(),
       isLeft: (sessionId) => this.#isLeft(sessionId),
-      assertMayStart: () => this.assertNotErasing(),
+      assertMayStart: () => this.assertMayChange(),
     })
-    this.#retries = new AlarmRetries(ctx.storage.kv)
+    this.#retries = new AlarmRetries(ctx.storage.kv, logger)
     const sources = (): readonly AlarmSource[] => [this.watchdog, ...this.collections]
     const { storage } = ctx
     const retries = this.#retries
     this.#alarms = new AlarmScheduler({ storage, retries, clock, logger, sources })
+    this.#takeOver = new TakeOver({
+      notes: this.#notes,
+      watchdog: this.watchdog,
+      releaseClaims: async () => this.#stores?.releaseClaims(),
+      recover: () => this.#recover(),
+      getAlarm: () => storage.getAlarm(),
+      updateAlarm: () => this.#alarms.update(),
+      clock,
+      logger,
+    })
   }
 
   get options(): AgentServerOptions<Env> {
@@ -132,6 +143,20 @@ export class AgentHost<Env> {
     throw new RequestError(409, 'being-deleted', 'the session is being deleted')
   }
 
+  /**
+   * @throws {RequestError} 409 while the session is being deleted.
+   * @throws {StateStoreError} `unavailable` while a full object keeps runs of earlier instances.
+   */
+  assertMayChange(): void {
+    this.assertNotErasing()
+    this.#takeOver.assertReleased()
+  }
+
+  /** Ends the leases of dead runs. @throws {StateStoreError} `unavailable` */
+  releaseClaims(): Promise<void> {
+    return this.#takeOver.release()
+  }
+
   /** By name. @throws {AgentDefinitionError} `definition-invalid` for two of one name. */
   get agents(): ReadonlyMap<string, Agent> {
     this.#agents ??= this.#findAgents()
@@ -151,6 +176,7 @@ export class AgentHost<Env> {
       if (this.#opening === opening) this.#opening = undefined
       throw error
     }
+    await this.#takeOver.again()
   }
 
   /** Whether nothing was ever stored of the session. */
@@ -163,8 +189,12 @@ export class AgentHost<Env> {
     if (!(await this.isEmpty())) await this.#alarms.ring()
   }
 
-  /** The alarm could not be answered: it rings again later. */
+  /**
+   * The alarm could not be answered: it rings again later. Rejects when it cannot be set: the
+   * platform tries again then, a few times, and after that the next request does.
+   */
   async ringLater(): Promise<void> {
+    this.#takeOver.noteOwed()
     await this.ctx.storage.setAlarm(this.#retries.noteFailure('object', this.clock.now()))
   }
 
@@ -217,19 +247,34 @@ export class AgentHost<Env> {
   async #open(): Promise<void> {
     const { storage } = this.ctx
     this.#stores = await openDurableObjectStores(storage, { clock: this.clock })
-    await this.#stores.releaseClaims()
-    if (this.#notes.all().length > 0) await this.#recover()
+    await this.#takeOver.begin()
     this.#isOpening = false
-    const isOwed = this.#notes.all().length > 0
-    if (isOwed && (await storage.getAlarm()) === null) await this.#alarms.update()
     this.#parts.onStarted()
   }
 
-  /** Nobody is asked in an object without a session: providers would make their tables. */
+  /** @throws {StateStoreError} `unavailable` when the storage does not take it. */
+  async #ringBy(at: number): Promise<void> {
+    if (this.#isOpening) return
+    try {
+      await this.#alarms.ringBy(at)
+    } catch (error) {
+      throw toStorageError(error, this.sessionId)
+    }
+  }
+
+  /**
+   * Nobody is asked in an object without a session: providers would make their tables. Never
+   * rejects: what cannot be set now is set with the next request.
+   */
   async #updateAlarm(): Promise<void> {
     if (this.#isOpening) return
-    if (await this.isEmpty()) await this.ctx.storage.deleteAlarm()
-    else await this.#alarms.update()
+    try {
+      if (await this.isEmpty()) await this.ctx.storage.deleteAlarm()
+      else await this.#alarms.update()
+    } catch (err) {
+      this.logger.error({ err }, 'alarm could not be set')
+      this.#takeOver.noteOwed()
+    }
   }
 
   async #isLeft(sessionId: string): Promise<boolean> {

@@ -1,5 +1,5 @@
-import type { SessionState } from '@helix-agents/core'
-import { isCorrupt, RequestError } from '../http/http-error.ts'
+import { HelixError, type SessionState } from '@helix-agents/core'
+import { isCorrupt, isUnavailable, RequestError } from '../http/http-error.ts'
 import type { AgentHost } from './agent-host.ts'
 
 /** Beyond every time that a provider waits before it removes something. */
@@ -13,11 +13,40 @@ const FAR_MS = 10 * 365 * 24 * 3_600_000
  */
 export async function deleteSession<Env>(host: AgentHost<Env>): Promise<void> {
   await host.erase(async () => {
-    for (const sessionId of host.watchdog.running()) await stopRun(host, sessionId)
-    await host.watchdog.untilAtRest()
-    await closeWorkspaces(host)
-    await collectAll(host)
+    try {
+      await endAll(host)
+    } catch (error) {
+      if (!isFull(error)) throw error
+      host.logger.warn({ err: error, sessionId: host.sessionId }, 'stream is dropped to make room')
+      await dropStreams(host)
+      await endAll(host)
+    }
   })
+}
+
+async function endAll<Env>(host: AgentHost<Env>): Promise<void> {
+  for (const sessionId of host.watchdog.running()) await stopRun(host, sessionId)
+  await host.watchdog.untilAtRest()
+  await host.releaseClaims()
+  await closeWorkspaces(host)
+  await collectAll(host)
+}
+
+/** Of the stores, or of a provider. */
+function isFull(error: unknown): boolean {
+  return isUnavailable(error) || (HelixError.isInstance(error) && error.code === 'storage-full')
+}
+
+/** That a workspace was ended must be stored, and an object that is full takes nothing. */
+async function dropStreams<Env>({ stateStore, streamManager }: AgentHost<Env>): Promise<void> {
+  let cursor: string | undefined
+  do {
+    const page = await stateStore.listSessions(cursor === undefined ? {} : { cursor })
+    for (const { sessionId } of [...page.items, ...(page.unreadable ?? [])]) {
+      await streamManager.deleteStream(sessionId)
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
 }
 
 async function stopRun<Env>(host: AgentHost<Env>, sessionId: string): Promise<void> {

@@ -73,6 +73,7 @@ export function restore<Env>(checkpointId: string): Turn<Env> {
 export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
   const { host } = access
   const { sessionId, status } = known(access)
+  host.assertMayChange()
   await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
   if (host.watchdog.isRunning(sessionId)) await handle.interrupt()
@@ -89,6 +90,7 @@ export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentH
 export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
   const { host } = access
   const { sessionId } = known(access)
+  host.assertMayChange()
   await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
   const { status } = known({ session: await host.stateStore.loadSession(sessionId) })

@@ -28,7 +28,7 @@ function createSubject(...sources: readonly AlarmSource[]) {
   const create = () =>
     new AlarmScheduler({
       storage,
-      retries: new AlarmRetries(kv),
+      retries: new AlarmRetries(kv, noopLogger),
       clock,
       logger: noopLogger,
       sources: () => sources,
