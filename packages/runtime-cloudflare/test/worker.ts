@@ -1,3 +1,4 @@
+import { DurableObject } from 'cloudflare:workers'
 import { type Agent, defineAgent, type Logger } from '@helix-agents/core'
 import {
   type AgentServer,
@@ -16,6 +17,8 @@ interface Bindings {
   QUICK: DurableObjectNamespace<QuickAgent>
   BARE: DurableObjectNamespace<BareAgent>
   TABLED: DurableObjectNamespace<TabledAgent>
+  LEGACY: DurableObjectNamespace<LegacyAgent>
+  PLAIN: DurableObjectNamespace<PlainObject>
   FILES: R2Bucket
 }
 
@@ -139,6 +142,12 @@ export class BareAgent extends createAgentServer({
   workspaceProviders: () => [new InMemoryWorkspaceProvider(), new InMemoryWorkspaceProvider()],
 }) {}
 
+/** Its migration is a wrong one. */
+export class LegacyAgent extends createAgentServer(options) {}
+
+/** Bound by mistake: it is no server of agents. */
+export class PlainObject extends DurableObject {}
+
 /** Begins with a table of its own, and has paths that `createAgentServer` does not know. */
 export class TabledAgent extends createAgentServer({
   ...options,
@@ -189,6 +198,8 @@ const bindings: Readonly<Record<string, string>> = {
   quick: 'QUICK',
   recorded: 'QUICK',
   tabled: 'TABLED',
+  legacy: 'LEGACY',
+  plain: 'PLAIN',
   unbound: 'MISSING',
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@helix-agents/core'
+import { type Clock, StateStoreError } from '@helix-agents/core'
 import {
   releaseClaims,
   SqlStateStore,
@@ -52,6 +52,17 @@ export interface DurableObjectStores {
   readonly isEmpty: () => Promise<boolean>
 }
 
+/** Whether the class of the object has SQLite: it was made by `new_sqlite_classes`. */
+export function hasSqlite({ sql }: DurableObjectStorage): boolean {
+  try {
+    return sql.databaseSize >= 0
+  } catch (error) {
+    // The runtime says how to change that.
+    if (String(error).includes('new_sqlite_classes')) return false
+    throw error
+  }
+}
+
 /**
  * Opens the stores of a Durable Object, and brings tables that are there up to date; where there
  * are none, the first write makes them. Call it in `ctx.blockConcurrencyWhile`; what is opened
@@ -64,6 +75,11 @@ export async function openDurableObjectStores(
   storage: DurableObjectStorage,
   { clock, streams }: DurableObjectStoresOptions = {},
 ): Promise<DurableObjectStores> {
+  if (!hasSqlite(storage)) {
+    throw new StateStoreError('unavailable', '', 'the class of this object has no SQLite', {
+      hint: 'Name it in new_sqlite_classes of the migrations in wrangler.jsonc.',
+    })
+  }
   const database = SessionDatabase.of(storage, clock)
   await translated(() => database.open())
   const isEmpty = (): Promise<boolean> => translated(async () => !(await database.hasTables()))

@@ -5,6 +5,7 @@ export {
   type DurableObjectStores,
   type DurableObjectStoresOptions,
   eraseDurableObject,
+  hasSqlite,
   openDurableObjectStores,
 } from './durable-object-stores.ts'
 export { toStorageError } from './to-sql-error.ts'

@@ -5,6 +5,7 @@ import {
   DOStateStore,
   DOStreamManager,
   eraseDurableObject,
+  hasSqlite,
   openDurableObjectStores,
 } from '@helix-agents/store-cloudflare'
 import { describe, expect, test } from 'vitest'
@@ -106,6 +107,11 @@ test('tables of a newer release are left alone', () =>
     storage.sql.exec('INSERT INTO helix_schema (version, applied_at) VALUES (99, 0)')
     const open = openDurableObjectStores(storage)
     await expect(open).rejects.toMatchObject({ code: 'schema-version' })
+  }))
+
+test('an object with SQLite is known to have it', () =>
+  runInDurableObject(newObject(), (_, { storage }) => {
+    expect(hasSqlite(storage)).toBe(true)
   }))
 
 test('a chunk cannot be allowed to be larger than a row', () =>

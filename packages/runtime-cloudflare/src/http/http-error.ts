@@ -83,6 +83,14 @@ export function notFound(what: string): RequestError {
   return new RequestError(404, 'not-found', `there is no such ${what}`)
 }
 
+/** A mistake in `wrangler.jsonc`, which whoever deploys sees at the first request. */
+export function withoutSqlite(): RequestError {
+  const message =
+    'the class of the Durable Object has no SQLite: name it in new_sqlite_classes of the migrations' +
+    ' in wrangler.jsonc. One that was deployed with new_classes stays without: give it a new name'
+  return new RequestError(500, 'sqlite-missing', message)
+}
+
 /** The store takes nothing now. */
 export function isUnavailable(error: unknown): boolean {
   return StateStoreError.isInstance(error) && error.code === 'unavailable'

@@ -158,7 +158,9 @@ function namespaceOf<Env extends object>(
   if (name === undefined) throw notFound('agent')
   const namespace: unknown = Reflect.get(env, name)
   if (!isNamespace(namespace)) {
-    const message = `env.${name} is no Durable Object binding: see durable_objects in wrangler.jsonc`
+    const message =
+      `env.${name} is no Durable Object binding: add { "name": "${name}", "class_name": "…" } to` +
+      ' durable_objects.bindings in wrangler.jsonc'
     throw new RequestError(500, 'binding-missing', message)
   }
   return jurisdiction === undefined ? namespace : namespace.jurisdiction(jurisdiction)

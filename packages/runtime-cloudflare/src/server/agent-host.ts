@@ -11,13 +11,14 @@ import {
   DOStreamManager,
   type DurableObjectStores,
   eraseDurableObject,
+  hasSqlite,
   openDurableObjectStores,
   toStorageError,
 } from '@helix-agents/store-cloudflare'
 import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { type Collection, collectionsOf } from '../alarm/collections.ts'
-import { RequestError } from '../http/http-error.ts'
+import { RequestError, withoutSqlite } from '../http/http-error.ts'
 import { StreamPlaces } from '../http/stream-places.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
@@ -167,6 +168,7 @@ export class AgentHost<Env> {
    * Waits until the instance can work. What has failed is tried again: it may have been the storage
    * for a moment.
    * @throws {StateStoreError} `schema-version`, `unavailable`
+   * @throws {RequestError} 500 for a class without SQLite.
    */
   async ready(): Promise<void> {
     const opening = (this.#opening ??= this.#open())
@@ -246,6 +248,7 @@ export class AgentHost<Env> {
    */
   async #open(): Promise<void> {
     const { storage } = this.ctx
+    if (!hasSqlite(storage)) throw withoutSqlite()
     this.#stores = await openDurableObjectStores(storage, { clock: this.clock })
     await this.#takeOver.begin()
     this.#isOpening = false
