@@ -57,11 +57,15 @@ export class ContainerRun {
     this.refusal = full === undefined ? undefined : CAPACITY_MESSAGES[full.reason]
     if (full !== undefined) return
     const slow = faults.take('slow-start', parts.name)
-    const ends = faults.take('exits', parts.name)
+    const ends = faults.arm('exits', parts.name)
     const mute = faults.take('never-listens', parts.name) !== undefined
     if (slow === undefined) this.#launch(mute)
     else this.#later(slow.delayMs, () => this.#launch(mute))
-    if (ends !== undefined) this.#later(ends.afterMs, () => this.end(ends.exitCode))
+    if (ends === undefined) return
+    const { afterMs, exitCode } = ends.fault
+    this.#later(afterMs, () => {
+      if (ends.strike()) this.end(exitCode)
+    })
   }
 
   /** Undefined while it runs. */

@@ -1,5 +1,5 @@
 import type { Fault } from '../faults/fault.ts'
-import type { FaultSet } from '../faults/fault-set.ts'
+import type { ArmedFault, FaultSet } from '../faults/fault-set.ts'
 
 interface LateMessage {
   readonly delayMs: number
@@ -54,10 +54,9 @@ export class Network {
     if (this.#waiting[direction] === 0) this.#last[direction] = undefined
   }
 
-  /** Whether the answer of a call that begins now is to be cut off. */
-  losesReply(method: string): boolean {
-    const isMeant = (fault: { readonly call?: string }): boolean => isCall(fault.call, method)
-    return this.#faults.take('lost-reply', this.#container, isMeant) !== undefined
+  /** The fault that cuts off the answer of a call that begins now, if there is one. */
+  losesReply(method: string): ArmedFault<'lost-reply'> | undefined {
+    return this.#faults.arm('lost-reply', this.#container, ({ call }) => isCall(call, method))
   }
 
   /** Whether the connection breaks at a call that begins now. */

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws'
+import type { ArmedFault } from '../faults/fault-set.ts'
 import { CallFollower } from './calls.ts'
 import type { Direction, Network } from './network.ts'
 
@@ -19,7 +20,7 @@ export interface MessageLink {
 /** Carries messages both ways until one end closes; a fault may cut the connection. */
 export function relayMessages({ worker, container, network }: MessageLink): void {
   const calls = new CallFollower()
-  const unanswered = new Set<number>()
+  const unanswered = new Map<number, ArmedFault<'lost-reply'>>()
   const cut = (): void => {
     worker.terminate()
     container.terminate()
@@ -27,12 +28,15 @@ export function relayMessages({ worker, container, network }: MessageLink): void
   const toContainer = (message: Buffer): Verdict => {
     const call = calls.fromWorker(message)
     if (call === undefined) return 'pass'
-    if (network.losesReply(call.method)) unanswered.add(call.id)
+    const lost = network.losesReply(call.method)
+    if (lost !== undefined) unanswered.set(call.id, lost)
     return network.interrupts(call.method)
   }
   const toWorker = (message: Buffer): Verdict => {
     const id = unanswered.size === 0 ? undefined : calls.answeredBy(message)
-    return id !== undefined && unanswered.has(id) ? 'cut' : 'pass'
+    const lost = id === undefined ? undefined : unanswered.get(id)
+    if (id !== undefined) unanswered.delete(id)
+    return lost?.strike() === true ? 'cut' : 'pass'
   }
   const link = { network, cut }
   carry({ ...link, from: worker, to: container, direction: 'to-container', judge: toContainer })

@@ -11,6 +11,13 @@ export interface Faults {
 /** Tells whether a container is the one of a sandbox id. */
 export type OwnerTest = (container: string, sandbox: string) => boolean
 
+/** A fault that is about to happen. */
+export interface ArmedFault<Kind extends FaultKind> {
+  readonly fault: FaultOf<Kind>
+  /** Counts it as happened. @returns false when it has ended meanwhile: then nothing is to happen. */
+  strike(): boolean
+}
+
 /** Keeps the faults and hands them to the places where they happen. */
 export class FaultSet implements Faults {
   readonly #isOwner: OwnerTest
@@ -37,10 +44,25 @@ export class FaultSet implements Faults {
     container: string,
     accepts: (fault: FaultOf<Kind>) => boolean = () => true,
   ): FaultOf<Kind> | undefined {
+    const armed = this.arm(kind, container, accepts)
+    armed?.strike()
+    return armed?.fault
+  }
+
+  /**
+   * The first fault of a kind for what begins now and is to happen later; counts it only then.
+   * Undefined when there is none.
+   */
+  arm<Kind extends FaultKind>(
+    kind: Kind,
+    container: string,
+    accepts: (fault: FaultOf<Kind>) => boolean = () => true,
+  ): ArmedFault<Kind> | undefined {
     for (const active of this.#active) {
       const { fault } = active
       if (!isKind(fault, kind) || !this.#concerns(fault, container) || !accepts(fault)) continue
-      if (active.meet()) return fault
+      if (active.passes()) continue
+      return { fault, strike: () => this.#active.has(active) && active.hit() }
     }
     return undefined
   }
@@ -72,7 +94,7 @@ class ActiveFault implements InjectedFault {
   readonly fault: Fault
   readonly happened: Promise<void>
   hits = 0
-  #skipped = 0
+  #passed = 0
   readonly #end: (active: ActiveFault) => void
   readonly #happen: () => void
 
@@ -84,12 +106,14 @@ class ActiveFault implements InjectedFault {
     this.#end = end
   }
 
-  /** @returns whether it happens now. */
-  meet(): boolean {
-    if (this.#skipped < (this.fault.skip ?? 0)) {
-      this.#skipped++
-      return false
-    }
+  /** Whether what meets it now is one of those that it lets pass first; counts it then. */
+  passes(): boolean {
+    if (this.#passed >= (this.fault.skip ?? 0)) return false
+    this.#passed++
+    return true
+  }
+
+  hit(): true {
     this.hits++
     this.#happen()
     if (this.hits === this.fault.times) this.remove()

@@ -71,7 +71,7 @@ export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
 export interface InjectedFault extends Disposable {
   /** How often it has happened. */
   readonly hits: number
-  /** Resolves when it happens for the first time. */
+  /** Resolves when it happens for the first time: not before the reply is lost, the container exits. */
   readonly happened: Promise<void>
   /** Ends it; a second call does nothing. */
   remove(): void

@@ -35,6 +35,19 @@ describe('the engine, when calls and ends meet', () => {
     expect(await exitCode()).toBe(0)
   })
 
+  it('counts an exit when it happens: one that ended before by another hand is none', async () => {
+    const fault = fixture.faults.inject({ kind: 'exits', afterMs: 100_000, exitCode: 3, times: 1 })
+    await begin()
+    expect((await call('POST', `${NAME}/kill`)).status).toBe(204)
+    expect(await exitCode()).toBe(137)
+    expect(fault.hits).toBe(0)
+    fault.remove()
+    const next = fixture.faults.inject({ kind: 'exits', afterMs: 1, exitCode: 4, times: 1 })
+    expect((await call('POST', `${NAME}/start`)).status).toBe(204)
+    expect(await exitCode()).toBe(4)
+    expect(next.hits).toBe(1)
+  })
+
   it('reports the first of two ends', async () => {
     await begin()
     const container = fixture.engine.store.containers.get(NAME)
