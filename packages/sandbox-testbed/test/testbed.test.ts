@@ -54,6 +54,13 @@ describe.skipIf(skip)('a test bed', () => {
     expect((await execute(testbed, 'saved', 'cat /workspace/d/f')).value?.stdout).toBe('one\n')
   })
 
+  it.each(['http', 'websocket'] as const)('refuses %s with what to do', async (transport) => {
+    const call = { method: 'exec', arguments: ['true'] }
+    const sandbox = `by-${transport}`
+    const { error } = await callSandbox(testbed, { sandbox, transport, ...call })
+    expect(error?.message).toContain('set SANDBOX_TRANSPORT to rpc')
+  })
+
   it('tells when no container runs', async () => {
     await expect(testbed.crash('nobody')).rejects.toMatchObject({ code: 'sandbox-not-running' })
   })

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { WebSocketServer } from 'ws'
 import { Container } from './container.ts'
 import { INCOMING_FRAME_BYTES } from './limits.ts'
+import { answerRequest, refuseUpgrade } from './other-transports.ts'
 import { serveConnection } from './serve-connection.ts'
-
-const LOOPBACK = '127.0.0.1'
 
 /** A server that listens. */
 export interface ContainerServer {
@@ -13,20 +12,26 @@ export interface ContainerServer {
   close(): void
 }
 
+const LOOPBACK = '127.0.0.1'
+const RPC_PATH = '/rpc'
+
 /**
- * Serves the protocol: any answer on `/` means ready, `/rpc` is the WebSocket.
+ * Serves the protocol: any answer on `/` means ready, `/rpc` is the WebSocket. The other transports
+ * of the SDK are refused.
  * @param address - Path of a unix socket, or a port on the loopback interface.
  */
 export async function startContainerServer(address: number | string): Promise<ContainerServer> {
   const container = new Container()
-  const http = createServer((_request, response) => response.end('ready\n'))
+  const http = createServer(answerRequest)
   const sockets = new WebSocketServer({
-    server: http,
-    path: '/rpc',
+    noServer: true,
     maxPayload: INCOMING_FRAME_BYTES,
     perMessageDeflate: false,
   })
-  sockets.on('connection', (socket) => serveConnection(socket, container))
+  http.on('upgrade', (request, socket, head) => {
+    if (request.url?.split('?')[0] !== RPC_PATH) return refuseUpgrade(socket)
+    sockets.handleUpgrade(request, socket, head, (client) => serveConnection(client, container))
+  })
   http.listen(typeof address === 'string' ? { path: address } : { port: address, host: LOOPBACK })
   await once(http, 'listening')
   return {

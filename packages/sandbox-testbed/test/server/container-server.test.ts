@@ -10,6 +10,13 @@ describeServer('container server', (fixture) => {
     expect(await statusOf(fixture.server.socketPath)).toBe(200)
   })
 
+  it.each(['/api/execute', '/api/ping'])(
+    'refuses %s, a route of another transport',
+    async (path) => {
+      expect(await statusOf(fixture.server.socketPath, path)).toBe(501)
+    },
+  )
+
   it('answers ping and tells the version whose protocol it speaks', async () => {
     const { utils } = fixture.client.root
     expect(await utils.ping()).toBe('healthy')

@@ -64,9 +64,9 @@ async function answers(socketPath: string): Promise<boolean> {
   return (await statusOf(socketPath)) === 200
 }
 
-/** What a server answers on `/`; undefined while nobody listens. */
-export async function statusOf(socketPath: string): Promise<number | undefined> {
-  const sent = request({ socketPath, path: '/' }).end()
+/** What a server answers; undefined while nobody listens. */
+export async function statusOf(socketPath: string, path = '/'): Promise<number | undefined> {
+  const sent = request({ socketPath, path }).end()
   try {
     const [answer]: IncomingMessage[] = await once(sent, 'response')
     answer?.resume()
