@@ -13,4 +13,12 @@ export type { ContainerLimits } from './root/mount-plan.ts'
 export type { RunningSandbox } from './running-sandbox.ts'
 export { startSandboxTestbed, type SandboxTestbed, type SandboxTestbedOptions } from './testbed.ts'
 export { SandboxTestbedError, type SandboxTestbedErrorCode } from './testbed-error.ts'
-export type { DurableObjectSetting, JsonValue, WorkerSettings } from './testbed-worker.ts'
+export type {
+  TestbedBucket,
+  TestbedBucketContent,
+  TestbedBucketObject,
+  TestbedMiniflare,
+  TestbedNamespace,
+  TestbedWorker,
+} from './testbed-miniflare.ts'
+export type { DurableObjectSetting, JsonValue, WorkerSettings } from './worker-settings.ts'

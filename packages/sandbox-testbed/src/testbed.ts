@@ -14,7 +14,9 @@ import type { RunningSandbox } from './running-sandbox.ts'
 import { SandboxTestbedError } from './testbed-error.ts'
 import { makeTestbedDirectory, reapDeadTestbeds } from './testbed-directory.ts'
 import { bundleWorker } from './worker-bundle.ts'
-import { createWorker, disposeWorker, untilReady, type WorkerSettings } from './testbed-worker.ts'
+import type { TestbedMiniflare } from './testbed-miniflare.ts'
+import { createWorker, disposeWorker, untilReady } from './testbed-worker.ts'
+import type { WorkerSettings } from './worker-settings.ts'
 
 /** How a test bed is to be. */
 export interface SandboxTestbedOptions {
@@ -49,7 +51,7 @@ export interface SandboxTestbed extends AsyncDisposable {
   /** What goes wrong on demand; a real engine refuses with `faults-unsupported`. */
   readonly faults: Faults
   /** The Miniflare underneath: buckets, namespaces, bindings. */
-  readonly miniflare: Miniflare
+  readonly miniflare: TestbedMiniflare
   /** Sends a request to the Worker; a path is enough. */
   fetch(path: string | URL, init?: RequestInit): Promise<Response>
   /** The containers that run now. */
@@ -162,7 +164,7 @@ interface TestbedParts {
 
 class Testbed implements SandboxTestbed {
   readonly url: URL
-  readonly miniflare: Miniflare
+  readonly miniflare: TestbedMiniflare
   readonly #engine: TestbedEngine
   readonly #cleanUp: CleanUp
 

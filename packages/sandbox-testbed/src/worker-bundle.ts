@@ -1,6 +1,7 @@
 import type { BuildOptions, BuildResult } from 'esbuild'
 import { SandboxTestbedError } from './testbed-error.ts'
-import { classesOf, type WorkerSettings } from './testbed-worker.ts'
+import { classesOf } from './testbed-worker.ts'
+import type { WorkerSettings } from './worker-settings.ts'
 
 /**
  * Bundles a Worker as a deployment would.
