@@ -12,7 +12,7 @@ import type { ContainerLimits } from './root/mount-plan.ts'
 import { removeTree } from './root/private-root.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { SandboxTestbedError } from './testbed-error.ts'
-import { makeTestbedDirectory, reapDeadTestbeds } from './testbed-directory.ts'
+import { makeTestbedDirectory, reapDeadTestbeds, socketPathIn } from './testbed-directory.ts'
 import { bundleWorker } from './worker-bundle.ts'
 import type { TestbedMiniflare } from './testbed-miniflare.ts'
 import { createWorker, disposeWorker, untilReady } from './testbed-worker.ts'
@@ -132,7 +132,7 @@ async function startEngine(
 ): Promise<TestbedEngine> {
   const engine =
     options.engine === 'docker'
-      ? await connectDockerEngine(nameOf(options))
+      ? await connectDockerEngine(nameOf(options), socketPathIn(directory))
       : await startPrivateEngine({ ...options, directory })
   cleanUp.add(() => engine.stop())
   return engine

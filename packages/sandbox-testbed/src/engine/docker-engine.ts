@@ -9,6 +9,7 @@ import { SandboxTestbedError } from '../testbed-error.ts'
 import { isContainerOf, ownerOf } from './container-name.ts'
 import { type DockerClient, createDockerClient, EngineRefusal } from './docker-client.ts'
 import { containerEngineAvailability } from './engine-availability.ts'
+import { startPatientSocket } from './patient-socket.ts'
 import type { TestbedEngine } from './testbed-engine.ts'
 
 const NO_FAULTS: Faults = {
@@ -32,9 +33,13 @@ export function ownWorkerName(): string {
  * processes that are gone at once.
  *
  * @param worker name of the Worker, part of the names of its containers.
+ * @param socketPath where workerd is to find the engine.
  * @throws {SandboxTestbedError} engine-unavailable
  */
-export async function connectDockerEngine(worker: string): Promise<TestbedEngine> {
+export async function connectDockerEngine(
+  worker: string,
+  socketPath: string,
+): Promise<TestbedEngine> {
   const found = await containerEngineAvailability()
   if (!found.available) throw new SandboxTestbedError('engine-unavailable', found.reason)
   const client = createDockerClient(found.socketPath)
@@ -43,17 +48,21 @@ export async function connectDockerEngine(worker: string): Promise<TestbedEngine
   const find = async (sandbox: string): Promise<Listed[]> =>
     (await running()).filter(({ name }) => isContainerOf(name, sandbox))
   await removeDead(client)
+  const patient = await startPatientSocket(found.socketPath, socketPath)
   return {
     kind: 'docker',
     isolation: undefined,
     faults: NO_FAULTS,
-    docker: { socketPath: found.socketPath, ...containerImages() },
+    docker: { socketPath, ...containerImages() },
     running: async () => (await running()).filter(({ name }) => ownerOf(name)).map(describe),
     find: async (sandbox) => (await find(sandbox)).map(describe)[0],
     end: async (sandbox, signal) => {
       for (const { id } of await find(sandbox)) await end(client, id, signal)
     },
-    stop: async () => removeAll(client, await listed(client, prefix, 'all')),
+    stop: async () => {
+      await patient.stop()
+      await removeAll(client, await listed(client, prefix, 'all'))
+    },
   }
 }
 

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { get, type IncomingMessage } from 'node:http'
-import { once } from 'node:events'
 import type { ContainerImages } from '../sandbox-image.ts'
 import type { DockerClient } from './docker-client.ts'
 import { textAt } from './json-text.ts'
+import { SIDECAR_PORT, untilSidecarAnswers } from './sidecar-ready.ts'
 
-const SIDECAR_PORT = '39001/tcp'
 const LABELS = { 'dev.helix-agents.sandbox-testbed': 'probe' }
 const SIDECAR_OPTIONS =
   '--http-egress-port 49121 --http-ingress-address 0.0.0.0:39001 --dns-enabled --tls-intercept --disable-ipv6'
 const LISTENS_MS = 10_000
-const LOOK_MS = 50
 
 /**
  * Runs a sidecar and a container in its network, as workerd does, and removes both.
@@ -57,29 +54,7 @@ async function runSidecar(
     },
   })
   await client.call('POST', `/containers/${name}/start`)
-  const details = await client.call('GET', `/containers/${name}/json`)
-  const port = textAt(details, ['NetworkSettings', 'Ports', SIDECAR_PORT, 0, 'HostPort'])
-  if (port === undefined) throw new Error('it publishes no port of the networking sidecar')
-  await untilAnswers(`http://127.0.0.1:${port}/ca`)
-}
-
-async function untilAnswers(url: string): Promise<void> {
-  const deadline = AbortSignal.timeout(LISTENS_MS)
-  while (!(await answers(url, deadline))) {
-    if (deadline.aborted) throw new Error('the networking sidecar does not answer on its port')
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-  }
-}
-
-async function answers(url: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const [answer]: IncomingMessage[] = await once(get(url, { signal, agent: false }), 'response')
-    answer?.resume()
-    return answer?.statusCode === 200
-  } catch {
-    // Not yet.
-    return false
-  }
+  await untilSidecarAnswers(client, name, LISTENS_MS)
 }
 
 async function runOnce(client: DockerClient, name: string, image: string): Promise<void> {
