@@ -29,6 +29,13 @@ const optionsSchema = () =>
       .max(MAX_RESULTS)
       .exactOptional()
       .describe('Most matching lines to return. Default 200. 0 only tells whether there is one.'),
+    maxGrepFileSizeMb: z
+      .number()
+      .positive()
+      .exactOptional()
+      .describe(
+        'Larger files are skipped. Never more than the workspace allows, which is the default.',
+      ),
     offset: firstEntry,
   })
 

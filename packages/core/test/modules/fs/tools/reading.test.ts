@@ -202,6 +202,18 @@ describe('grep', () => {
     const bench = await withFiles({ '/a': 'foo' }, { maxGrepFileSizeMb: 0.000001 })
     expect(await bench.show('grep', { pattern: 'foo' })).toContain('too large to search: /a')
   })
+
+  it('skips smaller files when asked to, and never larger ones than the workspace allows', async () => {
+    const kilobyte = 1 / 1024
+    const files = { '/a': 'foo', '/b': `foo${'x'.repeat(1500)}`, '/c': `foo${'x'.repeat(3000)}` }
+    const bench = await withFiles(files, { maxGrepFileSizeMb: 2 * kilobyte })
+    const skippedWith = async (maxGrepFileSizeMb: number) => {
+      const opts = { maxGrepFileSizeMb }
+      return (await bench.call<GrepOutput>('grep', { pattern: 'foo', opts })).skippedPaths
+    }
+    expect(await skippedWith(kilobyte)).toEqual(['/b', '/c'])
+    expect(await skippedWith(500)).toEqual(['/c'])
+  })
 })
 
 describe('stat', () => {
