@@ -68,3 +68,13 @@ export class DriverError extends Error {
     if (options.reason !== undefined) this.reason = options.reason
   }
 }
+
+/**
+ * Of content that broke on its way. What the platform throws then is of no class of ours, and may
+ * tell more than it should: it is left out.
+ */
+export function brokenContent(thrown: unknown): DriverError {
+  if (thrown instanceof DriverError) return thrown
+  const detail = 'the content did not arrive as a whole'
+  return new DriverError('interrupted', detail, { admitted: 'unknown' })
+}

@@ -1,5 +1,5 @@
 import { FileSystemError, HelixError } from '@helix-agents/core'
-import { DriverError } from '../driver/driver-error.ts'
+import { brokenContent } from '../driver/driver-error.ts'
 import { toWorkspaceError } from '../map-error.ts'
 
 /** A stream whose errors mean something to its reader. */
@@ -21,20 +21,14 @@ export function mapStreamErrors(
         } catch (error) {
           // It has failed or is not wanted any more: how its end goes changes nothing.
           await Promise.allSettled([reader.cancel(error)])
-          throw signal?.aborted ? error : toWorkspaceError(asDriverError(error), path)
+          if (signal?.aborted || HelixError.isInstance(error)) throw error
+          throw toWorkspaceError(brokenContent(error), path)
         }
       },
       cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
   )
-}
-
-/** A stream that breaks on its way has an error of the platform. */
-function asDriverError(error: unknown): unknown {
-  if (HelixError.isInstance(error) || error instanceof DriverError) return error
-  const detail = 'the content did not arrive as a whole'
-  return new DriverError('interrupted', detail, { admitted: 'unknown', cause: error })
 }
 
 /** Content on its way to a file: counted, and its own failure kept apart from that of the file. */

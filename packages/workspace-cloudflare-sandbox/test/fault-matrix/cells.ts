@@ -11,6 +11,7 @@ export const ends = {
   lost: 'WorkspaceEvictedError lost unknown transient',
   gone: 'ToolInputError invalid-input',
   later: 'WorkspaceFailedError provider-failed transient',
+  failed: 'WorkspaceFailedError provider-failed',
 } as const
 
 export type End = keyof typeof ends
@@ -80,7 +81,7 @@ export const rows: Readonly<Record<FaultName, Row>> = {
   'network slow': fine,
   'network frozen': {
     groups: groups([UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN], [UNKNOWN, DONE, LATER]),
-    // The run is out of its own time, unless the connection is given up before.
+    // The run is out of its own time, and ending it may take longer than there is.
     others: { 'code.runInContext': ['done', 'unknown'] },
   },
   'container slept before': slept,

@@ -32,7 +32,8 @@ test('the table of faults is the one of the tests', () => {
 const inWords = (end: string): string => {
   const [name = '', code = '', ...more] = end.split(' ')
   const admitted = code === 'evicted' ? `, admitted \`${more[0]}\`` : ''
-  const transient = name === 'WorkspaceFailedError' ? ', transient' : ''
+  const isLater = name === 'WorkspaceFailedError' && more.includes('transient')
+  const transient = isLater ? ', transient' : ''
   return `\`${name}\` \`${code}\`${admitted}${transient}`
 }
 

@@ -1,4 +1,5 @@
 import { type Bench, RemoteError, RemoteWorkspace } from '../testbed/bench.ts'
+import { ends } from './cells.ts'
 import type { FaultCase, Scene } from './faults.ts'
 import {
   lookAtAll,
@@ -37,6 +38,7 @@ export async function meetAll(
   if (fault.isLast === true) return met
   if (fault.losesDisk === true) await assertEmpty(ws)
   else await noteEffects(ws, met)
+  if (fault.losesDisk !== true) await Promise.all([ws, second].map(assertLive))
   return met
 }
 
@@ -51,6 +53,7 @@ async function oneByOne(
     const injected = bench.testbed.faults.inject({ ...fault, sandbox })
     met.set(operation.name, await attempt(operation, subject))
     injected.remove()
+    await assertLive(subject.ws)
   }
   return met
 }
@@ -81,8 +84,21 @@ async function attempt(operation: Operation, subject: Subject): Promise<Met> {
   return { end, tookMs: performance.now() - startedAt }
 }
 
+/**
+ * The handle works, or says once that it is evicted and works after a resolve, as for a registry.
+ * @throws {Error} otherwise.
+ */
+export async function assertLive(ws: RemoteWorkspace): Promise<void> {
+  const first = await endOf(ws.call('fs.stat', '/'))
+  if (first === ends.done) return
+  if (first !== ends.repeat && first !== ends.unknown) throw new Error(`it is dead: ${first}`)
+  await ws.resolve()
+  const second = await endOf(ws.call('fs.stat', '/'))
+  if (second !== ends.done) throw new Error(`it is dead after a resolve: ${second}`)
+}
+
 /** `ok`, or class, code and what the caller can go by. */
-async function endOf(run: Promise<unknown>): Promise<string> {
+export async function endOf(run: Promise<unknown>): Promise<string> {
   try {
     await run
     return 'ok'
@@ -108,8 +124,12 @@ async function noteEffects(ws: RemoteWorkspace, met: Map<string, Met>): Promise<
   }
 }
 
-/** No operation has acted in the container that came after. */
+/** No operation has acted in the container that came after, nor will one before a resolve. */
 async function assertEmpty(ws: RemoteWorkspace): Promise<void> {
+  const old = await endOf(ws.call('fs.writeFile', '/late', 'x'))
+  if (old !== ends.repeat && old !== ends.unknown) throw new Error(`the old handle says ${old}`)
+  const resolved = await endOf(ws.resolve())
+  if (resolved !== ends.lost && resolved !== ends.later) throw new Error(`a resolve: ${resolved}`)
   await ws.open()
   const names = await ws.output('ls -A')
   if (names !== '') throw new Error(`the next container holds ${names}`)

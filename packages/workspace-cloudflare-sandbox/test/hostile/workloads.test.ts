@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { availability, Bench, codeOf, skipNote } from '../testbed/bench.ts'
 
-const PROMPT_MS = 5000
+const PROMPT_MS = 30_000
 
 interface Ran {
   readonly outputs: readonly { readonly type: string; readonly data?: string }[]
@@ -53,7 +53,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     await promptly(() => ws.call('fs.glob', '**'))
     await ws.call('fs.writeFile', '/pipe', 'a file now')
     expect(await ws.call('fs.readFile', '/pipe')).toBe('a file now')
-  }, 60_000)
+  }, 90_000)
 
   test('any name is a name', async () => {
     const ws = await bench.open('names')
@@ -85,14 +85,14 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     expect(matches).toHaveLength(2)
     for (const name of names) await ws.call('fs.rm', `/f/${name}`, { recursive: true })
     expect(await ws.call('fs.ls', '/f')).toEqual([])
-  }, 60_000)
+  }, 90_000)
 
   test('a file that is almost too large is searched', async () => {
     const ws = await bench.open('large')
     await ws.output('head -c 9500000 /dev/zero | tr "\\0" "\\n" > a; echo needle >> a; cp a b')
     const { matches } = await ws.call<{ matches: unknown[] }>('fs.grep', 'needle')
     expect(matches).toHaveLength(2)
-  }, 30_000)
+  }, 90_000)
 
   test('names that are no text are listed, and reach nothing else', async () => {
     const ws = await bench.open('bytes')
@@ -102,7 +102,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     const found = await ws.call<{ matches: unknown[]; skippedPaths: unknown[] }>('fs.grep', 'found')
     expect(found.matches.length + found.skippedPaths.length).toBe(2)
     expect(await codeOf(ws.call('fs.readFile', '/a\ufffd'))).toBe('not-found')
-  }, 30_000)
+  }, 90_000)
 
   test('a hundred thousand files', async () => {
     const ws = await bench.open('many')
@@ -140,14 +140,14 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     })
     expect(endless).toMatchObject({ timedOut: true, exitCode: 124 })
     expect(await ws.output('echo on')).toBe('on')
-  }, 60_000)
+  }, 90_000)
 
   test('a file that is over the limits of the container is an error of the command alone', async () => {
     const ws = await bench.open('full')
     const ran = await ws.call<{ exitCode: number }>('shell.run', 'truncate -s 900G big')
     expect(ran.exitCode).not.toBe(0)
     expect(await ws.output('echo on')).toBe('on')
-  }, 30_000)
+  }, 90_000)
 
   test('a link that turns to and fro leads no reader out', async () => {
     const ws = await bench.open('race')
@@ -162,7 +162,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     await ws.call('shell.kill', id)
     const allowed = ['own\n', 'path-escape', 'not-found', 'not-directory']
     expect([...seen].filter((one) => !allowed.includes(one))).toEqual([])
-  }, 60_000)
+  }, 90_000)
 
   test('whoever runs away from a command is caught at its end', async () => {
     const ws = await bench.open('runaway')
@@ -179,7 +179,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     expect(
       await ws.output('cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -o "sleep 100[0-9]"; true'),
     ).toBe('')
-  }, 30_000)
+  }, 90_000)
 
   describe('code', () => {
     test.each([
@@ -194,7 +194,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
         expect((await promptly(run)).error?.name).toBe(name)
         expect(await ws.call('code.runCode', language, '1 + 1')).toMatchObject({ exitCode: 0 })
       },
-      30_000,
+      90_000,
     )
 
     test.each([
@@ -213,7 +213,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
         if (end === 'evicted') await ws.resolve()
         expect(await ws.call('code.runCode', language, '1 + 1')).toMatchObject({ exitCode: 0 })
       },
-      30_000,
+      90_000,
     )
 
     test('a fork, a flood and an image', async () => {
@@ -227,7 +227,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       const printed = flood.outputs.reduce((sum, { data = '' }) => sum + data.length, 0)
       expect([printed, flood.exitCode]).toEqual([200_000 * 51, 0])
       expect(await python('1 + 1')).toMatchObject({ exitCode: 0 })
-    }, 60_000)
+    }, 90_000)
 
     test('a context that somebody made up is unknown', async () => {
       const ws = await bench.open('contexts')
@@ -237,7 +237,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
           'invalid-input',
         ])
       }
-    }, 30_000)
+    }, 90_000)
   })
 
   test('names of variables that are none, and what is no command, are input errors', async () => {
@@ -257,5 +257,5 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     // No program can be started with a longer argument.
     expect(await run(long(131_072))).toBe('invalid-input')
     expect(await codeOf(ws.call('shell.start', long(131_072)))).toBe('invalid-input')
-  }, 30_000)
+  }, 90_000)
 })

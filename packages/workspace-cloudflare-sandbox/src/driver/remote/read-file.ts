@@ -1,5 +1,5 @@
 import { decodeBase64 } from '@helix-agents/core'
-import { DriverError } from '../driver-error.ts'
+import { brokenContent, DriverError } from '../driver-error.ts'
 import type { DriverFile, ReadManyOptions, ReadOptions } from '../port.ts'
 import { decodeText } from '../script/file-reply.ts'
 import { readManyScript, readScript } from '../script/read-script.ts'
@@ -21,7 +21,9 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const content = await open(link, path, { options, inlineBytes: LARGE_BYTES })
   if ('bytes' in content) return content.bytes
-  const bytes = await new Response(content.stream).bytes()
+  const bytes = await new Response(content.stream).bytes().catch((error: unknown) => {
+    throw brokenContent(error)
+  })
   if (bytes.length === content.lengthBytes) return bytes
   throw changed()
 }

@@ -12,11 +12,10 @@ import {
 } from '../script/run-script.ts'
 import type { ContainerLink } from './container-link.ts'
 import { LiveOutput } from './live-output.ts'
+import { runOfAnyLength } from './long-script.ts'
 import type { ScriptOutput } from './script-runner.ts'
 import type { Slots } from './slots.ts'
 
-/** A word of a command line may have 128 KiB: longer scripts go to a file first. */
-const SCRIPT_BYTES = 120_000
 /** Time for ending a command and reading its outputs, after its own time is up. */
 const FINISH_MS = 30_000
 /** How long listeners are told about a command that had to be ended. */
@@ -105,11 +104,7 @@ class CommandRun {
 
   async #send(script: string): Promise<ScriptOutput> {
     const call = { deadlineMs: this.#budgetMs(), isRepeatable: false }
-    const bytes = new TextEncoder().encode(script)
-    if (bytes.length <= SCRIPT_BYTES) return this.#link.runner.run(script, call)
-    const path = `${this.#link.settings.scratch}/${this.#names.slot}.sh`
-    await this.#link.runner.store(path, bytes, { deadlineMs: FINISH_MS, isRepeatable: true })
-    return this.#link.runner.run(`exec bash --noprofile --norc -- ${path}`, call)
+    return runOfAnyLength(this.#link, this.#names.slot, script, call)
   }
 
   #budgetMs(): number {

@@ -16,10 +16,9 @@ import {
 } from '../script/process-scripts.ts'
 import { parseReply, type ScriptReply } from '../script/reply.ts'
 import type { ContainerLink } from './container-link.ts'
+import { runOfAnyLength } from './long-script.ts'
 
 const DEADLINE_MS = 30_000
-/** A word of a command line may have 128 KiB. */
-const SCRIPT_BYTES = 120_000
 const ID = /^[0-9a-z]+$/
 
 /** Processes that outlive the call that started them, each one script away. */
@@ -77,21 +76,11 @@ export class ScriptProcesses implements DriverProcesses {
     await this.#ask((names) => killProcessScript(this.#link.settings, names, id), true)
   }
 
-  /** A script that is no word of a command line goes to a file first. */
-  async #shorten(script: string, nonce: string): Promise<string> {
-    const bytes = new TextEncoder().encode(script)
-    if (bytes.length <= SCRIPT_BYTES) return script
-    const path = `${this.#link.settings.scratch}/s-${nonce}.sh`
-    const call = { deadlineMs: DEADLINE_MS, isRepeatable: true }
-    await this.#link.runner.store(path, bytes, call)
-    return `exec bash --noprofile --norc -- ${path}`
-  }
-
   async #ask(script: (names: ProcessNames) => string, isRepeatable: boolean): Promise<ScriptReply> {
     const nonce = this.#link.createNonce()
-    const text = await this.#shorten(script({ nonce, epoch: this.#link.epoch }), nonce)
+    const text = script({ nonce, epoch: this.#link.epoch })
     const call = { deadlineMs: DEADLINE_MS, isRepeatable }
-    const { stdout, stderr } = await this.#link.runner.run(text, call)
+    const { stdout, stderr } = await runOfAnyLength(this.#link, `s-${nonce}`, text, call)
     const reply = parseReply(stdout, nonce)
     if (reply.status === 'missing') throw missing()
     if (reply.status === 'cold' || reply.status === 'directory') throw failureOf(reply, stderr)
