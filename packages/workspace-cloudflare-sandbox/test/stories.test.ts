@@ -1,12 +1,16 @@
 // What an agent lives through, told by the messages that its model reads.
+import { inspect } from 'node:util'
 import {
   type CapabilitiesInput,
   defineAgent,
   MockLLMAdapter,
   type MockStep,
+  noopMetrics,
+  type Span,
   type StepResult,
+  type Tracer,
 } from '@helix-agents/core'
-import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
+import { createRecordingMetrics, ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import {
@@ -30,6 +34,9 @@ class Story {
   readonly streams = new InMemoryStreamManager()
   readonly clock = new ManualClock(1_800_000_000_000)
   readonly logger = new RecordingLogger()
+  readonly metrics = createRecordingMetrics()
+  /** Names and attributes of all spans, and what became of them. */
+  readonly spans: unknown[] = []
   readonly #config: Partial<CloudflareSandboxConfigInput>
   readonly #capabilities: CapabilitiesInput
   readonly #onLost: 'reopen' | 'fail'
@@ -65,6 +72,8 @@ class Story {
       {
         clock: this.clock,
         logger: this.logger,
+        metrics: this.metrics,
+        tracer: this.#tracer(),
         workspaceProviders: [
           new CloudflareSandboxWorkspaceProvider({
             driver: this.world.createDriver,
@@ -76,6 +85,30 @@ class Story {
     const handle = await executor.execute(agent, { message: 'go' }, { sessionId })
     const ending = await handle.result()
     return ending.status
+  }
+
+  #tracer(): Tracer {
+    const note = (...given: readonly unknown[]): void => void this.spans.push(given)
+    const span: Span = {
+      setAttribute: note,
+      setAttributes: note,
+      setStatus: note,
+      recordException: note,
+      end: note,
+    }
+    return {
+      startActiveSpan: (name, options, work) => {
+        note(name, options)
+        return work(span)
+      },
+    }
+  }
+
+  /** All that leaves the process for those who operate it. */
+  telemetry(): string {
+    const names = Object.keys(noopMetrics) as (keyof typeof noopMetrics)[]
+    const counted = names.map((name) => [name, this.metrics.calls(name)])
+    return inspect([this.logger.lines, counted, this.spans], { depth: 20, showHidden: true })
   }
 
   /** What the model has read, one text a tool result. */
@@ -264,6 +297,7 @@ test('nothing that the model reads names the sandbox', async () => {
   )
   story.world.onCall = ({ sandboxId, name }) => {
     if (name === 'remove') throw new DriverError('failed', `in ${sandboxId}`, { admitted: 'yes' })
+    if (name === 'stat') throw new DriverError('interrupted', 'x', { admitted: 'unknown' })
   }
   await story.run(
     write(),
@@ -276,4 +310,6 @@ test('nothing that the model reads names the sandbox', async () => {
   const texts = (await story.read()).join('\n')
   for (const id of story.world.touched) expect(texts).not.toContain(id)
   expect(texts).not.toContain('sk-planted')
+  expect(story.spans.length).toBeGreaterThan(6)
+  expect(story.telemetry()).not.toContain('sk-planted')
 })

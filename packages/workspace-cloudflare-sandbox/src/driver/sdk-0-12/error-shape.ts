@@ -49,13 +49,13 @@ export function causesOf(error: unknown): readonly unknown[] {
 
 const MAX_DEPTH = 8
 const TOLD_CHARACTERS = 300
-/** Addresses may be signed. */
-const ADDRESS_QUERY = /(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[?#]\S*/g
+/** Addresses may be signed, and hold keys before the host, in the path or behind it. */
+const ADDRESS = /\b([a-z][a-z\d+.-]*:\/\/)(?:[^\s/@]*@)?([^\s/?#'"<>)]*)\S*/gi
 
-/** The first line of a message, without what is secret in addresses. */
+/** The first line of a message, with no more of addresses than their host. */
 export function tellableLine(message: string): string {
   const [line = ''] = message.split('\n')
-  return line.replace(ADDRESS_QUERY, '$1$2').slice(0, TOLD_CHARACTERS)
+  return line.replace(ADDRESS, '$1$2').slice(0, TOLD_CHARACTERS)
 }
 
 /**
