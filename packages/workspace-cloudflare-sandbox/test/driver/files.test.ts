@@ -177,6 +177,24 @@ describe.skipIf(reason !== undefined)('files', () => {
     expect(new TextDecoder().decode(valueOf<ExecOutcome>(results[3]).stdout.bytes)).toBe('0\n')
   }, 30_000)
 
+  it('go in as pieces when a message cannot hold them, and leave none', async () => {
+    const size = 2 * 8_388_608 + 5
+    const results = await at(
+      'a',
+      files('write', '/workspace/whole', madeBytes(size)),
+      files('writeStream', '/workspace/streamed', 'x'.repeat(size)),
+      line(
+        'sha256sum <whole; stat -c %s streamed; tr -d x <streamed | wc -c; find . -name ".helix-write-*"',
+      ),
+    )
+    expect(codes(results)).toEqual(['fine', 'fine', 'fine'])
+    const expected = createHash('sha256').update(makeBytes(size)).digest('hex')
+    const told = new TextDecoder().decode(valueOf<ExecOutcome>(results[2]).stdout.bytes)
+    expect(told).toBe(`${expected}  -\n${size}\n0\n`)
+    const joins = ['writeFile', 'writeFile', 'exec', 'writeFile', 'exec', 'exec']
+    expect(results.slice(0, 2).map(({ trips }) => trips)).toEqual([joins, joins])
+  }, 60_000)
+
   it('say what is wrong with a path', async () => {
     const results = await at(
       'b',

@@ -36,6 +36,7 @@ const groups = (
 /** The first call is made again when its fate is not known. */
 const REPEATED = {
   'fs.writeFile of 2 MB': DONE,
+  'fs.writeStream': DONE,
   'fs.edit': DONE,
   'shell.kill': DONE,
   'code.deleteContext': DONE,

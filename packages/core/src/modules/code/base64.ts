@@ -1,8 +1,14 @@
 /** So many bytes are turned at once: an argument list has a limit. */
 const CHUNK_BYTES = 8190
 
+/** Newer engines, that of Workers among them, do it themselves, a hundred times as fast. */
+interface NativeBase64 {
+  toBase64?(): string
+}
+
 /** Base64 of bytes, on every platform. */
-export function encodeBase64(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array & NativeBase64): string {
+  if (bytes.toBase64 !== undefined) return bytes.toBase64()
   let encoded = ''
   // Whole chunks are multiples of three bytes, so that the pieces join.
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {

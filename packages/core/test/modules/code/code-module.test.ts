@@ -155,6 +155,8 @@ test('an image reaches the model as a picture; other and huge media by name', as
   ])
   expect(decodeBase64(encodeBase64(image))).toEqual(image)
   expect(encodeBase64(image)).toBe(Buffer.from(image).toString('base64'))
+  const native = Object.assign(new Uint8Array(3), { toBase64: () => 'AAAA' })
+  expect(encodeBase64(native)).toBe(encodeBase64(new Uint8Array(3)))
 })
 
 test('an error is shown with its trace, without colours', async () => {

@@ -20,7 +20,7 @@ export interface ScriptCall {
 export interface ScriptRunner {
   /** Runs a script with bash, in the directory `/`. */
   run(script: string, call: ScriptCall): Promise<ScriptOutput>
-  /** Writes a file as it is; parents are made. */
+  /** Writes a file as it is; parents are made. The names of what a failure leaves start with its own. */
   store(
     path: string,
     data: Uint8Array | ReadableStream<Uint8Array>,

@@ -120,7 +120,7 @@ function giveUp(link: ContainerLink, nonce: string): (error: unknown) => Promise
 
 /** The content may have come when nobody waited for it any more. */
 function sweep(link: ContainerLink, path: string): Promise<void> {
-  return tell(link, `rm -f -- ${quoteWord(path)}`)
+  return tell(link, `rm -f -- ${quoteWord(path)}*`)
 }
 
 /** For what helps but decides nothing: the error that led here is the one to report. */

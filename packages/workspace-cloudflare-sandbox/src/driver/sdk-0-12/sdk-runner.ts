@@ -1,14 +1,20 @@
 import { decodeBase64, encodeBase64, quoteWord } from '@helix-agents/core'
 import { DriverError } from '../driver-error.ts'
+import { pieces } from '../remote/pieces.ts'
 import type { ScriptCall, ScriptOutput, ScriptRunner } from '../remote/script-runner.ts'
 import { bytesStream } from '../remote/streams.ts'
+import { coldError, failureOf } from '../script/file-reply.ts'
+import { joinScript, LOST } from '../script/join-script.ts'
 import type { SdkCalls } from './sdk-calls.ts'
-import type { SandboxStub } from './stub.ts'
 
 /** Time the server gets on top of ours before it ends a script by itself. */
 const SERVER_GRACE_MS = 60_000
-/** Larger contents are streamed: a string of 20 MB breaks the frame of 16 MiB. */
-const STRING_BYTES = 2 * 1024 * 1024
+/**
+ * Contents travel as strings of base64, a piece at a time: a frame holds 16 MiB. Not as streams,
+ * which the RPC of the SDK stops for ever when two of its answers come at the same reading of the
+ * clock, and that of a Worker stands still.
+ */
+const PIECE_BYTES = 8 * 1024 * 1024
 
 /** Scripts and files by the 0.12 SDK. */
 export class SdkRunner implements ScriptRunner {
@@ -37,20 +43,13 @@ export class SdkRunner implements ScriptRunner {
     data: Uint8Array | ReadableStream<Uint8Array>,
     call: ScriptCall,
   ): Promise<void> {
-    if (data instanceof Uint8Array || !this.#streams) {
-      const bytes = data instanceof Uint8Array ? data : await new Response(data).bytes()
-      const isString = !this.#streams || bytes.length <= STRING_BYTES
-      const write = (stub: SandboxStub): Promise<unknown> =>
-        isString
-          ? stub.writeFile(path, encodeBase64(bytes), { encoding: 'base64' })
-          : stub.writeFile(path, bytesStream(bytes))
-      const whole = { ...call, isRepeatable: true }
-      await this.#recovering(() => this.#calls.make(write, whole))
-      return
+    if (data instanceof Uint8Array && data.length <= PIECE_BYTES) return this.#put(path, data, call)
+    let lengthBytes = 0
+    for await (const piece of pieces(data, PIECE_BYTES)) {
+      if (lengthBytes === 0) await this.#put(path, piece, call)
+      else await this.#add(path, piece, { ...call, lengthBytes })
+      lengthBytes += piece.length
     }
-    // A stream can be sent only once.
-    const once = { ...call, isRepeatable: false }
-    await this.#calls.make((stub) => stub.writeFile(path, data), once)
   }
 
   async fetch(path: string, call: ScriptCall): Promise<ReadableStream<Uint8Array>> {
@@ -62,6 +61,28 @@ export class SdkRunner implements ScriptRunner {
     const read = (): Promise<{ readonly content: ReadableStream<Uint8Array> }> =>
       this.#calls.make((stub) => stub.readFile(path, { encoding: 'none' }), call)
     return (await this.#recovering(read)).content
+  }
+
+  async #put(path: string, data: Uint8Array, call: ScriptCall): Promise<void> {
+    const text = encodeBase64(data)
+    const whole = { ...call, isRepeatable: true }
+    await this.#recovering(() =>
+      this.#calls.make((stub) => stub.writeFile(path, text, { encoding: 'base64' }), whole),
+    )
+  }
+
+  /** @param call With the length of what is there. */
+  async #add(
+    path: string,
+    data: Uint8Array,
+    call: ScriptCall & { readonly lengthBytes: number },
+  ): Promise<void> {
+    const part = `${path}.part`
+    await this.#put(part, data, call)
+    const join = { path, part, fromBytes: call.lengthBytes, addedBytes: data.length }
+    const { exitCode, stderr } = await this.run(joinScript(join), { ...call, isRepeatable: true })
+    if (exitCode === LOST) throw coldError()
+    if (exitCode !== 0) throw failureOf({ payload: '', status: 'fail', fields: ['system'] }, stderr)
   }
 
   /** The server's own file calls fail, wherever the file is, while the workspace is missing. */

@@ -15,8 +15,8 @@ export interface SandboxStub {
   ): Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>
   writeFile(
     path: string,
-    content: string | ReadableStream<Uint8Array>,
-    options?: { readonly encoding?: string },
+    content: string,
+    options: { readonly encoding: 'base64' },
   ): Promise<unknown>
   readFile(
     path: string,
