@@ -14,6 +14,6 @@ export function fastClock(startedAt: number): Clock {
   return {
     now: () => startedAt + (Date.now() - startedAt) * SPEED,
     sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
-    setTimer: (ms, callback) => systemClock.setTimer(ms / SPEED, callback),
+    setTimer: (ms, callback, options) => systemClock.setTimer(ms / SPEED, callback, options),
   }
 }

@@ -1,4 +1,10 @@
-import { type Clock, FleetError, type Logger, withDeadline } from '@helix-agents/core'
+import {
+  type Clock,
+  FleetError,
+  type Logger,
+  type TimerOptions,
+  withDeadline,
+} from '@helix-agents/core'
 import { fleetMessages } from './fleet-messages.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
 import type { FleetStore } from './store/fleet-store.ts'
@@ -35,8 +41,8 @@ export class LedgerClock implements Clock {
     return this.#options.clock.now() + (this.#offsetMs ?? 0)
   }
 
-  setTimer(ms: number, callback: () => void): () => void {
-    return this.#options.clock.setTimer(ms, callback)
+  setTimer(ms: number, callback: () => void, options?: TimerOptions): () => void {
+    return this.#options.clock.setTimer(ms, callback, options)
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
