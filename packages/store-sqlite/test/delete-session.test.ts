@@ -14,9 +14,10 @@ const tools = [createSubAgentTool(helper, z.object({}))]
 const agent = defineAgent({ name: 'a', llmConfig, tools })
 const TABLES = ['sessions', 'messages', 'checkpoints', 'runs', 'states', 'labels', 'chunks']
 
+const say = (content: string) => ({ type: 'text', content, shouldStop: true }) as const
+
 async function withTwo(path: string) {
   const { stateStore, streamManager } = await opened(path)
-  const say = (content: string) => ({ type: 'text', content, shouldStop: true }) as const
   const ask = { id: '1', name: 'subagent__helper', arguments: {} }
   const model = new MockLLMAdapter(
     Array.from({ length: 2 }, () => [
