@@ -20,7 +20,12 @@ const place = { folder, startedAt }
 const { close, fleet, inventory } = await openFleet(place)
 const clock = fastClock(startedAt)
 const port = isServing ? Number(process.env.PORT ?? PORT) : 0
-const operator = await Operator.serve(fleet, { clock, port })
+const operator = await Operator.serve(fleet, { clock, port }).catch(async (error: unknown) => {
+  await close()
+  rmSync(folder, { recursive: true, force: true })
+  console.error(`port ${port} cannot be used, PORT=0 chooses one:`, String(error))
+  process.exit(1)
+})
 const tell = (line: string): void => console.log(line)
 const story = new Story({ place, fleet, inventory, operator, tell })
 try {

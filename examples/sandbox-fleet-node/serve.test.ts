@@ -1,7 +1,8 @@
 // The command with --serve: what it serves, and that nothing of it is left when it is interrupted.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -28,6 +29,8 @@ function start() {
   const started = spawn(process.execPath, [...args, '--serve'], {
     env: { ...process.env, PORT: '0', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own, to which a test sends what a terminal sends.
+    detached: true,
   })
   child = started
   return {
@@ -58,11 +61,51 @@ test(
     const found = inventory.list().map((look) => look.name)
     expect(found.length).toBeGreaterThan(4)
     const exit = once(server, 'exit')
-    server.kill('SIGINT')
+    // As Ctrl+C: all of its processes get it.
+    process.kill(-Number(server.pid), 'SIGINT')
     expect(await exit).toEqual([130, null])
     expect(readdirSync(folder)).toEqual([])
     const used = await Promise.all(found.map((one) => inventory.resources(one)))
     expect(used.filter(({ processes }) => processes > 0)).toEqual([])
+  },
+  SLOW,
+)
+
+test(
+  'a port that is taken is said, and nothing is left behind',
+  async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = typeof address === 'object' ? String(address?.port) : ''
+    const main = join(import.meta.dirname, 'main.ts')
+    const ran = spawn(process.execPath, ['--conditions=@helix-agents/source', main, '--serve'], {
+      env: { ...process.env, PORT: port, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const said: string[] = []
+    ran.stderr.setEncoding('utf8').on('data', (text: string) => void said.push(text))
+    expect(await once(ran, 'close')).toEqual([1, null])
+    expect(said.join('')).toContain(`port ${port} cannot be used`)
+    expect(readdirSync(folder)).toEqual([])
+    other.close()
+  },
+  SLOW,
+)
+
+test(
+  'a signal of the terminal leaves an agent process to the main one',
+  async () => {
+    const worker = fork(join(import.meta.dirname, 'worker.ts'), {
+      execArgv: ['--conditions=@helix-agents/source'],
+    })
+    const place = { folder, startedAt: Date.now() }
+    worker.send({ name: 'writer', place, commands: [] })
+    // From then on it is at work.
+    await expect.poll(() => readdirSync(folder).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) worker.kill(signal)
+    worker.send('finish')
+    expect(await once(worker, 'exit')).toEqual([0, null])
   },
   SLOW,
 )

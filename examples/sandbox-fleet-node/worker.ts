@@ -13,6 +13,8 @@ const ends: (() => Promise<void>)[] = []
 process.on('message', (message: Order | 'finish') =>
   message === 'finish' ? void finish() : void work(message),
 )
+// Ctrl+C in a terminal reaches every process of the program: the main one says what becomes of this.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.once('disconnect', () => void finish())
 
 async function work(order: Order): Promise<void> {
