@@ -6,6 +6,9 @@ import type { Schema } from './schema.ts'
 /** The dialect that every model provider reads. */
 const DIALECT = 'draft-07'
 
+/** Schemas of zod 3 validate, and do not describe themselves. */
+const ZOD_4 = 'zod 4, which zod 3.25 has as `zod/v4`'
+
 /** The optional part of Standard Schema by which a library writes its own JSON Schema. */
 interface StandardJsonSchema {
   readonly input: (options: { readonly target: string }) => unknown
@@ -27,7 +30,7 @@ export function toJsonSchema(source: Schema | JsonSchema): JsonSchema {
   const writer = jsonSchemaWriterOf(source)
   if (writer === undefined) {
     throw new AgentDefinitionError(`a schema of ${vendor}`, [
-      'it cannot be written as JSON Schema: use zod, another library with Standard JSON Schema, or plain JSON Schema',
+      `it cannot be written as JSON Schema: use ${vendor === 'zod' ? ZOD_4 : 'zod'}, another library with Standard JSON Schema, or plain JSON Schema`,
     ])
   }
   return withoutDialect(write(vendor, writer))
