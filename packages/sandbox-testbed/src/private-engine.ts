@@ -12,7 +12,7 @@ import type { ContainerLimits } from './root/mount-plan.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { IMAGE, SERVER_VERSION } from './sandbox-image.ts'
 import { provideServerFile } from './server-bundle.ts'
-import { refuseClosedDirectory, socketPathIn } from './testbed-directory.ts'
+import { directoryProblem, refuseClosedDirectory, socketPathIn } from './testbed-directory.ts'
 
 const DEFAULT_LIMITS: ContainerLimits = {
   processes: 512,
@@ -36,6 +36,14 @@ export interface PrivateEngineOptions {
  * @throws {SandboxTestbedError} directory-unusable, installation-incomplete, isolation-unavailable
  */
 export async function startPrivateEngine(options: PrivateEngineOptions): Promise<TestbedEngine> {
+  try {
+    return await start(options)
+  } catch (error) {
+    throw directoryProblem(options.directory, error)
+  }
+}
+
+async function start(options: PrivateEngineOptions): Promise<TestbedEngine> {
   const { directory, onLog } = options
   refuseClosedDirectory(directory)
   const isolation = await chooseIsolation(options.isolation ?? 'auto')

@@ -11,6 +11,8 @@ const NAME = /^helix-testbed-(?<pid>\d+)-/
 const SOCKET_PATH_BYTES = 107
 /** The deepest socket of a test bed, that of a container. */
 const DEEPEST_SOCKET = 'disks/0123456789ab.sock'
+/** What the system says when nothing can be written. */
+const FULL = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 /** What `mkdtemp` adds. */
 const RANDOM_CHARACTERS = 6
 
@@ -42,6 +44,14 @@ export function makeTestbedDirectory(purpose = ''): string {
 export function refuseClosedDirectory(directory: string): void {
   if (!isRoot() || isReachableByAll(realpathSync(directory))) return
   throw unusable(dirname(directory), 'other users, as whom containers run, cannot reach it')
+}
+
+/**
+ * The error for a folder that has no room for what a test bed puts there; any other error as it is.
+ */
+export function directoryProblem(directory: string, error: unknown): unknown {
+  const isFull = error instanceof Error && 'code' in error && FULL.has(String(error.code))
+  return isFull ? unusable(dirname(directory), String(error), error) : error
 }
 
 /** Where the engine of a test bed listens. */

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRoot } from './bubblewrap.ts'
@@ -29,6 +29,8 @@ const ETC: Readonly<Record<string, string>> = {
   hostname: 'sandbox\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 }
+/** Processes that die at this moment may still add a file. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const
 /** Hosts with root rights give each container a user of its own, far from real ones. */
 const FIRST_HOST_USER = 1_500_000_000
 const HOST_USERS = 500_000_000
@@ -39,8 +41,17 @@ export interface NewRoot {
   readonly limits: ContainerLimits
 }
 
-/** Makes the disk of one container: empty but for what every system has. */
-export function createPrivateRoot({ directory, image, limits }: NewRoot): PrivateRoot {
+/** Makes the disk of one container: empty but for what every system has. Else leaves nothing. */
+export function createPrivateRoot(root: NewRoot): PrivateRoot {
+  try {
+    return fillRoot(root)
+  } catch (error) {
+    rmSync(root.directory, REMOVAL)
+    throw error
+  }
+}
+
+function fillRoot({ directory, image, limits }: NewRoot): PrivateRoot {
   makeFolders(directory)
   for (const [name, text] of Object.entries(ETC)) {
     writeFileSync(join(directory, 'etc', name), text)
@@ -80,9 +91,6 @@ function giveTo(user: number, directory: string): void {
   const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   for (const path of ['', ...paths]) lchownSync(join(directory, path), user, user)
 }
-
-/** Processes that die at this moment may still add a file. */
-const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const
 
 /** Removes a directory whatever its owner did to the rights of what is in it. */
 export async function removeTree(directory: string): Promise<void> {
