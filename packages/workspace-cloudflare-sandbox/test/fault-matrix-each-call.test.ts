@@ -38,7 +38,7 @@ async function lookFor<T>(wanted: T, look: () => Promise<T>): Promise<T> {
   }
 }
 
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 600_000
 const BACKUPS = { backupR2Binding: 'BACKUP_BUCKET' } as const
 /** All that is in the workspace, with its modes and its content. */
 const TREE = 'find . -printf "%M %p %l\\n" | sort; find . -type f -exec sha256sum {} + | sort'

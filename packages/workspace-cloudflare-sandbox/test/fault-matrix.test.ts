@@ -4,18 +4,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cellOf, effectsOf, ends } from './fault-matrix/cells.ts'
 import { type FaultCase, type FaultName, faults } from './fault-matrix/faults.ts'
 import { meetAll } from './fault-matrix/meet.ts'
+import { meetEnds } from './fault-matrix/meet-ends.ts'
 import { operations } from './fault-matrix/operations.ts'
 import { availability, Bench, codeOf, RemoteWorkspace, skipNote } from './testbed/bench.ts'
 
 /** The longest that any call may take here, where long deadlines pass a hundred times as fast. */
 const DEADLINE_MS = 100_000
 /** Of a slow machine that is busy with all faults at once. */
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 600_000
 const EVICTED = 'evicted'
+
+const wordOf = (name: FaultName): string => name.replaceAll(/\W/g, '-')
 
 /** @returns how many operations have met the fault. */
 async function checkAll(bench: Bench, name: FaultName): Promise<number> {
-  const met = await meetAll(bench, name.replaceAll(/\W/g, '-'), faults[name])
+  const met = await meetAll(bench, wordOf(name), faults[name])
   expect([...met.keys()].toSorted()).toEqual(operations.map((one) => one.name).toSorted())
   for (const operation of operations) {
     const { end = '', effect, tookMs = Infinity } = met.get(operation.name) ?? {}
@@ -53,6 +56,27 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       '%s',
       async (name) => {
         expect(await checkAll(bench, name)).toBe(operations.length)
+      },
+      TIMEOUT_MS,
+    )
+  })
+
+  describe('every end', () => {
+    const passing = cases.filter(([, { isLast }]) => isLast !== true)
+    const [alone, together] = [true, false].map((isAlone) =>
+      passing.filter(([, one]) => (one.isAlone === true) === isAlone),
+    )
+    test.concurrent.each(together ?? [])(
+      '%s',
+      async (name, fault) => {
+        expect(await meetEnds(bench, wordOf(name), fault)).toEqual([])
+      },
+      TIMEOUT_MS,
+    )
+    test.each(alone ?? [])(
+      '%s',
+      async (name, fault) => {
+        expect(await meetEnds(bench, wordOf(name), fault)).toEqual([])
       },
       TIMEOUT_MS,
     )

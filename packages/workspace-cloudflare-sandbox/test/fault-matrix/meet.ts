@@ -35,10 +35,14 @@ export async function meetAll(
   if (stored.includes(SECRET)) throw new Error('a ref or a receipt holds a secret')
   const scene = { bench, subject }
   const met = await (fault.meets === 'each' ? oneByOne(scene, fault) : atOnce(scene, fault))
+  const logged = await ws.call<string>('logged')
+  if (logged.includes(SECRET)) throw new Error('a line of the log tells a secret')
   if (fault.isLast === true) return met
   if (fault.losesDisk === true) await assertEmpty(ws)
   else await noteEffects(ws, met)
-  if (fault.losesDisk !== true) await Promise.all([ws, second].map(assertLive))
+  if (fault.losesDisk === true) return met
+  const opened = [ws, second].filter((one) => one.opened !== undefined)
+  await Promise.all(opened.map(assertLive))
   return met
 }
 
@@ -100,7 +104,8 @@ export async function assertLive(ws: RemoteWorkspace): Promise<void> {
 /** `ok`, or class, code and what the caller can go by. */
 export async function endOf(run: Promise<unknown>): Promise<string> {
   try {
-    await run
+    const value = await run
+    if (JSON.stringify([value]).includes(SECRET)) throw new Error('a result tells a secret')
     return 'ok'
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error

@@ -113,7 +113,8 @@ export class RemoteWorkspace {
   }
 
   async #do<T>(program: Asked['program'], more: object): Promise<T> {
-    const given = { key: 'box', sessionId: `session-${this.#name}`, ...more }
+    const { key = 'box' } = this.#settings
+    const given = { sessionId: `session-${this.#name}`, ...more, key }
     const { value, error } = await this.#bench.ask(this.#name, { program, arguments: given })
     if (error !== undefined) throw new RemoteError(error)
     return value as T

@@ -1,8 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
+import { RecordingLogger } from '@helix-agents/core/testing'
 import {
   codeConfigSchema,
   fileSystemConfigSchema,
-  noopLogger,
+  type Logger,
   type OpenedWorkspace,
   type OpenOptions,
   shellConfigSchema,
@@ -25,6 +26,7 @@ import {
   type Asked,
   type CallArguments,
   type OpenArguments,
+  tellAll,
   tellError,
   toJson,
 } from './protocol.ts'
@@ -37,7 +39,7 @@ export interface BenchBindings {
 
 const SHARED_CONFIG = { kind: 'cloudflare-sandbox' } as const
 
-export function openOptions(): OpenOptions {
+function openOptions(logger: Logger): OpenOptions {
   return {
     workspace: 'box',
     capabilities: {
@@ -47,7 +49,7 @@ export function openOptions(): OpenOptions {
       snapshot: snapshotConfigSchema.parse({}),
     },
     signal: new AbortController().signal,
-    logger: noopLogger,
+    logger,
     clock: systemClock,
   }
 }
@@ -57,6 +59,7 @@ export class BenchObject extends DurableObject<BenchBindings> {
   readonly #workspaces = new Map<string, Workspace>()
   #provider: CloudflareSandboxWorkspaceProvider | undefined
   #clock = new PacedClock(1)
+  readonly #logger = new RecordingLogger()
   readonly #runner = new BehaviourRunner(
     (options) => this.makeProvider(options),
     (sandbox, transport) => this.#destroy(sandbox, transport),
@@ -126,14 +129,18 @@ export class BenchObject extends DurableObject<BenchBindings> {
     const { key, sessionId, config } = given
     const provider = this.#providerOf(given)
     const session = { sessionId, agentType: 'bench' }
-    const opened = provider.open({ ...SHARED_CONFIG, ...config }, session, openOptions())
+    const opened = provider.open(
+      { ...SHARED_CONFIG, ...config },
+      session,
+      openOptions(this.#logger),
+    )
     return this.#keep(key, await opened)
   }
 
   async #resolve(given: OpenArguments & { ref: WorkspaceRef }): Promise<unknown> {
     const { key, sessionId, config, ref } = given
     const opened = this.#providerOf(given).resolve(ref, {
-      ...openOptions(),
+      ...openOptions(this.#logger),
       session: { sessionId, agentType: 'bench' },
       config: { ...SHARED_CONFIG, ...config },
     })
@@ -149,6 +156,7 @@ export class BenchObject extends DurableObject<BenchBindings> {
     const ws = this.#workspaces.get(key)
     if (ws === undefined) throw new Error(`no workspace ${key} is open`)
     if (method.startsWith('clock.')) return this.#turnClock(method, Number(given[0]))
+    if (method === 'logged') return tellAll(this.#logger.lines)
     if (method === 'changedRef') return ws.changedRef
     if (method === 'reproduceRemoval') return reproduceRemoval(ws)
     const composed = composedCalls[method]

@@ -45,6 +45,8 @@ export interface ToldError {
   /** Messages of the causes, outermost first. */
   readonly causes: readonly string[]
   readonly stack?: string
+  /** Everything that it holds, hidden properties and causes included. */
+  readonly whole: string
 }
 
 export type Answer =
@@ -52,7 +54,9 @@ export type Answer =
   | { readonly error: ToldError; readonly value?: never }
 
 export function tellError(error: unknown): ToldError {
-  if (!(error instanceof Error)) return { name: 'not an error', message: String(error), causes: [] }
+  if (!(error instanceof Error)) {
+    return { name: 'not an error', message: String(error), causes: [], whole: tellAll(error) }
+  }
   const fields = error as Error & Partial<ToldError>
   return {
     name: fields.name,
@@ -64,6 +68,7 @@ export function tellError(error: unknown): ToldError {
     ...(fields.hint !== undefined && { hint: fields.hint }),
     ...(fields.stack !== undefined && { stack: fields.stack }),
     causes: causesOf(error),
+    whole: tellAll(error),
   }
 }
 
@@ -71,6 +76,19 @@ function causesOf(error: Error): string[] {
   const { cause } = error
   if (!(cause instanceof Error)) return cause === undefined ? [] : ['not an error']
   return [`${cause.name}: ${cause.message}`, ...causesOf(cause)]
+}
+
+const DEPTH = 12
+
+/** All texts that can be reached from a value, also where JSON does not look. */
+export function tellAll(value: unknown, depth = DEPTH): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (depth === 0) return ''
+  const names = Reflect.ownKeys(value)
+  const inner = names.map(
+    (name) => `${String(name)} ${tellAll(Reflect.get(value, name), depth - 1)}`,
+  )
+  return [JSON.stringify(value), ...inner].join('\n')
 }
 
 /** Bytes as text, so that results are JSON. */
