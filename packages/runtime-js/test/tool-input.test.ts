@@ -58,3 +58,15 @@ test.each<[string, unknown, string]>([
   expect(textOfResult(result)).toContain(expected)
   expect(result?.isError).toBeUndefined()
 })
+
+test('a model that puts a field beside opts is told where it belongs', async () => {
+  const harness = createHarness(
+    [calls([box('grep'), { pattern: 'a', maxResults: 3 }]), say('ok')],
+    {
+      workspaceProviders,
+    },
+  )
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const result = (await storedMessages(harness)).find(({ role }) => role === 'tool')
+  expect(textOfResult(result)).toContain('Hint: Give maxResults as opts.maxResults.')
+})

@@ -1,5 +1,6 @@
 import { ToolInputError } from '../errors/tool-input-error.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { hintOfMisplaced } from './misplaced-fields.ts'
 import { repairInput } from './repair-input.ts'
 import type { Schema } from './schema.ts'
 import { parseWithSchema } from './schema-parse.ts'
@@ -9,21 +10,47 @@ import { parseWithSchema } from './schema-parse.ts'
  * plain slips of models put right; a model that has nothing to say may leave them out.
  *
  * @param parameters The same schema as the model reads it; only asked for when it is needed.
- * @throws {ToolInputError} `invalid-input`, with the failing fields in `issues`.
+ * @throws {ToolInputError} `invalid-input`, with the failing fields in `issues`, and where fields
+ * belong that are in the wrong place in `hint`.
  */
 export function parseToolInput<Output>(
   schema: Schema<Output>,
   input: unknown,
   parameters: () => JsonSchema,
 ): Output | Promise<Output> {
+  return orElse(
+    () => parseWithSchema(schema, input ?? {}),
+    () => {
+      const repaired = repairInput(input, parameters())
+      return orElse(
+        () => parseWithSchema(schema, repaired),
+        (error) => {
+          throw withHint(error, hintOfMisplaced(repaired, parameters()))
+        },
+      )
+    },
+  )
+}
+
+/** Does something else with arguments that do not fit, whether that shows at once or later. */
+function orElse<Output>(
+  parse: () => Output | Promise<Output>,
+  refused: (error: ToolInputError) => Output | Promise<Output>,
+): Output | Promise<Output> {
   const again = (error: unknown): Output | Promise<Output> => {
     if (!ToolInputError.isInstance(error)) throw error
-    return parseWithSchema(schema, repairInput(input, parameters()))
+    return refused(error)
   }
   try {
-    const parsed = parseWithSchema(schema, input ?? {})
+    const parsed = parse()
     return parsed instanceof Promise ? parsed.catch(again) : parsed
   } catch (error) {
     return again(error)
   }
+}
+
+function withHint(error: ToolInputError, hint: string | undefined): ToolInputError {
+  if (hint === undefined) return error
+  const { code, message, issues, cause } = error
+  return new ToolInputError(code, message, { issues, hint, ...(cause !== undefined && { cause }) })
 }
