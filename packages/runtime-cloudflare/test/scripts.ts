@@ -11,6 +11,9 @@ import {
 } from '@helix-agents/core'
 import type { ServerHooks } from '@helix-agents/runtime-cloudflare'
 
+/** How far the clock of all objects is from that of the machine. */
+export const clockError = { ms: 0 }
+
 /** The answer of the model, from the conversation. */
 export type Brain = (
   messages: readonly Message[],

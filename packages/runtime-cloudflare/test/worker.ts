@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
-import { type Agent, defineAgent, type Logger } from '@helix-agents/core'
+import { type Agent, type Clock, defineAgent, type Logger, systemClock } from '@helix-agents/core'
 import {
   type AgentServer,
   type AgentServerOptions,
@@ -9,7 +9,7 @@ import {
 } from '@helix-agents/runtime-cloudflare'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
-import { say, scripts } from './scripts.ts'
+import { clockError, say, scripts } from './scripts.ts'
 
 interface Bindings {
   AGENTS: DurableObjectNamespace<TestAgent>
@@ -48,6 +48,8 @@ const logger: Logger = {
   error: log('error'),
 }
 
+const clock: Clock = { ...systemClock, now: () => Date.now() + clockError.ms }
+
 const box = { provider: { kind: 'in-memory' }, capabilities: { fs: true } } as const
 
 function agentsOf(ctx: DurableObjectState, name = 'tested'): readonly Agent[] {
@@ -77,6 +79,7 @@ const options: AgentServerOptions<Cloudflare.Env> = {
     onClose: (event) => scripts.get(event.session.sessionId)?.lifecycle?.onClose?.(event),
   },
   logger,
+  clock,
   maxBodyBytes: 10_000,
   hooks: {
     beforeStart: (turn) => scripts.get(turn.sessionId)?.hooks?.beforeStart?.(turn),

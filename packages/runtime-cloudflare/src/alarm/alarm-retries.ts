@@ -25,15 +25,19 @@ export class AlarmRetries {
     this.#logger = logger
   }
 
-  /** Not before; 0 for work that did not fail. */
-  retryAt(name: string): number {
-    return this.#find(name)?.retryAt ?? 0
+  /**
+   * Not before; 0 for work that did not fail. A time that lies too far ahead is one of a clock that
+   * was wrong.
+   */
+  retryAt(name: string, now: number): number {
+    const { failures, retryAt } = this.#find(name) ?? { failures: 0, retryAt: 0 }
+    return retryAt > now + delayAfter(failures) ? now : retryAt
   }
 
   /** Returns when it is tried again. */
   noteFailure(name: string, now: number): number {
     const { failures = 0 } = this.#find(name) ?? {}
-    const retryAt = now + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 4 ** failures)
+    const retryAt = now + delayAfter(failures + 1)
     const failed = { failures: failures + 1, retryAt }
     this.#unstored.set(name, failed)
     if (this.#isStored(name, failed)) this.#unstored.delete(name)
@@ -61,6 +65,10 @@ export class AlarmRetries {
     const found = this.#unstored.get(name) ?? this.#kv.get(PREFIX + name)
     return isFailed(found) ? found : undefined
   }
+}
+
+function delayAfter(failures: number): number {
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 4 ** (failures - 1))
 }
 
 function isFailed(value: unknown): value is Failed {

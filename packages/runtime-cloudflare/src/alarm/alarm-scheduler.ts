@@ -83,7 +83,7 @@ export class AlarmScheduler {
   }
 
   async #wish(source: AlarmSource, now: number): Promise<number | undefined> {
-    const retryAt = this.#parts.retries.retryAt(source.name)
+    const retryAt = this.#parts.retries.retryAt(source.name, now)
     try {
       const at = await source.nextAt(now)
       return at === undefined ? undefined : Math.max(at, retryAt)

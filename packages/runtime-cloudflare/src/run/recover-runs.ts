@@ -10,11 +10,10 @@ import {
 import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
 import { endCutOffRun } from './end-cut-off-run.ts'
-import type { RunNote, RunNotes } from './run-notes.ts'
+import { dueAt, MAX_DELAY_MS, type RunNote, type RunNotes } from './run-notes.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
 
 const FIRST_DELAY_MS = 1_000
-const MAX_DELAY_MS = 300_000
 
 export interface RecoveryParts {
   readonly notes: RunNotes
@@ -34,8 +33,9 @@ export interface RecoveryParts {
 export async function recoverRuns(parts: RecoveryParts): Promise<void> {
   const { notes, watchdog, clock, logger } = parts
   for (const note of notes.all()) {
-    const { sessionId, retryAt = 0 } = note
-    if (watchdog.isRunning(sessionId) || retryAt > clock.now()) continue
+    const { sessionId } = note
+    const now = clock.now()
+    if (watchdog.isRunning(sessionId) || dueAt(note, now) > now) continue
     try {
       await recoverRun(parts, note)
     } catch (err) {

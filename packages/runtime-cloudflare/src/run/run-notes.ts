@@ -14,6 +14,14 @@ export interface RunNote {
   readonly retryAt?: number
 }
 
+/** Longer than that no run is put off, in milliseconds. */
+export const MAX_DELAY_MS = 300_000
+
+/** When a run is to be taken up. A time that lies too far ahead is one of a clock that was wrong. */
+export function dueAt({ retryAt = 0 }: RunNote, now: number): number {
+  return retryAt > now + MAX_DELAY_MS ? now : retryAt
+}
+
 /** The runs that are under way, as the storage of the object has them. */
 export class RunNotes {
   readonly #kv: SyncKvStorage

@@ -1,7 +1,7 @@
 import type { Clock } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { AlarmSource } from '../alarm/alarm-scheduler.ts'
-import type { RunNote, RunNotes } from './run-notes.ts'
+import { dueAt, type RunNote, type RunNotes } from './run-notes.ts'
 
 export interface RunWatchdogParts {
   readonly notes: RunNotes
@@ -88,8 +88,8 @@ export class RunWatchdog implements AlarmSource {
   nextAt(now: number): number | undefined {
     const times = this.#parts.notes
       .all()
-      .map(({ sessionId, retryAt = 0 }) =>
-        this.isRunning(sessionId) ? now + this.#parts.heartbeatMs : Math.max(retryAt, 0),
+      .map((note) =>
+        this.isRunning(note.sessionId) ? now + this.#parts.heartbeatMs : dueAt(note, now),
       )
     return times.length === 0 ? undefined : Math.min(...times)
   }

@@ -1,6 +1,6 @@
 import { noopLogger } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AlarmRetries } from '../../src/alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../../src/alarm/alarm-scheduler.ts'
 import { collectionsOf } from '../../src/alarm/collections.ts'
@@ -174,4 +174,52 @@ test('providers that collect are sources, others are not', async () => {
   expect(await files!.nextAt(0)).toBe(7)
   await files!.run(9)
   expect(collected).toEqual([9])
+})
+
+const createRetries = () => {
+  const kept = new Map<string, unknown>()
+  const kv = {
+    get: (key: string) => kept.get(key) as never,
+    put: (key: string, value: unknown) => void kept.set(key, value),
+    delete: (key: string) => kept.delete(key),
+  }
+  return { kv, retries: new AlarmRetries(kv, noopLogger) }
+}
+
+describe('what failed', () => {
+  const NOW = 1_000_000_000_000
+  const DAY_MS = 24 * 3_600_000
+
+  test('is not tried again before its time', () => {
+    const { retries } = createRetries()
+    expect(retries.retryAt('one', NOW)).toBe(0)
+    expect(retries.noteFailure('one', NOW)).toBe(NOW + 60_000)
+    expect(retries.retryAt('one', NOW)).toBe(NOW + 60_000)
+    expect(retries.noteFailure('one', NOW)).toBe(NOW + 240_000)
+    expect(retries.retryAt('one', NOW + 1)).toBe(NOW + 240_000)
+  })
+
+  test('does not wait for a time that a wrong clock has set', () => {
+    const { retries } = createRetries()
+    retries.noteFailure('one', NOW + DAY_MS)
+    expect(retries.retryAt('one', NOW)).toBe(NOW)
+  })
+
+  test('is remembered when it cannot be stored, as long as the instance lives', () => {
+    const { kv, retries } = createRetries()
+    const full = new AlarmRetries(
+      {
+        ...kv,
+        put: () => {
+          throw new Error('database or disk is full: SQLITE_FULL')
+        },
+      },
+      noopLogger,
+    )
+    expect(full.noteFailure('one', NOW)).toBe(NOW + 60_000)
+    expect(full.retryAt('one', NOW)).toBe(NOW + 60_000)
+    expect(retries.retryAt('one', NOW)).toBe(0)
+    full.noteSuccess('one')
+    expect(full.retryAt('one', NOW)).toBe(0)
+  })
 })

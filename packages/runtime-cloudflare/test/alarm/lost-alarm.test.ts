@@ -40,7 +40,7 @@ async function createCutOff(parts: (assertWorks: () => void) => Partial<Script>)
   await gate.begun
   isBroken = true
   await crash()
-  await putRetryAt(session, Date.now() + 3_600_000)
+  await putRetryAt(session, Date.now() + 240_000)
   gate.open()
   return { session, repair: () => void (isBroken = false) }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createGate, say } from '../scripts.ts'
 import { crash, createSession, inObject, storedIn, type TestSession } from '../session.ts'
 
-/** Left in the middle of its first answer, and not to be taken up before an hour. */
+/** Left in the middle of its first answer, and not to be taken up for some minutes. */
 async function createCutOff(): Promise<TestSession> {
   const gate = createGate()
   let calls = 0
@@ -18,7 +18,7 @@ async function createCutOff(): Promise<TestSession> {
   await inObject(session, ({ storage }) => {
     const key = `helix:run:${session.id}`
     const note = storage.kv.get<object>(key)
-    storage.kv.put(key, { ...note, attempts: 1, retryAt: Date.now() + 3_600_000 })
+    storage.kv.put(key, { ...note, attempts: 1, retryAt: Date.now() + 240_000 })
   })
   await crash()
   gate.open()
