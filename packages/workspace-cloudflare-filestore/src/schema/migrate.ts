@@ -1,10 +1,10 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { numberOf } from '../storage/columns.ts'
 import type { Database } from '../storage/database.ts'
-import { version1, version2 } from './tables.ts'
+import { version1, version2, version3 } from './tables.ts'
 
 /** The statements that lead to each version, the first from an empty database. */
-const MIGRATIONS: readonly (readonly string[])[] = [version1, version2]
+const MIGRATIONS: readonly (readonly string[])[] = [version1, version2, version3]
 
 /** Version of the tables that this release writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -9,6 +9,15 @@ import type { FileStoreStorage, SqlBinding, SqlRow } from './ports.ts'
 import { sharedStateOf } from './shared-state.ts'
 import type { KnownNodes } from '../tree/known-nodes.ts'
 
+/**
+ * What became of a write to a view: `outdated` when the tables are not as it expects, `taken` when
+ * something is already at the path of an addition.
+ */
+export type ViewAnswer = 'done' | 'outdated' | 'taken'
+
+/** What SQLite says of a second row with the key of a node. */
+const TAKEN = 'UNIQUE constraint failed: helix_fs_nodes.'
+
 /** Statements on the database of the object; every failure becomes an error of the library. */
 export class Database {
   readonly #storage: FileStoreStorage
@@ -41,12 +50,15 @@ export class Database {
     }
   }
 
-  /** Undefined: the tables have another version than the statement expects; nothing was changed. */
-  allIfCurrent(statement: string, ...bindings: SqlBinding[]): SqlRow[] | undefined {
+  /** A write to a view. Whatever it answers but `done`, nothing was changed. */
+  runOnView(statement: string, ...bindings: SqlBinding[]): ViewAnswer {
     try {
-      return this.#storage.sql.exec(statement, ...bindings).toArray()
+      this.#storage.sql.exec(statement, ...bindings)
+      return 'done'
     } catch (cause) {
-      if (String(cause).includes(OUTDATED)) return undefined
+      const reason = String(cause)
+      if (reason.includes(OUTDATED)) return 'outdated'
+      if (reason.includes(TAKEN)) return 'taken'
       throw storageFailed(cause)
     }
   }

@@ -2,21 +2,14 @@ import { type FileStat, parentPath, type WriteOptions } from '@helix-agents/core
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
 import type { NewData } from '../content/new-data.ts'
 import { isOwn, newContentId } from '../content/store-content.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import type { ViewAnswer } from '../storage/database.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type Content, flags, hasFlag, type TreeNode } from '../tree/node.ts'
 import { placeOf } from '../tree/place.ts'
 import { fits } from '../tree/quota.ts'
 import { toStat, versionToken } from '../tree/stat.ts'
+import { viewStatements } from './view-statements.ts'
 import type { Write } from './write-file.ts'
-
-const VALUES =
-  '(namespace, directory, name, content, size, blocks, flags, mtime, version, data)' +
-  ' VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)'
-
-const CHANGE = `INSERT INTO helix_fs_changes ${VALUES}`
-/** Without a row as its result, the path was there. */
-const ADD = `INSERT INTO helix_fs_additions ${VALUES} RETURNING version`
 
 /**
  * Stores data of one block where all that decides about it is known already: one statement, which
@@ -30,8 +23,8 @@ export function storeKnown(
 ): FileStat | undefined {
   const { known } = context.shared
   const { version } = known
-  const { length } = data.bytes
   if (version === undefined || known.versionAfter(version) !== version + 1) return undefined
+  const { length } = data.bytes
   if (length === 0 || length > BLOCK_BYTES) return undefined
   const before = known.node(context.namespace.id, write.path)
   const content =
@@ -58,30 +51,22 @@ function put(context: StoreContext, change: KnownWrite): FileStat | undefined {
   const sizes = { before: before?.content?.size ?? 0, after: node.content.size }
   const growth = { bytes: sizes.after - sizes.before, files: before === undefined ? 1 : 0 }
   if (used === undefined || !fits(context, used, { sizes, growth })) return undefined
-  const stored = run(context, change)
-  if (stored === undefined) known.forget()
-  if (stored === undefined || stored.length < growth.files) return undefined
+  const answer = run(context, change)
+  if (answer === 'outdated') known.forget()
+  if (answer !== 'done') return undefined
   known.seeChange(context.namespace.id, write.path, { node, growth })
   return toStat(context, write.path, node)
 }
 
-function run(
-  { database, namespace }: StoreContext,
-  { write, before, node, bytes }: KnownWrite,
-): readonly SqlRow[] | undefined {
+function run(context: StoreContext, { write, before, node, bytes }: KnownWrite): ViewAnswer {
+  const { database, namespace } = context
+  const { change, add } = viewStatements(namespace, node.content.flags)
   const { directory, name } = placeOf(write.path)
-  return database.allIfCurrent(
-    before === undefined ? ADD : CHANGE,
-    namespace.id,
-    directory,
-    name,
-    node.content.id,
-    node.content.size,
-    node.content.flags,
-    node.modifiedMs,
-    node.version,
-    bytes,
-  )
+  const { modifiedMs, version } = node
+  if (before === undefined) {
+    return database.runOnView(add, directory, name, modifiedMs, version, bytes)
+  }
+  return database.runOnView(change, directory, name, node.content.id, modifiedMs, version, bytes)
 }
 
 type OneBlock = Pick<Content, 'id' | 'blocks'>
