@@ -200,7 +200,7 @@ async function fill({ fs, raw, peer }: Subjects): Promise<void> {
     for (let i = 0; i < LARGE_FILES; i++) await write(`/thin/f${i}.ts`, 'x')
     await write('/m/text', mebibyte)
   }
-  for (let i = 0; i < FILES; i++) raw.write(i, small[0])
+  for (let i = 0; i < FILES; i++) raw.write(i, smallBytes[0])
   for (let i = 0; i < TREE_FILES; i++) raw.addNamed(treePath(i), body)
   raw.writeLarge(large[0])
   raw.writeLarge(huge[0], HUGE_ID)

@@ -29,8 +29,11 @@ export class RawFiles {
     )
   }
 
-  read(id: number): unknown {
-    return this.#storage.sql.exec('SELECT data FROM raw_data WHERE id = ?', id).toArray()
+  /** As a workspace has to give them: the view costs a fifth of the statement. */
+  read(id: number): Uint8Array {
+    const [row] = this.#storage.sql.exec('SELECT data FROM raw_data WHERE id = ?', id).toArray()
+    if (!(row?.data instanceof ArrayBuffer)) throw new Error('these are no bytes')
+    return new Uint8Array(row.data)
   }
 
   /** Faster than a value that is stored as text. */
