@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Variables } from '../environment.ts'
 import { exportLines, isIdentifier, shellQuote } from './shell-quote.ts'
 
@@ -27,11 +28,13 @@ export interface ScriptedCommand extends CommandSettings {
 
 /**
  * A command in the shell itself, so that what it sets stays. The text goes in as it is: an open
- * quote swallows everything after it, and `exit` ends the shell.
+ * quote swallows everything after it, `exit` ends the shell, and a command that removes the folder of
+ * its output never seems to end, as its exit code would lie there.
  */
 export function foregroundScript(scripted: ScriptedCommand): string {
   const { command, cwd, files, number } = scripted
   const variables = Object.entries(scripted.env ?? {}).filter(([name]) => isIdentifier(name))
+  const done = `builtin printf 'done %s %s\\n' ${number} "$__sandbox_code" >&${REPORT_FD}`
   return [
     ...variables.map(([name]) => saveLine(name)),
     ...exportLines(scripted.env ?? {}),
@@ -39,7 +42,7 @@ export function foregroundScript(scripted: ScriptedCommand): string {
       ? [...block(command, files), '__sandbox_code=$?']
       : insideDirectory(cwd, command, files)),
     ...variables.map(([name]) => restoreLine(name)),
-    `builtin printf 'done %s %s\\n' ${number} "$__sandbox_code" >&${REPORT_FD}`,
+    `[ ! -d ${shellQuote(dirname(files.stdout))} ] || ${done}`,
     '',
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readlinkSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { type ChildGroups, killGroup } from '../child-groups.ts'
@@ -109,19 +109,22 @@ export class ShellSession {
     settings: CommandSettings & { readonly timeoutMs?: number | undefined },
   ): Promise<ShellOutcome> {
     const endTurn = await this.#turns.take()
-    const scripted = this.#prepare(command, settings)
-    const finished = this.#send(scripted.number, foregroundScript(scripted))
+    const finished = this.#foreground(command, settings)
     finished.then(endTurn, endTurn)
     const limitMs = settings.timeoutMs ?? this.commandTimeoutMs
-    const report = await (limitMs === undefined ? finished : beforeTimeout(finished, limitMs))
-    return { exitCode: report.value, files: scripted.files }
+    try {
+      return await (limitMs === undefined ? finished : beforeTimeout(finished, limitMs))
+    } finally {
+      // Nothing reports any more; the next one is told so.
+      if (!existsSync(this.#options.directory)) endTurn()
+    }
   }
 
   /** Starts a command beside the shell; the turn ends as soon as it runs. */
   async start(command: string, settings: CommandSettings): Promise<ShellBackground> {
     const endTurn = await this.#turns.take()
     try {
-      const scripted = this.#prepare(command, settings)
+      const scripted = this.#prepare(command, settings, 'STREAM_START_ERROR')
       const report = await this.#send(scripted.number, backgroundScript(scripted))
       return { pid: report.value, files: scripted.files }
     } finally {
@@ -150,11 +153,26 @@ export class ShellSession {
     await this.ended
   }
 
-  #prepare(command: string, settings: CommandSettings): ScriptedCommand {
+  async #foreground(command: string, settings: CommandSettings): Promise<ShellOutcome> {
+    const scripted = this.#prepare(command, settings, 'COMMAND_EXECUTION_ERROR')
+    const report = await this.#send(scripted.number, foregroundScript(scripted))
+    return { exitCode: report.value, files: scripted.files }
+  }
+
+  /** Without the folder for output, the real server starts nothing in that session any more. */
+  #prepare(
+    command: string,
+    settings: CommandSettings,
+    refusal: 'COMMAND_EXECUTION_ERROR' | 'STREAM_START_ERROR',
+  ): ScriptedCommand {
     this.#counter += 1
     const number = this.#counter
     const { directory } = this.#options
-    mkdirSync(directory, { recursive: true })
+    if (!existsSync(directory)) {
+      throw new ServiceError(refusal, `ENOENT: no such file or directory '${directory}'`, {
+        command,
+      })
+    }
     const files = {
       stdout: join(directory, `${number}.out`),
       stderr: join(directory, `${number}.err`),

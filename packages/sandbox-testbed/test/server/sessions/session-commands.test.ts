@@ -154,4 +154,21 @@ describeServer('commands in a session', (fixture) => {
       stderr: expect.stringContaining('/nowhere'),
     })
   })
+
+  it('is lost with the folder of its output, as in the real server', async () => {
+    const session = await fixture.newSession()
+    await execute('rm -rf /tmp/*', ALONE)
+    expect((await failure(execute('echo on', session))).code).toBe('COMMAND_EXECUTION_ERROR')
+    const start = fixture.client.root.processes.startProcess('true', session)
+    expect((await failure(start)).code).toBe('STREAM_START_ERROR')
+    // A new one works.
+    expect((await execute('echo on', await fixture.newSession())).stdout).toBe('on')
+  })
+
+  it('never answers the command that removed the folder of its output', async () => {
+    const session = await fixture.newSession()
+    const call = execute('rm -rf /tmp/*', session)
+    const gone = 'until [ -z "$(ls /tmp)" ]; do sleep 0.02; done'
+    expect(await stillPending(call, () => execute(gone, ALONE))).toBe(true)
+  })
 })
