@@ -13,7 +13,7 @@ const start = [
   'cloudflare',
   'sandbox-testbed',
 ]
-const sessions = ['lifecycle', 'sessions', 'stores', 'streams']
+const sessions = ['lifecycle', 'sessions', 'stores', 'streams', 'chat']
 const production = [
   'security',
   'observability',

@@ -1,0 +1,227 @@
+import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import type { UIMessageChunk } from 'ai'
+import type { UIMessageStreamOptions } from './to-ui-message-stream.ts'
+
+type ChunkOf<T extends StreamChunk['type']> = Extract<StreamChunk, { readonly type: T }>
+
+/** Those with values of tools: a chat gets them as JSON, whatever a tool has returned. */
+const WITH_VALUES: ReadonlySet<StreamChunk['type']> = new Set<StreamChunk['type']>([
+  'tool_start',
+  'tool_end',
+  'state_patch',
+  'custom',
+  'output',
+])
+
+/** Says each kind of chunk in the words of the AI SDK. */
+type Sayings = { readonly [T in StreamChunk['type']]: (chunk: ChunkOf<T>) => void }
+
+/** Builds one assistant message from the chunks of a run, in their order. */
+export class MessageParts {
+  readonly #options: UIMessageStreamOptions
+  readonly #errorText: NonNullable<UIMessageStreamOptions['errorText']>
+  #said: UIMessageChunk[] = []
+  #isStarted = false
+  /** The run whose words these are; of sub-agents only the call is shown. */
+  #run: { agentId: string; readonly agentType: string } | undefined
+  readonly #subAgents = new Set<string>()
+  #parts = 0
+  /** The text or thought under way. */
+  #open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined
+  #isInStep = false
+  /** A tool of the step has answered: what the model says next is of the next step. */
+  #isAnswered = false
+  /** Calls that the chat knows of. */
+  readonly #calls = new Set<string>()
+  /** Those whose arguments the model writes. */
+  readonly #writing = new Set<string>()
+  #hasText = false
+  #isOver = false
+
+  constructor(options: UIMessageStreamOptions) {
+    this.#options = options
+    this.#errorText = options.errorText ?? (({ message }) => message)
+  }
+
+  /** What a chunk of the run adds to the message; often nothing. */
+  take(chunk: SequencedChunk): readonly UIMessageChunk[] {
+    if (chunk.type !== 'stream_resync' && !this.#isOurs(chunk)) return []
+    this.#say(WITH_VALUES.has(chunk.type) ? asJson(chunk) : chunk)
+    return this.#flush()
+  }
+
+  /** The end of the message. */
+  end(): readonly UIMessageChunk[] {
+    this.#start(this.#options.messageId)
+    this.#endStep()
+    if (!this.#isOver) this.#said.push({ type: 'abort' })
+    this.#said.push({ type: 'finish' })
+    return this.#flush()
+  }
+
+  #flush(): readonly UIMessageChunk[] {
+    const said = this.#said
+    this.#said = []
+    return said
+  }
+
+  /** A run that was resumed has another id; while sub-agents run, it is one of them that speaks. */
+  #isOurs({ agentId, agentType }: SequencedChunk): boolean {
+    this.#start(this.#options.messageId ?? agentId)
+    this.#run ??= { agentId, agentType }
+    if (agentId === this.#run.agentId) return true
+    if (agentType !== this.#run.agentType || this.#subAgents.size > 0) return false
+    this.#run.agentId = agentId
+    return true
+  }
+
+  #start(messageId: string | undefined): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#said.push(messageId === undefined ? { type: 'start' } : { type: 'start', messageId })
+  }
+
+  #say<T extends StreamChunk['type']>(chunk: ChunkOf<T>): void {
+    const say = this.#sayings[chunk.type] as (chunk: ChunkOf<T>) => void
+    say(chunk)
+  }
+
+  readonly #sayings: Sayings = {
+    text_delta: ({ delta }) => this.#piece('text', delta),
+    thinking: ({ content, isComplete }) => this.#think(content, isComplete),
+    tool_input_delta: ({ toolCallId, toolName, delta }) => {
+      if (!this.#calls.has(toolCallId)) {
+        this.#modelSpeaks()
+        this.#close()
+        this.#calls.add(toolCallId)
+        this.#writing.add(toolCallId)
+        this.#said.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true })
+      }
+      this.#said.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: delta })
+    },
+    model_retry: ({ discardsOutput }) => {
+      if (discardsOutput && this.#isInStep) this.#discardStep()
+    },
+    tool_start: ({ toolCallId, toolName, arguments: input }) => {
+      this.#beginStep()
+      this.#close()
+      this.#calls.add(toolCallId)
+      this.#writing.delete(toolCallId)
+      this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
+    },
+    tool_progress: ({ toolCallId, output, text }) =>
+      this.#tell('tool-progress', { toolCallId, output, text }),
+    tool_end: (chunk) => this.#answer(chunk),
+    subagent_start: ({ toolCallId, subAgentType, subSessionId }) => {
+      this.#subAgents.add(subSessionId)
+      this.#tell('subagent', { toolCallId, subAgentType, subSessionId, state: 'running' })
+    },
+    subagent_end: ({ toolCallId, subAgentType, subSessionId, success }) => {
+      this.#subAgents.delete(subSessionId)
+      const state = success ? 'done' : 'failed'
+      this.#tell('subagent', { toolCallId, subAgentType, subSessionId, state })
+    },
+    state_patch: ({ patches }) => this.#tell('state-patch', { patches }),
+    custom: ({ eventName, data }) => this.#tell('custom', { eventName, data }),
+    error: (error) => {
+      this.#endStep()
+      this.#isOver = true
+      this.#said.push({ type: 'error', errorText: this.#errorText(error) })
+    },
+    output: ({ output }) => {
+      this.#isOver = true
+      // A text was said already, unless a tool has given it, or a run before this one.
+      if (typeof output === 'string' && !this.#hasText) this.#piece('text', output)
+      this.#endStep()
+      if (typeof output !== 'string') this.#said.push({ type: 'data-output', data: output ?? null })
+    },
+    stream_resync: ({ reason }) => {
+      this.#start(this.#options.messageId)
+      this.#endStep()
+      this.#run = undefined
+      this.#calls.clear()
+      this.#subAgents.clear()
+      this.#tell('resync', { reason })
+    },
+  }
+
+  #think(content: string, isComplete: boolean): void {
+    // The complete one repeats its pieces, where there were any.
+    if (!isComplete || this.#open?.type !== 'reasoning') this.#piece('reasoning', content)
+    if (isComplete) this.#close()
+  }
+
+  #piece(type: 'text' | 'reasoning', delta: string): void {
+    if (delta === '') return
+    if (type === 'text') this.#hasText = true
+    this.#modelSpeaks()
+    if (this.#open?.type !== type) {
+      this.#close()
+      const id = `${type}-${(this.#parts += 1)}`
+      this.#open = { type, id }
+      this.#said.push({ type: `${type}-start`, id })
+    }
+    this.#said.push({ type: `${type}-delta`, id: this.#open.id, delta })
+  }
+
+  #answer({ toolCallId, toolName, success, result, error }: ChunkOf<'tool_end'>): void {
+    if (!this.#calls.has(toolCallId)) {
+      // Its beginning was missed.
+      this.#beginStep()
+      this.#calls.add(toolCallId)
+      const input = null
+      this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
+    }
+    this.#isAnswered = true
+    if (success) {
+      this.#said.push({ type: 'tool-output-available', toolCallId, output: result ?? null })
+      return
+    }
+    const errorText = this.#errorText(error ?? { code: 'internal', message: 'the tool failed' })
+    this.#said.push({ type: 'tool-output-error', toolCallId, errorText })
+  }
+
+  /** Not kept in the message: `onData` of the chat gets it. */
+  #tell(name: string, data: unknown): void {
+    this.#said.push({ type: `data-${name}`, data, transient: true })
+  }
+
+  #modelSpeaks(): void {
+    if (this.#isAnswered) this.#endStep()
+    this.#beginStep()
+  }
+
+  #beginStep(): void {
+    if (this.#isInStep) return
+    this.#isInStep = true
+    this.#said.push({ type: 'start-step' })
+  }
+
+  #endStep(): void {
+    this.#close()
+    if (this.#isInStep) this.#said.push({ type: 'finish-step' })
+    this.#isInStep = false
+    this.#isAnswered = false
+  }
+
+  /** The next attempt of the model says it anew. */
+  #discardStep(): void {
+    this.#open = undefined
+    for (const toolCallId of this.#writing) this.#calls.delete(toolCallId)
+    this.#writing.clear()
+    this.#said.push({ type: 'reset-step' })
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return
+    const { type, id } = this.#open
+    this.#said.push({ type: `${type}-end`, id })
+    this.#open = undefined
+  }
+}
+
+/** As a store would keep it: bytes and big numbers are written out. */
+function asJson(chunk: SequencedChunk): SequencedChunk {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was a chunk before
+  return JSON.parse(toChunkJson(chunk)) as SequencedChunk
+}
