@@ -4,6 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Harness, MINUTE_MS, setup, TOKEN } from '../http/harness.ts'
 import { findChromium } from './browser.ts'
 
+/** The page asks every five seconds, and looks once a second whether it is time. */
+const POLL_MS = 6000
+
+function isActiveList(url: URL): boolean {
+  return url.searchParams.get('status') === 'active'
+}
+
 const executablePath = findChromium()
 // Skipped, with this title, where there is none.
 describe.skipIf(executablePath === undefined)(
@@ -18,6 +25,9 @@ describe.skipIf(executablePath === undefined)(
     beforeAll(async () => {
       const path = executablePath ?? ''
       browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] })
+      page = await browser.newPage()
+      // Time passes when a test says so: nobody waits for the next poll.
+      await page.clock.install()
     }, 30_000)
     afterAll(() => browser.close())
 
@@ -30,12 +40,19 @@ describe.skipIf(executablePath === undefined)(
       const listening = Promise.withResolvers<{ readonly port: number }>()
       server = serve({ fetch, port: 0, hostname: '127.0.0.1' }, listening.resolve)
       address = `http://127.0.0.1:${(await listening.promise).port}/`
-      page = await browser.newPage()
     })
+    // Each test has a server, and with it an origin, of its own: nothing is left of the one before.
     afterEach(async () => {
-      await page.close()
+      await page.unrouteAll()
+      page.removeAllListeners()
+      await page.goto('about:blank')
       server.close()
     })
+
+    /** The page looks again. */
+    async function poll(): Promise<void> {
+      await page.clock.fastForward(POLL_MS)
+    }
 
     async function signIn(token = TOKEN): Promise<void> {
       await page.goto(address)
@@ -70,8 +87,10 @@ describe.skipIf(executablePath === undefined)(
       await signIn()
       await row('leaked').getByRole('button', { name: 'Terminate leaked' }).focus()
       await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor()
       // The harmless button has the focus: Enter alone ends nothing.
       await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
       expect(harness.driver.sandboxes.has('leaked')).toBe(true)
       await row('leaked').getByRole('button', { name: 'Terminate leaked' }).press('Enter')
       await page.getByRole('button', { name: 'Terminate', exact: true }).press('Enter')
@@ -124,6 +143,7 @@ describe.skipIf(executablePath === undefined)(
       await button.focus()
       const before = await page.locator('#freshness').textContent()
       await harness.ask('/api/sandbox/leaked', { method: 'DELETE' })
+      await poll()
       await row('leaked').waitFor({ state: 'detached' })
       expect(before).toBeTruthy()
       expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Details of young')
@@ -163,6 +183,30 @@ describe.skipIf(executablePath === undefined)(
       expect(harness.driver.sandboxes.has('leaked')).toBe(true)
     }, 30_000)
 
+    test('what an action has done is seen at once, also when an older answer comes late', async () => {
+      await signIn()
+      await row('leaked').waitFor()
+      // From now on the page looks only when it is told to.
+      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 100))
+      const gate = Promise.withResolvers<void>()
+      const isHeld = Promise.withResolvers<void>()
+      await page.route(isActiveList, async (route) => {
+        const response = await route.fetch()
+        isHeld.resolve()
+        await gate.promise
+        await route.fulfill({ response })
+      })
+      await poll()
+      await isHeld.promise
+      await row('leaked').getByRole('button', { name: 'Terminate leaked' }).click()
+      await page.getByRole('button', { name: 'Terminate', exact: true }).click()
+      await page.getByText('leaked: destroyed.').waitFor({ state: 'attached' })
+      gate.resolve()
+      await row('leaked').waitFor({ state: 'detached' })
+      expect(harness.driver.sandboxes.has('leaked')).toBe(false)
+      await page.clock.resume()
+    }, 30_000)
+
     test('what went wrong with an action stays until it is read', async () => {
       await signIn()
       await page.route('**/api/sandbox/leaked?**', (route) =>
@@ -171,8 +215,10 @@ describe.skipIf(executablePath === undefined)(
       await row('leaked').getByRole('button', { name: 'Terminate leaked' }).click()
       await page.getByRole('button', { name: 'Terminate', exact: true }).click()
       await page.getByRole('alert').getByText('not reached').waitFor()
-      await page.waitForResponse('**/api/sandbox/stats')
-      await page.waitForResponse('**/api/sandbox/stats')
+      const answered = page.waitForResponse('**/api/sandbox/stats')
+      await poll()
+      await answered
+      await page.getByText('Updated 0 s ago').waitFor()
       expect(await page.getByRole('alert').textContent()).toContain('not reached')
     }, 30_000)
 
@@ -183,7 +229,8 @@ describe.skipIf(executablePath === undefined)(
       await page.route('**/api/**', (route) =>
         route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'no' } } }),
       )
-      await page.getByRole('alert').getByText('refused the token').waitFor({ timeout: 15_000 })
+      await poll()
+      await page.getByRole('alert').getByText('refused the token').waitFor()
       expect(await page.content()).not.toContain('leaked')
       expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
       expect(await page.getByRole('dialog').count()).toBe(0)
@@ -206,10 +253,12 @@ describe.skipIf(executablePath === undefined)(
       await signIn()
       await row('leaked').waitFor()
       await page.route('**/api/**', (route) => route.abort())
-      await page.getByRole('alert').getByText('cannot be reached').waitFor({ timeout: 15_000 })
+      await poll()
+      await page.getByRole('alert').getByText('cannot be reached').waitFor()
       await page.unroute('**/api/**')
-      await page.locator('#server-alert').waitFor({ state: 'hidden', timeout: 15_000 })
+      await poll()
+      await page.locator('#server-alert').waitFor({ state: 'hidden' })
       expect(await row('leaked').isVisible()).toBe(true)
-    }, 40_000)
+    }, 30_000)
   },
 )

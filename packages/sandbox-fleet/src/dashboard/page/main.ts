@@ -32,6 +32,8 @@ const TELLING = [
 let client: FleetClient | undefined
 let isPaused = false
 let isPolling = false
+/** Something has changed since the poll that is under way began: its answer may be old. */
+let isStale = false
 let refreshedAt: number | undefined
 /** An action is under way, from its question to its result: there is one at a time. */
 let isActing = false
@@ -69,9 +71,19 @@ function showSignedIn(isSignedIn: boolean): void {
 }
 
 async function refresh(): Promise<void> {
+  isStale = true
   if (isPolling) return
   isPolling = true
-  await guarded(async (api) => {
+  while (isStale) {
+    isStale = false
+    await poll()
+  }
+  isPolling = false
+  showFreshness()
+}
+
+function poll(): Promise<void> {
+  return guarded(async (api) => {
     const [stats, active, ended] = await Promise.all([
       api.stats(),
       api.list({ status: 'active' }, ACTIVE_PAGES),
@@ -82,8 +94,6 @@ async function refresh(): Promise<void> {
     sayOfServer(active.isComplete ? undefined : 'There are more sandboxes than this page can list.')
     show(stats, unique([...active.sandboxes, ...ended.sandboxes]))
   }, sayOfServer)
-  isPolling = false
-  showFreshness()
 }
 
 /** One that ended between the two lists is in both. */
@@ -244,7 +254,8 @@ byId('emergency', HTMLElement).addEventListener('click', () => {
 
 setInterval(() => {
   showFreshness()
-  if (!isPaused && !document.hidden && Date.now() - (refreshedAt ?? 0) >= POLL_MS) void refresh()
+  const isDue = !isPolling && Date.now() - (refreshedAt ?? 0) >= POLL_MS
+  if (isDue && !isPaused && !document.hidden) void refresh()
 }, 1_000)
 
 const stored = sessionStorage.getItem(TOKEN_KEY)
