@@ -1,4 +1,4 @@
-import type { SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { ResourceSample, SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { FleetPolicy } from '../safety/fleet-policy.ts'
 import { minutes } from '../sweep/verdict.ts'
 import type { Finding } from './finding.ts'
@@ -164,16 +164,25 @@ const PATTERNS: Readonly<Record<ResourcePattern, readonly [reason: string, nextS
 function resources(record: SandboxRecord, { now, policy }: DiagnoseContext): readonly Finding[] {
   // What runs for a short time may well be busy, or wait.
   if (now - record.createdAt < policy.warnAfterMs) return []
-  const first = record.samples[0]
-  const last = record.samples.at(-1)
+  // Where operations end something is done, however little that computes.
+  const sinceUse = record.samples.filter(({ at }) => at >= record.lastActivityAt)
+  return [
+    ...patternsOf(record, record.samples).filter(({ kind }) => kind !== 'hang'),
+    ...patternsOf(record, sinceUse).filter(({ kind }) => kind === 'hang'),
+  ]
+}
+
+function patternsOf(record: SandboxRecord, samples: readonly ResourceSample[]): readonly Finding[] {
+  const first = samples[0]
+  const last = samples.at(-1)
   if (first === undefined || last === undefined) return []
-  return resourcePatterns(record.samples).map((kind) => ({
+  return resourcePatterns(samples).map((kind) => ({
     sandboxId: record.id,
     kind,
     severity: 'warning' as const,
     reason: PATTERNS[kind][0],
     evidence: {
-      samples: record.samples.length,
+      samples: samples.length,
       spanMs: last.at - first.at,
       cpuPercent: last.cpuPercent,
       memoryMb: last.memoryMb,

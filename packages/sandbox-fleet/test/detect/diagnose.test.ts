@@ -97,6 +97,19 @@ describe('diagnose', () => {
     expect(kinds(aged(4 * MINUTE_MS, 1, { claim: held, samples }))).toEqual([])
     expect(kinds(aged(6 * MINUTE_MS, 1, { claim: held, samples }))).toContain('busy-loop warning')
   })
+
+  test('one in which operations end is not hung, however little it computes', () => {
+    const samples = [15, 10, 5, 1].map((minutesAgo) => ({
+      at: now - minutesAgo * MINUTE_MS,
+      cpuPercent: minutesAgo === 15 ? 100 : 0,
+      memoryMb: 2,
+    }))
+    const used = (minutesAgo: number) =>
+      kinds(aged(19 * MINUTE_MS, minutesAgo * MINUTE_MS, { claim: held, samples }))
+    expect(used(0)).toEqual(['long-running warning'])
+    expect(used(6)).toEqual(['long-running warning'])
+    expect(used(12)).toEqual(['stuck critical', 'hang warning'])
+  })
 })
 
 const of = (...pairs: (readonly [cpuPercent: number, memoryMb: number])[]) =>
