@@ -11,13 +11,17 @@ import { isForkId } from './sandbox-id.ts'
 /** Version of the refs that are written. */
 export const REF_SCHEMA_VERSION = 1
 
+/** What a date can be. */
+const LAST_MS = 8_640_000_000_000_000
+const timeMs = z.number().int().nonnegative().max(LAST_MS)
+
 /** A backup, as a driver gave it, and when it was taken. */
 export const storedSnapshotSchema = z.strictObject({
-  takenAtMs: z.number().int().nonnegative(),
+  takenAtMs: timeMs,
   backup: z.strictObject({
     id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
     directory: z.string().min(1).max(4096).startsWith('/'),
-    expiresAtMs: z.number().int().nonnegative(),
+    expiresAtMs: timeMs,
     local: z.boolean(),
     totalBytes: z.number().int().nonnegative().exactOptional(),
     members: z.number().int().nonnegative().exactOptional(),
@@ -42,7 +46,7 @@ const payloadSchema = z.strictObject({
   /** Second fence: new with each disk of the container; null: a fork that is not made yet. */
   epoch: z.string().min(1).max(256).nullable(),
   /** When the container was last seen, within a few minutes. */
-  seenMs: z.number().int().nonnegative(),
+  seenMs: timeMs,
   /** The last snapshot, or the one that a fork is made of. */
   snapshot: storedSnapshotSchema.nullable(),
 })

@@ -191,6 +191,29 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
       restore({ ...snapshot, id: crypto.randomUUID() }, '/tmp/empty'),
       line('ls -A | wc -l'),
     ])
+    // As a model would have it: nothing in it, for ever.
+    const forged = { ...snapshot, members: 0, totalBytes: 0, expiresAtMs: 8.64e15, local: false }
+    const edges = await drive(testbed, 'snap-3', [
+      ENSURE,
+      restore(snapshot, '/workspace', { maxMembers: 5, maxBytes: 4 }),
+      restore(snapshot, '/workspace', { maxMembers: 6, maxBytes: 5 }),
+      line('ls -A | wc -l'),
+      restore(forged, '/workspace', { maxMembers: 5, maxBytes: 4 }),
+      restore(forged, '/workspace', { ...limits, maxMembers: 4 }),
+      restore(forged, '/workspace', { ...limits, maxBytes: 3 }),
+      line('ls -A | wc -l'),
+    ])
+    const TOO_LARGE = 'snapshot-too-large'
+    expect(edges.slice(1, 7).map(codeOf)).toEqual([
+      'fine',
+      'fine',
+      'fine',
+      'fine',
+      TOO_LARGE,
+      TOO_LARGE,
+    ])
+    // What turned out to be too large is not left half unpacked.
+    expect([stdout(edges[3]), stdout(edges[7])]).toEqual(['3\n', '0\n'])
     expect(stdout(restored[3])).toBe('.\n./a\n./d\n./d/.h\n./d/.h/b\n./l\n1\n2\n1\nx\n')
     expect(restored.slice(4, 8).map(codeOf)).toEqual([
       'snapshot-too-large',

@@ -1,6 +1,6 @@
 // Refs of snapshots pass through the model. Whoever changes one gets nothing that is not theirs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { availability, Bench, codeOf, skipNote } from '../testbed/bench.ts'
+import { availability, Bench, codeOf, type RemoteWorkspace, skipNote } from '../testbed/bench.ts'
 
 interface Taken {
   readonly providerId: string
@@ -51,6 +51,70 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     },
     60_000,
   )
+})
+
+describe.skipIf(!availability.available)(`restores in workerd${skipNote}`, () => {
+  let bench: Bench
+  beforeAll(async () => void (bench = await Bench.start()), 60_000)
+  afterAll(() => bench?.testbed.stop(), 60_000)
+  const config = { backupR2Binding: 'BACKUP_BUCKET', autoRestore: true } as const
+  const open = (name: string, more: object = {}): Promise<RemoteWorkspace> =>
+    bench.open(name, { config: { ...config, ...more } })
+  const TREE = 'find . -printf "%M %p %l\\0" | sort -z | base64 -w0'
+  const MAKE = 'echo a > a; chmod 640 a; ln -s a l; mkdir -p e/f; touch "n\new" .h; ln -s /no x'
+
+  test('what a model edits changes neither the place nor the content', async () => {
+    const ws = await open('edited')
+    await ws.call('shell.run', MAKE)
+    const whole = await ws.output(TREE)
+    const taken = await ws.call<Taken>('snapshot.snapshot')
+    const edits = { directory: '/etc', members: 0, totalBytes: 0, local: false }
+    const fork = await ws.call('snapshot.restore', withBackup(taken, edits))
+    expect((await ws.resolve(fork)).receipt.outcome).toBe('restored')
+    expect(await ws.output(TREE)).toBe(whole)
+    expect(await ws.output('test -e /etc/a || echo untouched')).toBe('untouched')
+  }, 90_000)
+
+  test.each([
+    [
+      'a link to a directory',
+      'mv /workspace /tmp/w; ln -s /tmp/w /workspace',
+      'echo a | cmp - /tmp/w/a',
+    ],
+    ['a link to nowhere', 'rm -rf /workspace; ln -s /no /workspace', 'readlink /workspace.1'],
+    ['a file', 'rm -rf /workspace; echo f > /workspace', 'cat /workspace.1'],
+    ['half of it, and more', 'rm -rf a e; mkdir -p a/b; echo x > more', 'true'],
+  ])(
+    'a restore over %s is exact',
+    async (name, replace, kept) => {
+      const ws = await open(`over ${name}`)
+      await ws.call('shell.run', MAKE)
+      const whole = await ws.output(TREE)
+      await ws.call('snapshot.snapshot')
+      const ref = await ws.call('changedRef')
+      // Without its marks the container is another one.
+      await ws.call('shell.run', `${replace}; rm -rf /var/tmp/.helix /etc/.helix*`)
+      expect((await ws.resolve(ref)).receipt.outcome).toBe('restored')
+      expect(await ws.output(TREE)).toBe(whole)
+      expect(await ws.call('shell.run', kept)).toMatchObject({ exitCode: 0 })
+      expect(await ws.output(`test -d /workspace -a ! -L /workspace && echo whole`)).toBe('whole')
+    },
+    90_000,
+  )
+
+  test('a fork whose snapshot has expired meanwhile is lost, whoever has the right time', async () => {
+    const ws = await open('expires', { backupTtlSeconds: 61 })
+    const taken = await ws.call('snapshot.snapshot')
+    const fork = await ws.call('snapshot.branch', taken)
+    // The clock of the object is behind, that of the SDK is not.
+    await ws.call('clock.leap', -3_600_000)
+    await ws.output('sleep 2')
+    expect(await codeOf(ws.call('snapshot.branch', taken))).toBe('no error')
+    expect(await codeOf(ws.resolve(fork))).toBe('lost')
+    await ws.call('clock.leap', 3_600_000)
+    expect(await codeOf(ws.call('snapshot.branch', taken))).toBe('provider-failed')
+    expect(await codeOf(ws.resolve(fork))).toBe('lost')
+  }, 90_000)
 })
 
 function withBackup(taken: Taken, change: object): unknown {

@@ -181,6 +181,34 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     ).toBe('')
   }, 90_000)
 
+  test('a daemon outlives its command when nothing of it is to be seen, and no longer', async () => {
+    const ws = await bench.open('daemons')
+    const list = 'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -o "sleep 101[0-9]" | sort; true'
+    const hidden = 'setsid env -i sleep 1019 </dev/null >/dev/null 2>&1'
+    const starts = [
+      'nohup sleep 1011 >/dev/null 2>&1 &',
+      '(setsid nohup sleep 1012 >/dev/null 2>&1 &)',
+      '( ( sleep 1013 </dev/null >/dev/null 2>&1 & ) & )',
+      '( ( setsid env -i sleep 1014 </dev/null & ) & )',
+      'setsid env -i sleep 1015 </dev/null >/dev/null 2>&1 & sleep 0.2',
+    ]
+    for (const start of starts) {
+      const ran = ws.call('shell.run', `${start}\nsleep 60`, { timeoutMs: 500 })
+      expect(await ran).toMatchObject({ timedOut: true })
+      expect([start, await ws.output(list)]).toEqual([start, ''])
+      const aborted = ws.call('shell.runAborted', `${start}\necho ready; sleep 60`)
+      expect(await aborted).toMatchObject({ stdout: 'ready\n', timedOut: false })
+      expect([start, await ws.output(list)]).toEqual([start, ''])
+    }
+    // Its parent is gone; its session, its environment and its outputs are others.
+    const orphaned =
+      'for f in $(grep -lzx 1019 /proc/[0-9]*/cmdline 2>/dev/null); do grep -qP "^PPid:\\t1$" ${f%cmdline}status && exit; done'
+    const wait = `until (${orphaned}; exit 1); do sleep 0.05; done`
+    await ws.call('shell.runAborted', `( ( ${hidden} & ) & )\n${wait}\necho ready; sleep 60`)
+    expect(await ws.output(list)).toBe('sleep 1019')
+    expect(await ws.output('echo on')).toBe('on')
+  }, 120_000)
+
   describe('code', () => {
     test.each([
       ['python', 'import time\nwhile True: time.sleep(0.01)', 'TimeoutError'],

@@ -11,6 +11,14 @@ export const composedCalls: Readonly<Record<string, Composed>> = {
     const edited = text.replace(String(before), String(after))
     return fs!.writeFile(String(path), edited, { ifVersion: version })
   },
+  /** `[command]`: aborted as soon as it says something. */
+  'shell.runAborted': async ({ shell }, [command]) => {
+    const controller = new AbortController()
+    return shell!.run(String(command), {
+      signal: controller.signal,
+      onStdout: async () => controller.abort(),
+    })
+  },
   /** `[command, options]`; the pieces in the order in which they came, with the result. */
   'shell.runLive': async ({ shell }, [command, options]) => {
     const pieces: string[] = []

@@ -30,7 +30,10 @@ export type SandboxSource =
 
 export interface SdkDriverOptions {
   readonly source: SandboxSource
-  /** The bucket that is bound as `BACKUP_BUCKET`, to look at an archive before it is unpacked. */
+  /**
+   * The bucket that is bound as `BACKUP_BUCKET`: tells whose a snapshot is, and how large, before it
+   * is unpacked. Without it both are taken from a ref, which passes through the model.
+   */
   readonly backupBucket?: R2Bucket
   /** Directory of the container for the driver's own files, outside the workspace. */
   readonly scratch?: string

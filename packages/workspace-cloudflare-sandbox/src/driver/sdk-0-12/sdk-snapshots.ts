@@ -3,7 +3,7 @@ import type { DriverSnapshot, DriverSnapshots } from '../port.ts'
 import type { ContainerLink } from '../remote/container-link.ts'
 import { emptyScript, measureScript } from '../script/lifecycle-scripts.ts'
 import { readArchiveHead } from './archive-head.ts'
-import { field } from './error-shape.ts'
+import { describeCause, field } from './error-shape.ts'
 import type { SdkCalls } from './sdk-calls.ts'
 
 const DEADLINE_MS = 15 * 60_000
@@ -49,19 +49,20 @@ export class SdkSnapshots implements DriverSnapshots {
   }
 
   async nameOf({ id }: DriverSnapshot): Promise<string | undefined> {
-    const object = await this.#options.bucket?.get(`backups/${id}/meta.json`)
-    if (object === null || object === undefined) return undefined
-    const name = field(await object.json(), 'name')
+    const { bucket } = this.#options
+    if (bucket === undefined) return undefined
+    const text = await readBucket(async () => (await bucket.get(`backups/${id}/meta.json`))?.text())
+    const name = text === undefined ? undefined : field(parseRecord(text), 'name')
     return typeof name === 'string' ? name : undefined
   }
 
   async restore(snapshot: DriverSnapshot, directory: string, limits: Limits): Promise<void> {
-    const { calls, link } = this.#options
+    const { calls, link, isLocal } = this.#options
     if (link.clock.now() >= snapshot.expiresAtMs) throw expired()
     check({ members: snapshot.members ?? 0, totalBytes: snapshot.totalBytes ?? 0 }, limits)
     await this.#checkArchive(snapshot, limits)
     await this.#empty(directory)
-    const handle = { id: snapshot.id, dir: directory, ...(snapshot.local && { localBucket: true }) }
+    const handle = { id: snapshot.id, dir: directory, ...(isLocal && { localBucket: true }) }
     try {
       await calls.make((stub) => stub.restoreBackup(handle), {
         deadlineMs: DEADLINE_MS,
@@ -79,7 +80,7 @@ export class SdkSnapshots implements DriverSnapshots {
   async #checkArchive({ id }: DriverSnapshot, limits: Limits): Promise<void> {
     const { bucket } = this.#options
     if (bucket === undefined) return
-    const head = await readArchiveHead(bucket, id)
+    const head = await readBucket(() => readArchiveHead(bucket, id))
     if (head !== undefined) check({ members: head.members, totalBytes: 0 }, limits)
   }
 
@@ -97,6 +98,27 @@ export class SdkSnapshots implements DriverSnapshots {
       isRepeatable: true,
       deadlineMs: DEADLINE_MS,
     })
+  }
+}
+
+/** What a bucket throws is of no class of ours. */
+async function readBucket<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (thrown) {
+    const detail = 'the backup bucket could not be read'
+    const cause = describeCause(thrown)
+    throw new DriverError('unavailable', detail, { admitted: 'yes', cause })
+  }
+}
+
+function parseRecord(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (thrown) {
+    const detail = 'the record of the snapshot is damaged'
+    const cause = describeCause(thrown)
+    throw new DriverError('snapshot-failed', detail, { admitted: 'no', cause })
   }
 }
 
