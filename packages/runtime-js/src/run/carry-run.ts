@@ -4,7 +4,7 @@ import { isLost } from './claim.ts'
 import type { PlacedCall } from './find-open-calls.ts'
 import { goOnWithStep } from './open-step.ts'
 import type { Run } from './run.ts'
-import { runLoop } from './run-loop.ts'
+import { runLoop, stopped } from './run-loop.ts'
 import { noteOutcome, noteRun, runSpan, stepSpan } from './spans.ts'
 import { endStream } from './end-stream.ts'
 import { toRunEnd, toStoredOutcome } from './stored-outcome.ts'
@@ -70,12 +70,19 @@ async function carry(opened: OpenedRun): Promise<RunOutcome> {
     return (await takeUp(opened)) ?? (await runLoop(run))
   } catch (error) {
     if (isLost(error)) run.control.stop('claim-lost')
+    if (isStop(run, error)) return stopped(run, 'aborted')
     run.services.logger.error(
       { err: error, sessionId: run.sessionId, runId: run.runId },
       'run broke',
     )
     return { status: 'failed', error: toRunError(error) }
   }
+}
+
+/** Whether the run ends with the stop that was asked for, and not with an error of its own. */
+function isStop({ control }: Run, error: unknown): boolean {
+  const { cause, signal } = control
+  return cause !== undefined && cause !== 'claim-lost' && error === signal.reason
 }
 
 /** Goes on with the step under way; then the agent hears what the user said meanwhile. */

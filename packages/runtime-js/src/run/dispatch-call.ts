@@ -13,6 +13,7 @@ import {
   ToolInputError,
   type ToolResultMessage,
   traced,
+  untilAborted,
 } from '@helix-agents/core'
 import { CallContext } from './call-context.ts'
 import { CallDeadline } from './call-deadline.ts'
@@ -93,14 +94,20 @@ export function failCall(run: Run, call: ToolCall, error: ToolError, notice?: st
 
 async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown> {
   const { control, services } = run
-  const input = await tool.parse(placed.call.arguments)
+  const parsed = tool.parse(placed.call.arguments)
   const deadline = new CallDeadline(tool, control.signal, services.clock)
   const { signal } = deadline
+  // A schema that asks somebody may wait for ever.
+  const input = parsed instanceof Promise ? untilAborted(parsed, signal) : parsed
   const subAgent = subAgentOf(tool)
   if (subAgent !== undefined) {
-    return deadline.settleFully(runSubAgent(run, { ...placed, subAgent, input, signal }))
+    const start = async (): Promise<unknown> =>
+      runSubAgent(run, { ...placed, subAgent, input: await input, signal })
+    return deadline.settleFully(start())
   }
-  return deadline.settle(tool.execute(input, new CallContext(run, placed.call, signal)))
+  const start = async (): Promise<unknown> =>
+    tool.execute(await input, new CallContext(run, placed.call, signal))
+  return deadline.settle(start())
 }
 
 /** Models like to leave out the prefix of a workspace. */

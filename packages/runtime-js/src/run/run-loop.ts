@@ -10,6 +10,7 @@ import {
   type StepResult,
   type StopReason,
   traced,
+  untilAborted,
   type UserMessage,
 } from '@helix-agents/core'
 import type { RunOutcome } from '../agent-result.ts'
@@ -106,7 +107,7 @@ function answered({ services, sessionId, runId }: Run, message: AssistantMessage
 }
 
 async function finish(run: Run, message: AssistantMessage, given: unknown): Promise<RunOutcome> {
-  const outcome = await acceptOutput(run.agent, given)
+  const outcome = await untilAborted(acceptOutput(run.agent, given), run.control.signal)
   await run.commit([message], outcome)
   return outcome
 }
