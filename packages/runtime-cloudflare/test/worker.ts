@@ -94,6 +94,7 @@ const options: AgentServerOptions<Cloudflare.Env> = {
       ctx.storage.kv.put('count', count)
       return Response.json({ count })
     },
+    '/cached': () => new Response('x', { headers: { 'cache-control': 'max-age=60' } }),
     '/broken': () => {
       throw new Error('secret of the server')
     },

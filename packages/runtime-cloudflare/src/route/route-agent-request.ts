@@ -63,12 +63,20 @@ export async function routeAgentRequest<Env extends object>(
   if (first !== prefix) return null
   try {
     if (cors !== undefined && isPreflight(request)) return answerPreflight(request, cors)
-    const response = await answer({ request, env, options }, parts)
+    const response = withoutStoring(await answer({ request, env, options }, parts))
     return cors === undefined ? response : withCors(request, response, cors)
   } catch (error) {
     // Options that cannot be used.
     return toErrorResponse(toRefusal(error, logger, { method: request.method }))
   }
+}
+
+/** What a session says is for its caller: no cache keeps it, unless the application says so. */
+function withoutStoring(response: Response): Response {
+  if (response.webSocket || response.headers.has('cache-control')) return response
+  const own = new Response(response.body, response)
+  own.headers.set('cache-control', 'no-store')
+  return own
 }
 
 /** Never rejects. */

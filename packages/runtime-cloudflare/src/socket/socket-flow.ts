@@ -26,9 +26,10 @@ export function send(socket: Connection, text: string): void {
   socket.send(JSON.stringify({ type: 'ack', id }))
 }
 
-/** The client has read up to a question. */
-export function noteAnswer(socket: Connection, id: string): void {
+/** The client has read up to a question; false for one that is not open. */
+export function noteAnswer(socket: Connection, id: string): boolean {
   const { unanswered = [] } = stateOf(socket)
   const at = unanswered.indexOf(id)
   if (at !== -1) noteState(socket, { unanswered: unanswered.slice(at + 1) })
+  return at !== -1
 }

@@ -29,7 +29,7 @@ const NOT_READING = 1008
 
 /**
  * Does what a client says over its WebSocket, and answers it. Never rejects.
- * @returns whether it was only that it has read what was sent
+ * @returns whether it has read what was sent, and can be sent more
  */
 export async function receive<Env>(
   host: AgentHost<Env>,
@@ -40,10 +40,7 @@ export async function receive<Env>(
   let sent: Sent | undefined
   try {
     sent = read(data, maxBodyBytes)
-    if (sent.type === 'ack') {
-      noteAnswer(socket, sent.id)
-      return true
-    }
+    if (sent.type === 'ack') return noteAnswer(socket, sent.id)
     if (isReading(socket)) answer(socket, sent, await obey(host, socket, sent))
   } catch (error) {
     const { body } = toRefusal(error, host.logger, { message: sent?.type })

@@ -24,6 +24,10 @@ describe('a path', () => {
     ['/agents/tested/a\u200bb/state', 400],
     [`/agents/tested/${'x'.repeat(65)}/state`, 400],
     [`/agents/tested/${'x'.repeat(64)}/state`, 404],
+    [`/agents/tested/${'x'.repeat(10_000)}/state`, 400],
+    [`/agents/${'x'.repeat(10_000)}/s/state`, 404],
+    [`/agents/tested/x/${'x/'.repeat(5000)}state`, 404],
+    [`/agents/tested/x/state?${'a=1&'.repeat(5000)}`, 404],
     ['/agents/tested//state', 400],
     ['/agents/tested/', 400],
     ['/agents/tested', 404],
@@ -118,6 +122,28 @@ describe('the event that was seen last', () => {
     const session = await createEnded()
     const { status } = await session.fetch('/stream', { headers: { 'last-event-id': '2' } })
     expect(status).toBe(204)
+  })
+})
+
+describe('no cache keeps', () => {
+  test.each([
+    ['GET', '/state', 200, 'no-store'],
+    ['GET', '/messages', 200, 'no-store'],
+    ['GET', '/healthz', 404, 'no-store'],
+    ['GET', '/nowhere', 404, 'no-store'],
+    ['PUT', '/state', 405, 'no-store'],
+    ['POST', '/message', 202, 'no-store'],
+    ['DELETE', '', 204, 'no-store'],
+    ['GET', '/stream', 200, 'no-cache, no-transform'],
+    // The application knows better.
+    ['GET', '/cached', 200, 'max-age=60'],
+  ])('what %s %s answers', async (method, path, status, expected) => {
+    const session = await createEnded()
+    const body = method === 'POST' ? { body: '{"message":"more"}' } : {}
+    const response = await session.fetch(path, { method, ...body })
+    await response.text()
+    expect([response.status, response.headers.get('cache-control')]).toEqual([status, expected])
+    if (method === 'POST') await session.ended()
   })
 })
 

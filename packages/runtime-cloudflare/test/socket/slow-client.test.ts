@@ -149,6 +149,20 @@ describe('a client that does not read', () => {
     expect(await client.closed).toBe(1008)
   })
 
+  test('and sends 2000 messages at once to an object that sleeps does not fill it', async () => {
+    const session = await createTalked(1)
+    const client = await connect(session)
+    await untilEnded(client)
+    await evictDurableObject(session.stub)
+    // Nobody has asked for them.
+    for (let at = 0; at < 2000; at++) client.socket.send('{"type":"ack","id":"x"}')
+    client.socket.send('{"type":"interrupt"}')
+    // Others are served meanwhile.
+    expect((await session.get('/state')).status).toBe(200)
+    await vi.waitFor(() => expect(client.types()).toContain('refused'), { timeout: 50_000 })
+    expect(client.length()).toBeLessThan(MAX_WAITING)
+  }, 60_000)
+
   test('and asks until its answers are too much is closed', async () => {
     const client = await connect(await createTalked(1))
     // The answer names the field.
