@@ -17,6 +17,11 @@ export interface AlarmSchedulerParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly sources: () => readonly AlarmSource[]
+  /**
+   * Whether the object has no session, or none any more: nobody is asked then, since providers would
+   * make their tables.
+   */
+  readonly isEmpty: () => Promise<boolean>
 }
 
 /** Shares the one alarm of an object among everybody who needs it. */
@@ -55,8 +60,9 @@ export class AlarmScheduler {
    * after a few failures.
    */
   async ring(): Promise<void> {
-    const { sources, clock } = this.#parts
+    const { sources, clock, isEmpty } = this.#parts
     const now = clock.now()
+    if (await isEmpty()) return
     for (const source of sources()) {
       const at = await this.#wish(source, now)
       if (at !== undefined && at <= now) await this.#run(source, now)
@@ -69,13 +75,15 @@ export class AlarmScheduler {
       await source.run(now)
       this.#parts.retries.noteSuccess(source.name)
     } catch (err) {
-      this.#fail(source, now, err)
+      await this.#fail(source, now, err)
     }
   }
 
   async #next(now: number): Promise<number | undefined> {
     let next: number | undefined
-    for (const source of this.#parts.sources()) {
+    const { sources, isEmpty } = this.#parts
+    if (await isEmpty()) return undefined
+    for (const source of sources()) {
       const at = await this.#wish(source, now)
       if (at !== undefined && (next === undefined || at < next)) next = at
     }
@@ -83,7 +91,10 @@ export class AlarmScheduler {
   }
 
   async #wish(source: AlarmSource, now: number): Promise<number | undefined> {
-    const retryAt = this.#parts.retries.retryAt(source.name, now)
+    const { retries, isEmpty } = this.#parts
+    // It may have been removed while the source before was at work.
+    if (await isEmpty()) return undefined
+    const retryAt = retries.retryAt(source.name, now)
     try {
       const at = await source.nextAt(now)
       return at === undefined ? undefined : Math.max(at, retryAt)
@@ -92,8 +103,9 @@ export class AlarmScheduler {
     }
   }
 
-  #fail({ name }: AlarmSource, now: number, err: unknown): number {
-    this.#parts.logger.error({ err, source: name }, 'work of an alarm failed')
-    return this.#parts.retries.noteFailure(name, now)
+  async #fail({ name }: AlarmSource, now: number, err: unknown): Promise<number | undefined> {
+    const { logger, retries, isEmpty } = this.#parts
+    logger.error({ err, source: name }, 'work of an alarm failed')
+    return (await isEmpty()) ? undefined : retries.noteFailure(name, now)
   }
 }

@@ -94,7 +94,8 @@ export class AgentHost<Env> {
     const sources = (): readonly AlarmSource[] => [this.watchdog, ...this.collections]
     const { storage } = ctx
     const retries = this.#retries
-    this.#alarms = new AlarmScheduler({ storage, retries, clock, logger, sources })
+    const isEmpty = (): Promise<boolean> => this.isEmpty()
+    this.#alarms = new AlarmScheduler({ storage, retries, clock, logger, sources, isEmpty })
     this.#takeOver = new TakeOver({
       notes: this.#notes,
       watchdog: this.watchdog,
@@ -187,8 +188,8 @@ export class AgentHost<Env> {
   }
 
   /** What the alarm of the object is for. */
-  async ring(): Promise<void> {
-    if (!(await this.isEmpty())) await this.#alarms.ring()
+  ring(): Promise<void> {
+    return this.#alarms.ring()
   }
 
   /**
@@ -265,15 +266,11 @@ export class AgentHost<Env> {
     }
   }
 
-  /**
-   * Nobody is asked in an object without a session: providers would make their tables. Never
-   * rejects: what cannot be set now is set with the next request.
-   */
+  /** Never rejects: what cannot be set now is set with the next request. */
   async #updateAlarm(): Promise<void> {
     if (this.#isOpening) return
     try {
-      if (await this.isEmpty()) await this.ctx.storage.deleteAlarm()
-      else await this.#alarms.update()
+      await this.#alarms.update()
     } catch (err) {
       this.logger.error({ err }, 'alarm could not be set')
       this.#takeOver.noteOwed()

@@ -7,7 +7,11 @@ import { collectionsOf } from '../../src/alarm/collections.ts'
 
 function createSubject(...sources: readonly AlarmSource[]) {
   const clock = new ManualClock()
-  const state: { alarm: number | null; sets: number } = { alarm: null, sets: 0 }
+  const state: { alarm: number | null; sets: number; isEmpty: boolean } = {
+    alarm: null,
+    sets: 0,
+    isEmpty: false,
+  }
   const storage = {
     getAlarm: async () => state.alarm,
     setAlarm: async (at: number | Date) => {
@@ -32,6 +36,7 @@ function createSubject(...sources: readonly AlarmSource[]) {
       clock,
       logger: noopLogger,
       sources: () => sources,
+      isEmpty: async () => state.isEmpty,
     })
   return { clock, state, scheduler: create(), create, kept }
 }
@@ -155,6 +160,30 @@ test('a source whose wish fails does not stop the others', async () => {
   const { state, scheduler } = createSubject(bad, source('good', [base + 5]))
   await scheduler.update()
   expect(state.alarm).toBe(base + 5)
+})
+
+test('nobody is asked, and nothing is noted, once the object was emptied', async () => {
+  const base = new ManualClock().now()
+  const subject = createSubject(
+    source('first', [base], async () => {
+      subject.state.isEmpty = true
+      throw new Error('mine')
+    }),
+    {
+      name: 'second',
+      nextAt: () => {
+        throw new Error('asked')
+      },
+      run: async () => {},
+    },
+  )
+  const { scheduler, state, kept } = subject
+  state.alarm = base + 5
+  await scheduler.ring()
+  expect([state.alarm, state.sets, kept.size]).toEqual([null, 0, 0])
+  await scheduler.update()
+  await scheduler.ring()
+  expect([state.alarm, state.sets, kept.size]).toEqual([null, 0, 0])
 })
 
 test('providers that collect are sources, others are not', async () => {

@@ -1,3 +1,4 @@
+import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { defineAgent, type OpenedWorkspace, type WorkspaceProvider } from '@helix-agents/core'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
@@ -217,4 +218,30 @@ test('an object whose subclass begins with something of its own begins again', a
   await session.post('/start', { message: 'go' })
   await session.ended()
   expect(await rows()).toBe(1)
+})
+
+test('an alarm that rings meanwhile leaves nothing either', async () => {
+  const gate = createGate()
+  let collections = 0
+  const session = createSession({
+    brain: () => say('done'),
+    providers: () => [
+      Object.assign(new InMemoryWorkspaceProvider(), {
+        providerId: 'collecting',
+        nextCollectionAt: () => (collections === 0 ? 0 : undefined),
+        collect: async () => {
+          if (++collections === 1) await gate.pass()
+        },
+      }),
+    ],
+  })
+  await session.post('/start', { message: 'go' })
+  await gate.begun
+  await session.ended()
+  expect(await remove(session)).toBe(204)
+  gate.open()
+  // What is left of the alarm comes before the next one.
+  await inObject(session, ({ storage }) => storage.setAlarm(Date.now() + 60_000))
+  await runDurableObjectAlarm(session.stub)
+  expect(await storedIn(session)).toEqual(nothing)
 })
