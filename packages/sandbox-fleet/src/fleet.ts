@@ -77,6 +77,15 @@ export class Fleet {
     }))
   }
 
+  /**
+   * The time by which the ledger is written and judged, in milliseconds since the epoch.
+   * @throws {FleetError} `unavailable` when the ledger has a clock and does not tell.
+   */
+  async now(): Promise<number> {
+    await this.#context.clock.keepTime()
+    return this.#context.clock.now()
+  }
+
   /** How the fleet stands. @throws {FleetError} `unavailable` */
   stats(): Promise<FleetStats> {
     return readStats(this.#context, this.#alerts.policy.timeoutWindowMs)

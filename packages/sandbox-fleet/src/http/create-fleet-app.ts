@@ -1,4 +1,4 @@
-import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { type Clock, type Logger, noopLogger } from '@helix-agents/core'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { toPrometheusText } from '../alerts/prometheus.ts'
@@ -34,7 +34,7 @@ export interface FleetAppOptions<Env extends object = object> {
   readonly insecureAllowLocal?: boolean
   /** Default: no log. */
   readonly logger?: Logger
-  /** Default: the time of the machine. */
+  /** By which ages are told. Default: the time of the fleet, see `Fleet.now`. */
   readonly clock?: Clock
 }
 
@@ -44,7 +44,7 @@ export type FleetApp<Env extends object = object> = OpenAPIHono<{ Bindings: Env 
 interface Parts<Env extends object> {
   readonly app: FleetApp<Env>
   readonly fleetOf: (context: Context<{ Bindings: Env }>) => Fleet
-  readonly now: () => number
+  readonly nowOf: (fleet: Fleet) => Promise<number>
 }
 
 /** What needs the token; the page itself holds no data. */
@@ -62,7 +62,7 @@ const noStore: MiddlewareHandler = async (context, next) => {
 export function createFleetApp<Env extends object = object>(
   options: FleetAppOptions<Env>,
 ): FleetApp<Env> {
-  const { adminToken, fleet, logger = noopLogger, clock = systemClock } = options
+  const { adminToken, fleet, logger = noopLogger, clock } = options
   const app: FleetApp<Env> = new OpenAPIHono({ defaultHook: refuseInvalid })
   const admin = requireAdmin<Env>({
     tokens: (env) => [typeof adminToken === 'function' ? adminToken(env) : adminToken].flat(),
@@ -71,7 +71,8 @@ export function createFleetApp<Env extends object = object>(
   for (const path of GUARDED) app.use(path, admin, noStore)
   const fleetOf: Parts<Env>['fleetOf'] = ({ env }) =>
     typeof fleet === 'function' ? fleet(env) : fleet
-  const parts = { app, fleetOf, now: () => clock.now() }
+  const nowOf: Parts<Env>['nowOf'] = async (asked) => clock?.now() ?? asked.now()
+  const parts = { app, fleetOf, nowOf }
   addReadRoutes(parts)
   addPassRoutes(parts)
   addMetrics(parts)
@@ -82,16 +83,21 @@ export function createFleetApp<Env extends object = object>(
   return app
 }
 
-function addReadRoutes<Env extends object>({ app, fleetOf, now }: Parts<Env>): void {
-  const contextOf = (fleet: Fleet): DiagnoseContext => ({ now: now(), policy: fleet.policy })
-  app.openapi(routes.statsRoute, async (context) =>
-    context.json(toWireStats(await fleetOf(context).stats(), now()), 200),
-  )
+function addReadRoutes<Env extends object>({ app, fleetOf, nowOf }: Parts<Env>): void {
+  const contextOf = async (fleet: Fleet): Promise<DiagnoseContext> => ({
+    now: await nowOf(fleet),
+    policy: fleet.policy,
+  })
+  app.openapi(routes.statsRoute, async (context) => {
+    const fleet = fleetOf(context)
+    const stats = await fleet.stats()
+    return context.json(toWireStats(stats, await nowOf(fleet)), 200)
+  })
   app.openapi(routes.listRoute, async (context) => {
     const fleet = fleetOf(context)
-    const page = await fleet.list(toFleetQuery(context.req.valid('query'), now()))
+    const diagnosing = await contextOf(fleet)
+    const page = await fleet.list(toFleetQuery(context.req.valid('query'), diagnosing.now))
     if (page.nextCursor !== undefined) context.header('Link', nextPage(context, page.nextCursor))
-    const diagnosing = contextOf(fleet)
     return context.json(
       page.records.map((record) => toWireSandbox(record, diagnosing)),
       200,
@@ -100,7 +106,7 @@ function addReadRoutes<Env extends object>({ app, fleetOf, now }: Parts<Env>): v
   app.openapi(routes.showRoute, async (context) => {
     const fleet = fleetOf(context)
     const record = await fleet.get(context.req.valid('param').id)
-    return context.json(toWireDetail(record, contextOf(fleet)), 200)
+    return context.json(toWireDetail(record, await contextOf(fleet)), 200)
   })
   app.openapi(routes.logsRoute, async (context) => {
     const { id } = context.req.valid('param')

@@ -1,7 +1,12 @@
 // Processes whose clocks differ, on a ledger that has one of its own, and on one that has none.
 import type { Clock } from '@helix-agents/core'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
-import { Fleet, type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
+import {
+  createFleetApp,
+  Fleet,
+  type FleetStore,
+  MemoryFleetStore,
+} from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { FakeDriver, finish, HOUR_MS, MINUTE_MS } from '../fleet-harness.ts'
 import { codeOf } from '../store/store-samples.ts'
@@ -119,6 +124,24 @@ describe('a ledger with a clock', () => {
     await time.advance(13 * MINUTE_MS)
     await finish(time, sweeper.fleet.cleanup())
     expect(driver.terminated).toEqual(['a'])
+  })
+
+  test('is the one by which the API tells ages', async () => {
+    const time = clock()
+    const store = new StoreWithTime(time)
+    const { driver, fleet } = join(store, time)
+    driver.alive.set('a', {})
+    await fleet.admission.open({ id: 'a', provider: 'fake' }, async () => {})
+    await time.advance(7 * MINUTE_MS)
+    const behind = join(store, new ShiftedClock(time, -HOUR_MS)).fleet
+    const adminToken = 'a-token-of-the-operator'
+    const app = createFleetApp({ fleet: behind, adminToken })
+    const headers = { authorization: `Bearer ${adminToken}` }
+    const ask = async (path: string) =>
+      (await app.request(`/api/sandbox/${path}`, { headers })).json()
+    expect(await ask('list')).toMatchObject([{ id: 'a', age_minutes: 7 }])
+    expect(await ask('a')).toMatchObject({ age_minutes: 7 })
+    expect(await ask('stats')).toMatchObject({ time: new Date(time.now()).toISOString() })
   })
 
   test('is asked now and then, by all that ask at once together', async () => {
