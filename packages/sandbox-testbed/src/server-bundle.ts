@@ -7,6 +7,9 @@ import { SandboxTestbedError } from './testbed-error.ts'
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
+/** Made once in a process: the sources do not change meanwhile. */
+let bundled: Promise<Uint8Array> | undefined
+
 /**
  * The container server as one file that needs nothing else: built beforehand in the published
  * package, made from source here.
@@ -18,7 +21,12 @@ const REQUIRE =
 export async function provideServerFile(target: string): Promise<void> {
   const source = fileURLToPath(new URL('./server/main.ts', import.meta.url))
   const built = fileURLToPath(new URL('./server/main.js', import.meta.url))
-  await (existsSync(source) ? writeFile(target, await bundle(source)) : copyBuilt(built, target))
+  if (existsSync(source)) {
+    bundled ??= bundle(source)
+    await writeFile(target, await bundled)
+  } else {
+    await copyBuilt(built, target)
+  }
   await chmod(target, 0o644)
 }
 

@@ -17,7 +17,7 @@ import { execute, reasonToSkip, WORKER } from './fixture/call.ts'
 const skip = await reasonToSkip()
 const SCRIPT = 'export class Sandbox {}; export default {}'
 
-describe.skipIf(skip)('a start that fails leaves nothing', () => {
+describe.skipIf(skip)('a start that fails leaves nothing', { timeout: 60_000 }, () => {
   let parent: string
   beforeAll(() => {
     parent = mkdtempSync(join(tmpdir(), 'helix-start-'))

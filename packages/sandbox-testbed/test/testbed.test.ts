@@ -15,8 +15,8 @@ describe.skipIf(skip)('a test bed', () => {
   let testbed: SandboxTestbed
   beforeAll(async () => {
     testbed = await startSandboxTestbed({ worker: WORKER })
-  }, 30_000)
-  afterAll(() => testbed.stop())
+  }, 120_000)
+  afterAll(() => testbed?.stop())
 
   it('runs a command through the real SDK', async () => {
     const { value } = await execute(testbed, 'one', 'echo hi; echo no >&2; exit 4')
@@ -77,7 +77,7 @@ describe.skipIf(skip)('the end of a test bed', () => {
       name.startsWith(`helix-testbed-${process.pid}-`),
     )
     expect(left).toEqual([])
-  }, 30_000)
+  }, 120_000)
 
   it('refuses a Worker that cannot be built', async () => {
     const start = startSandboxTestbed({ worker: { script: 'import "./missing.ts"' } })

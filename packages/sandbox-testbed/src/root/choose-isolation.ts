@@ -6,7 +6,7 @@ import { nodeProblem } from '../node-version.ts'
 import { makeTestbedDirectory, refuseClosedDirectory } from '../testbed-directory.ts'
 import { SandboxTestbedError } from '../testbed-error.ts'
 import { createBubblewrap } from './bubblewrap.ts'
-import { NODE_PATH, prepareImage } from './image.ts'
+import { prepareProbeImage, PROBE_NODE_PATH } from './image.ts'
 import type { Isolation } from './mount-plan.ts'
 import { createPrivateRoot, removeTree } from './private-root.ts'
 import { killInside, spawnInside } from './spawn-inside.ts'
@@ -88,13 +88,16 @@ async function probe(isolation: Isolation | undefined): Promise<Attempt> {
   try {
     directory = makeTestbedDirectory('probe-')
     refuseClosedDirectory(directory)
-    const image = prepareImage(join(directory, 'image'), import.meta.filename)
+    const image = prepareProbeImage(join(directory, 'image'))
     const root = createPrivateRoot({
       directory: join(directory, 'root'),
       image,
       limits: PROBE_LIMITS,
     })
-    const { child, stderr } = spawnInside(isolation.command(root, [NODE_PATH, '--version']), {})
+    const { child, stderr } = spawnInside(
+      isolation.command(root, [PROBE_NODE_PATH, '--version']),
+      {},
+    )
     const timer = setTimeout(() => killInside(child), PROBE_TIMEOUT_MS)
     const [complaint] = await Promise.all([text(stderr), once(child, 'close')])
     clearTimeout(timer)

@@ -45,6 +45,20 @@ export function prepareImage(directory: string, serverFile: string): Image {
   return image
 }
 
+/** Where a container of {@link prepareProbeImage} finds Node. */
+export const PROBE_NODE_PATH = '/opt/testbed/node'
+
+/** Just enough to try whether a program starts in a private root; made in no time. */
+export function prepareProbeImage(directory: string): Image {
+  makeDirectory(directory)
+  const image = new ImageBuilder(directory)
+  image.show('/usr')
+  image.prepareTopLevel()
+  image.show('/etc/ld.so.cache')
+  image.showProgram(process.execPath, PROBE_NODE_PATH)
+  return image
+}
+
 class ImageBuilder implements Image {
   readonly mounts: Mount[] = []
   readonly links = new Map<string, string>()

@@ -40,7 +40,7 @@ describe.skipIf(skip)('the engine, in the order that workerd calls it', () => {
       directory: join(directory, 'disks'),
       socketPath: join(directory, 'engine.sock'),
     })
-  }, 30_000)
+  }, 120_000)
   afterAll(async () => {
     await engine.stop()
     await removeTree(directory)
@@ -117,10 +117,10 @@ describe.skipIf(skip)('the engine, in the order that workerd calls it', () => {
     expect((await call('POST', `/containers/create?name=${NAME}`, settings)).status).toBe(409)
     expect((await call('POST', `/containers/${made.body.Id}/start`)).status).toBe(204)
     expect((await call('POST', `/containers/${NAME}/start`)).status).toBe(304)
-    await expect.poll(greeting, { timeout: 10_000 }).toContain('hello=there')
+    await expect.poll(greeting, { timeout: 60_000 }).toContain('hello=there')
     const listed = await call('GET', '/containers/json')
     expect(listed.body).toMatchObject([{ Names: [`/${NAME}`], State: 'running' }])
-  }, 30_000)
+  }, 90_000)
 
   it('stops by a signal, reports the exit code, and removes', async () => {
     const waiting = call('POST', `/containers/${NAME}/wait`)

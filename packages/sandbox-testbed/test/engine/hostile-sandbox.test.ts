@@ -32,8 +32,8 @@ describe.skipIf(skip)('a hostile sandbox', () => {
   let testbed: SandboxTestbed
   beforeAll(async () => {
     testbed = await startSandboxTestbed({ worker: WORKER })
-  }, 30_000)
-  afterAll(() => testbed.stop())
+  }, 120_000)
+  afterAll(() => testbed?.stop())
 
   it('reaches no other container server, though the network is shared', async () => {
     await execute(testbed, 'victim', 'true')

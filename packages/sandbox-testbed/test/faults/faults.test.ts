@@ -10,8 +10,8 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
   let testbed: SandboxTestbed
   beforeAll(async () => {
     testbed = await startSandboxTestbed({ worker: WORKER })
-  }, 30_000)
-  afterAll(() => testbed.stop())
+  }, 120_000)
+  afterAll(() => testbed?.stop())
   afterEach(() => testbed.faults.clear())
 
   const warm = async (sandbox: string) => {

@@ -22,8 +22,8 @@ describe.each(['bubblewrap', 'unshare'] as const)('a private root by %s', async 
         isolation,
         limits: { processes: 60, fileBytes: 2 ** 20, memoryBytes: 2 ** 30 },
       })
-    }, 30_000)
-    afterAll(() => testbed.stop())
+    }, 120_000)
+    afterAll(() => testbed?.stop())
 
     const run = async (sandbox: string, command: string) => {
       const { value } = await execute(testbed, sandbox, command)
