@@ -6,6 +6,7 @@ import { goOnWithStep } from './open-step.ts'
 import type { Run } from './run.ts'
 import { runLoop, stopped } from './run-loop.ts'
 import { noteOutcome, noteRun, runSpan, stepSpan } from './spans.ts'
+import { endStored } from './end-stored.ts'
 import { endStream } from './end-stream.ts'
 import { toRunEnd, toStoredOutcome } from './stored-outcome.ts'
 
@@ -133,9 +134,9 @@ async function storeEnd(
   outcome: RunOutcome,
   owed: readonly string[],
 ): Promise<RunOutcome> {
-  const { stateStore, logger } = run.services
+  const { logger } = run.services
   try {
-    await stateStore.endRun({ ...run.write(), ...toRunEnd(run, outcome, owed) })
+    await endStored(run, toRunEnd(run, outcome, owed))
     return outcome
   } catch (error) {
     if (isLost(error)) run.control.stop('claim-lost')
