@@ -33,6 +33,8 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
   /** What it began with is gone: `onStart` is called again. */
   #isErased = false
   #hasAnswered = false
+  /** Requests under way that may store something in an object without a session. */
+  #beginning = 0
 
   constructor(
     ctx: DurableObjectState,
@@ -121,7 +123,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       if (this.#isErased) await this.#begin()
       await super.alarm()
       this.#host.noteRung()
-      await eraseUnusedObject(this.ctx.storage)
+      await this.#eraseUnused()
     } catch (err) {
       this.#host.logger.error({ err }, 'alarm could not be answered')
       await this.#host.ringLater()
@@ -137,12 +139,20 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       return super.fetch(request)
     }
     if (isEmpty && !this.#mayBegin(request)) return this.onRequest(request)
-    await this.#begin()
-    if (!this.#hasAnswered) this.#host.noteRung()
-    this.#hasAnswered = true
-    const response = await this.onRequest(request)
-    if (isEmpty) await eraseUnusedObject(this.ctx.storage)
-    return response
+    this.#beginning++
+    try {
+      await this.#begin()
+      if (!this.#hasAnswered) this.#host.noteRung()
+      this.#hasAnswered = true
+      return await this.onRequest(request)
+    } finally {
+      this.#beginning--
+      if (isEmpty) await this.#eraseUnused()
+    }
+  }
+
+  #eraseUnused(): Promise<void> {
+    return eraseUnusedObject(this.ctx.storage, () => this.#beginning > 0)
   }
 
   /** Whether a request may store something in an object without a session. */

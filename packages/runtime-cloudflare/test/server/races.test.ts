@@ -1,4 +1,5 @@
 // Several clients at once, at one session.
+import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { routeAgentRequest, type TurnRequest } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
@@ -105,6 +106,35 @@ describe('while a hook decides about a start', () => {
     )
     expect(messages).toHaveLength(2)
     expect(JSON.stringify(messages)).not.toContain('slow')
+  })
+})
+
+/** As an alarm does that was set before. */
+async function ringFor(session: TestSession): Promise<void> {
+  await inObject(session, ({ storage }) => storage.setAlarm(Date.now() + 60_000))
+  await runDurableObjectAlarm(session.stub)
+}
+
+describe('a start that takes its time keeps what it has begun with', () => {
+  test.each([
+    ['a start that is refused', (session: TestSession) => session.post('/start', '{')],
+    ['an alarm', ringFor],
+  ])('beside %s', async (_, disturb) => {
+    const gate = createGate()
+    const session = createSession({
+      brain: () => say('hello'),
+      hooks: { beforeStart: (turn) => (isSlow(turn) ? gate.pass() : undefined) },
+    })
+    const slow = session.post('/start', { message: 'slow' })
+    await gate.begun
+    await disturb(session)
+    gate.open()
+    expect((await slow).status).toBe(202)
+    expect(await session.ended()).toBe('completed')
+    await untilAtRest(session)
+    expect((await storedIn(session)).keys).toEqual(['__ps_name'])
+    expect(await remove(session)).toBe(204)
+    expect(await storedIn(session)).toEqual(nothing)
   })
 })
 
