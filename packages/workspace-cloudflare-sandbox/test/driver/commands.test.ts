@@ -100,10 +100,10 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
         'before\n',
       ])
       expect(results[0]?.trips).toEqual(['exec'])
-      expect(results[0]?.tookMs).toBeLessThan(5000)
+      expect(results[0]?.tookMs).toBeLessThan(50_000)
       expectStopped(results[1])
     },
-    30_000,
+    90_000,
   )
 
   it('leave nothing behind when they end', async () => {
@@ -117,12 +117,12 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
       expect(outcome(results[0]).exitCode).toBe(0)
       expectStopped(results[1])
     }
-  }, 30_000)
+  }, 90_000)
 
   it('are ended by an abort, and keep their output', async () => {
     const results = await at(
       'd',
-      { ...line(`echo ready; (${HEARTBEAT}) & wait`), abortAfterMs: 300 },
+      { ...line(`echo ready; (${HEARTBEAT}) & wait; exit 3`), abortAfterMs: 300 },
       STOPPED,
       { ...line('echo made > made'), abortAfterMs: 0 },
       line('ls made'),
@@ -138,7 +138,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
     expectStopped(results[1])
     expect([results[2]?.error?.['message'], results[2]?.trips]).toEqual(['stopped', []])
     expect(outcome(results[3]).exitCode).toBe(2)
-  }, 30_000)
+  }, 90_000)
 
   it('survive whoever kills the shells around them', async () => {
     const results = await at(
@@ -150,7 +150,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
     expect([outcome(results[0]).exitCode, stdout(results[0])]).toEqual([137, 'out\n'])
     expect(outcome(results[1]).exitCode).not.toBe(0)
     expect(stdout(results[2])).toBe('fine\n')
-  }, 30_000)
+  }, 90_000)
 
   it('are heard while they run, byte by byte, one piece at a time', async () => {
     const listen = { takesMs: 5 }
@@ -180,7 +180,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
     expect(pieces[2]?.stdout).toBe(Array.from({ length: 200_000 }, (_, n) => `${n + 1}\n`).join(''))
     expect([outcome(results[3]).aborted, pieces[3]?.stdout]).toEqual([true, 'ready\nbeating\n'])
     expect(pieces[4]?.stdout).toBe('quick\n')
-  }, 30_000)
+  }, 90_000)
 
   it('wait for a slow listener', async () => {
     const command = 'for n in {1..60}; do head -c 1000000 /dev/zero; echo $n >> count; done'
@@ -191,7 +191,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
     const results = await at('g', slow, line('wc -l < count'))
     expect(outcome(results[0]).timedOut).toBe(true)
     expect(Number(stdout(results[1]))).toBeLessThan(40)
-  }, 30_000)
+  }, 90_000)
 
   it('run side by side without mixing', async () => {
     const steps = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) =>
@@ -199,7 +199,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
     )
     const results = await drive(testbed, 'h', steps, { parallel: true })
     for (const result of results) expect(new Set(stdout(result).trimEnd().split('\n')).size).toBe(1)
-  }, 30_000)
+  }, 90_000)
 
   it('in the background outlive the call', async () => {
     const [one, two, three, list] = await at(
@@ -249,7 +249,7 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
       'process-missing',
     ])
     for (const { trips } of results) expect(trips.length).toBe(trips.length === 0 ? 0 : 1)
-  }, 30_000)
+  }, 90_000)
 
   it('name their container', async () => {
     const [ensured, ran] = await drive(testbed, 'j', [ENSURE, line('true')])

@@ -20,18 +20,18 @@ describe.skipIf(reason !== undefined)('faults', () => {
 
   it('a container that dies in the middle of a call ends the call', async () => {
     await drive(testbed, 'dies', [ENSURE])
-    const steps = [line('touch begun; sleep 30'), ENSURE, line('true')]
+    const steps = [line('touch begun; sleep 300', { timeoutMs: 400_000 }), ENSURE, line('true')]
     const session = drive(testbed, 'dies', steps, { liveness })
     const hasBegun = async (): Promise<number | undefined> =>
       exitCode((await drive(testbed, 'dies', [line('test -e begun')]))[0])
-    await expect.poll(hasBegun, { timeout: 10_000 }).toBe(0)
+    await expect.poll(hasBegun, { timeout: 60_000 }).toBe(0)
     await testbed.crash('dies')
     const results = await session
     expect(results[0]?.error).toMatchObject({ code: 'interrupted' })
     expect(results[0]?.error?.['admitted']).not.toBe('no')
-    expect(results[0]?.tookMs).toBeLessThan(10_000)
+    expect(results[0]?.tookMs).toBeLessThan(100_000)
     expect(results.slice(1).map(({ error }) => error)).toEqual([undefined, undefined])
-  }, 60_000)
+  }, 180_000)
 
   it('no room for a container is waited for, as long as the SDK itself waits', async () => {
     const fault = testbed.faults.inject({

@@ -40,12 +40,12 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     expect(ensured(warm)).toEqual({ ...ensured(cold), outcome: 'reattached' })
     expect(gone?.error?.['code']).toBe('not-found')
     expect(warm?.trips).toEqual(['exec', 'getContainerPlacementId'])
-  }, 30_000)
+  }, 120_000)
 
   it('does nothing in a container that slept since', async () => {
     const session = drive(testbed, 'stale', [
       ENSURE,
-      line('touch begun; sleep 30'),
+      line('touch begun; sleep 300', { timeoutMs: 400_000 }),
       line('touch made'),
       write,
       read,
@@ -56,7 +56,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     const begun = async (): Promise<unknown> =>
       (await drive(testbed, 'stale', [{ call: 'files.stat', args: ['/workspace/begun'] }]))[0]
         ?.error
-    await expect.poll(begun, { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(begun, { timeout: 60_000 }).toBeUndefined()
     await testbed.sleepNow('stale')
     const results = await session
     // What was pending or came at once may have reached either container; later calls know.
@@ -65,7 +65,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
       expect(error).toMatchObject({ admitted: 'no', reason: 'asleep' })
     }
     expect(stdout(results[7])).toBe('')
-  }, 30_000)
+  }, 120_000)
 
   it('is marked once, however many look at a new container at once', async () => {
     const [first] = await drive(testbed, 'crowd', [ENSURE])
@@ -78,7 +78,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
       expect(results.map(codeOf)).toEqual(looks.map(() => 'fine'))
       expect(new Set(results.map((result) => ensured(result).epoch)).size).toBe(1)
     }
-  }, 30_000)
+  }, 120_000)
 
   it('tells its identity without a start', async () => {
     const [asked] = await drive(testbed, 'never', [{ call: 'identity' }])
@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     ])
     expect(ensured(results[4]).outcome).toBe('created')
     expect(ensured(results[4]).epoch).not.toBe(ensured(results[0]).epoch)
-  }, 30_000)
+  }, 120_000)
 
   const states = {
     missing: 'rm -rf /workspace',
@@ -147,7 +147,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
       expect(stdout(results[11])).toBe('/workspace\n')
       expect(stdout(results[8])).toBe('out\n')
     },
-    30_000,
+    120_000,
   )
 
   it('keeps user data when the workspace is a file', async () => {
@@ -160,7 +160,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     ])
     expect(stdout(results[4])).toBe('data\n')
     expect(results[2]?.error?.['message']).toContain('move the file away')
-  }, 30_000)
+  }, 120_000)
 
   it('takes and restores snapshots, exactly', async () => {
     const limits = { maxBytes: 1e9, maxMembers: 1e6 }
@@ -228,7 +228,7 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
       line('cat a'),
     ])
     expect(stdout(elsewhere[2])).toBe('1\n')
-  }, 60_000)
+  }, 120_000)
 
   it('mounts a bucket, and again without harm', async () => {
     const mount: Step = {
@@ -237,5 +237,5 @@ describe.skipIf(reason !== undefined)('lifecycle', () => {
     }
     const results = await drive(testbed, 'mounts', [ENSURE, mount, mount, line('ls -d mounted')])
     expect(results.map(codeOf)).toEqual(['fine', 'fine', 'fine', 'fine'])
-  }, 30_000)
+  }, 120_000)
 })

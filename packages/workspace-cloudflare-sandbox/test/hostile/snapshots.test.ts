@@ -29,7 +29,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       const shared = thief.call(method, taken, { allowCrossSession: true })
       expect(await codeOf(shared)).toBe('no error')
     }
-  }, 60_000)
+  }, 90_000)
 
   test.each([
     ['another provider', (taken: Taken) => ({ ...taken, providerId: 'local-bash' })],
@@ -49,7 +49,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       const taken = await ws.call<Taken>('snapshot.snapshot')
       expect(await codeOf(ws.call('snapshot.restore', change(taken)))).toBe('ref-invalid')
     },
-    60_000,
+    90_000,
   )
 })
 
