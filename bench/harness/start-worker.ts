@@ -53,7 +53,10 @@ export async function startFileStoreWorker(peers: boolean): Promise<RunningWorke
     script: outputFiles[0]!.text,
     compatibilityDate: '2026-10-01',
     compatibilityFlags: ['nodejs_compat'],
-    durableObjects: { BENCH: { className: 'BenchObject', useSQLite: true } },
+    durableObjects: {
+      // On a busy machine it may look idle between two requests.
+      BENCH: { className: 'BenchObject', useSQLite: true, unsafePreventEviction: true },
+    },
   })
   const others = new Set(childrenNamed('workerd'))
   const miniflare = new Miniflare(options)
