@@ -108,7 +108,7 @@ describe('a container of the local engine', () => {
       }),
       { numRuns: 8, examples: [[restarts]] },
     )
-  }, 60_000)
+  }, 120_000)
 
   it('has one process and one disk whatever calls meet', async () => {
     await fc.assert(
@@ -134,7 +134,7 @@ describe('a container of the local engine', () => {
       }),
       { numRuns: 15 },
     )
-  }, 60_000)
+  }, 120_000)
 })
 
 const WAY: Record<State, readonly Operation[]> = {
