@@ -245,3 +245,34 @@ test('an alarm that rings meanwhile leaves nothing either', async () => {
   await runDurableObjectAlarm(session.stub)
   expect(await storedIn(session)).toEqual(nothing)
 })
+
+test('one that is cut off leaves the session, and the next one removes it', async () => {
+  const gate = createGate()
+  let calls = 0
+  const session = createSession({
+    brain: (messages) =>
+      messages.length === 1
+        ? use('workspace__box__write_file', { path: '/a', content: 'x' })
+        : use('wait'),
+    tools: [waitTool(createGate())],
+    providers: () => [
+      Object.assign(new InMemoryWorkspaceProvider(), {
+        providerId: 'collecting',
+        nextCollectionAt: () => undefined,
+        collect: () => undefined,
+        deleteNamespaces: async () => {
+          if (++calls === 1) await gate.pass()
+        },
+      }),
+    ],
+  })
+  await session.post('/start', { message: 'go' })
+  const cut = remove(session).catch(() => 'cut off')
+  await gate.begun
+  await crash()
+  await cut
+  // Its run had been stopped, and is not taken up again.
+  expect((await session.get('/state')).body).toMatchObject({ status: 'aborted', workspaces: [] })
+  expect(await remove(session)).toBe(204)
+  expect(await storedIn(session)).toEqual(nothing)
+})
