@@ -33,7 +33,7 @@ export interface FleetStats {
   readonly usage: FleetUsage
   /** When a pass ended last, in milliseconds since the epoch; before the first, when watching began. */
   readonly lastCleanupAt: number
-  /** Absent before the first. */
+  /** When all sandboxes were compared with their providers last. Absent before the first time. */
   readonly lastReconcileAt?: number
 }
 

@@ -14,18 +14,21 @@ function healOf(n: number): ReconcileAction {
 }
 
 describe('a ledger of more than one pass can look at', () => {
-  const COUNT = 2500
+  const COUNT = 250
 
-  async function many(options: { readonly driver?: FakeDriver } = {}) {
-    const fleet = setup({ ...options, policy: { passTimeoutMs: HOUR_MS } })
-    for (let n = 0; n < COUNT; n += 1) await given(fleet, at(n))
+  /** Two passes and a half; with `scale` 10 by the numbers of the policy itself. */
+  async function many({ driver = new FakeDriver(), scale = 1 } = {}) {
+    const policy = { passTimeoutMs: HOUR_MS, maxExaminedPerPass: 100 * scale }
+    const fleet = setup({ driver, policy })
+    const count = COUNT * scale
+    for (let n = 0; n < count; n += 1) await given(fleet, at(n))
     // The oldest, the newest, and one between.
-    for (const n of [0, 1200, COUNT - 1]) fleet.driver.alive.delete(at(n))
+    for (const n of [0, 120 * scale, count - 1]) fleet.driver.alive.delete(at(n))
     return fleet
   }
 
   test('goes on where it stopped, and then begins anew', async () => {
-    const { clock, context, driver } = await many()
+    const { clock, context, driver } = await many({ scale: 10 })
     const rounds: string[][] = []
     for (let round = 0; round < 3; round += 1) {
       const { items, outcome } = await finish(clock, runReconcile(context))
@@ -71,21 +74,21 @@ describe('a ledger of more than one pass can look at', () => {
     await finish(clock, runReconcile(context))
     driver.isComplete = true
     const second = await finish(clock, runReconcile(context))
-    expect(second.items).toMatchObject([{ id: 'sb-1200' }])
+    expect(second.items).toMatchObject([{ id: 'sb-0120' }])
     await store.writeState('reconcile-cursors:test', { fake: 'of another release' })
-    driver.alive.delete(at(2400))
+    driver.alive.delete(at(240))
     const anew = await finish(clock, runReconcile(context))
-    expect(anew).toMatchObject({ outcome: 'more', items: [{ id: 'sb-2400' }] })
+    expect(anew).toMatchObject({ outcome: 'more', items: [{ id: 'sb-0240' }] })
   })
 
   test('a dry run tells what the next pass does, and moves nothing', async () => {
     const { clock, context, store } = await many()
     const dry = await finish(clock, runReconcile(context, { dryRun: true }))
-    expect(dry).toMatchObject({ outcome: 'more', items: [{ id: 'sb-2499' }] })
+    expect(dry).toMatchObject({ outcome: 'more', items: [{ id: 'sb-0249' }] })
     expect(await store.readState('reconcile-cursors:test')).toBeUndefined()
     await finish(clock, runReconcile(context))
     const next = await finish(clock, runReconcile(context, { dryRun: true }))
-    expect(next.items).toMatchObject([{ id: 'sb-1200' }])
+    expect(next.items).toMatchObject([{ id: 'sb-0120' }])
   })
 
   test('a pass that ends before its place is kept is done again', async () => {
@@ -94,10 +97,10 @@ describe('a ledger of more than one pass can look at', () => {
     store.writeState = (key, value) =>
       key.startsWith('reconcile') ? Promise.reject(new Error('crashed')) : write(key, value)
     expect(await finish(clock, runReconcile(context))).toMatchObject({ outcome: 'store-failed' })
-    driver.alive.delete(at(2400))
+    driver.alive.delete(at(240))
     store.writeState = write
     const again = await finish(clock, runReconcile(context))
-    expect(again).toMatchObject({ outcome: 'more', items: [{ id: 'sb-2400' }] })
+    expect(again).toMatchObject({ outcome: 'more', items: [{ id: 'sb-0240' }] })
   })
 })
 
