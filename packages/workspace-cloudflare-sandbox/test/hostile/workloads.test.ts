@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { availability, Bench, codeOf, skipNote } from '../testbed/bench.ts'
 
-const PROMPT_MS = 30_000
+const PROMPT_MS = 60_000
 
 interface Ran {
   readonly outputs: readonly { readonly type: string; readonly data?: string }[]
@@ -247,7 +247,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     test('a fork, a flood and an image', async () => {
       const ws = await bench.open('python')
       const python = (code: string, options = {}): Promise<Ran> =>
-        ws.call<Ran>('code.runCode', 'python', code, { timeoutMs: 10_000, ...options })
+        ws.call<Ran>('code.runCode', 'python', code, { timeoutMs: 60_000, ...options })
       await promptly(() =>
         python('import os\npid = os.fork()\nif pid == 0: os._exit(0)\nprint(pid > 0)'),
       )
