@@ -46,9 +46,11 @@ export function watchStream(source: ReadableStream<Uint8Array>): {
     type: 'bytes',
     pull: async (controller) => {
       try {
-        const { done, value } = await reader.read()
-        if (!done && value.length > 0) return controller.enqueue(Uint8Array.from(value))
-        if (done) closeBytes(controller)
+        let next = await reader.read()
+        // Nobody asks again after a pull that brought nothing.
+        while (!next.done && next.value.length === 0) next = await reader.read()
+        if (next.done) closeBytes(controller)
+        else controller.enqueue(Uint8Array.from(next.value))
       } catch (reason) {
         failure = { reason }
         throw reason
