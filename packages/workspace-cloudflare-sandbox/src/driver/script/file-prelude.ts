@@ -25,12 +25,14 @@ ${FUNCTIONS}
 }
 
 const FUNCTIONS = `fail() { say fail "$@"; }
+# Where it leads is asked of the kernel: a link may turn while \`cd\` finds its own answer.
+into() { cd -P -- "$1" && cd -P -- /proc/self/cwd; }
 inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
 root() {
   if [[ $1 != "$R" && $1 != "$R"/* ]]; then top=/ rest=\${1#/}; cd /; return; fi
   if [[ ! -e $R && ! -L $R ]]; then mkdir -p -- "$R" || fail system; fi
   if [[ ! -d $R ]]; then [[ -e $R ]] && fail root file; fail root link; fi
-  cd -P -- "$R" || fail system
+  into "$R" || fail system
   top=$PWD rest=\${1#"$R"}; rest=\${rest#/}
 }
 at() {
@@ -38,7 +40,7 @@ at() {
   root "$1"; b=.
   while [[ $rest == */* ]]; do
     c=\${rest%%/*} rest=\${rest#*/}
-    if [[ -d ./$c ]]; then cd -P -- "./$c" || fail system; inside
+    if [[ -d ./$c ]]; then into "./$c" || fail system; inside
     elif [[ -e ./$c ]]; then fail not-directory
     elif [[ -L ./$c ]]; then
       c=$(realpath -m -- "./$c"; echo /); c=\${c%$'\\n'/}
@@ -47,7 +49,7 @@ at() {
     elif [[ $make ]]; then
       c=$c/\${rest%/*}; [[ $rest == */* ]] || c=\${c%%/*}
       mkdir -p -- "./$c" || fail system
-      cd -P -- "./$c" || fail system; inside; rest=\${rest##*/}
+      into "./$c" || fail system; inside; rest=\${rest##*/}
     else fail not-found; fi
   done
   [[ $rest ]] && b=$rest
@@ -58,8 +60,8 @@ follow() {
   t=$(realpath -m -- "./$b"; echo /); t=\${t%$'\\n'/}
   [[ $top == / || $t == "$top" || $t == "$top"/* ]] || fail escape
   [[ -L $t ]] && fail not-found
-  if [[ $t == "$top" ]]; then cd -P -- "$t" || fail system; b=.; return; fi
-  if ! cd -P -- "\${t%/*}/" 2>/dev/null; then [[ -e \${t%/*} ]] && fail not-directory; fail not-found; fi
+  if [[ $t == "$top" ]]; then into "$t" || fail system; inside; b=.; return; fi
+  if ! into "\${t%/*}/" 2>/dev/null; then [[ -e \${t%/*} ]] && fail not-directory; fail not-found; fi
   inside; b=\${t##*/}
 }
 # Takes the place of the shell: it prints the last line, or complains and leaves none.

@@ -20,7 +20,7 @@ export function listScript(
   const depth = options.isRecursive ? '-mindepth 1' : '-mindepth 1 -maxdepth 1'
   return `at ${quoteWord(path)}; follow; present
 [[ -d ./$b ]] || fail not-directory
-cd -P -- "./$b" || fail system; inside
+into "./$b" || fail system; inside
 find . ${depth} ${pruned(options.skip)} ${OWN} -printf ${ENTRY} \\
   | head -z -n ${options.maxEntries + 1} | base64 -w0
 say entries
@@ -133,7 +133,7 @@ export function searchScript(path: string, query: SearchScriptQuery): string {
       ? ':'
       : `find "$of" ${pruned(query.skip)} ${OWN} -type f -size +${size}c -print0`
   return `at ${quoteWord(path)}; follow; present
-[[ -d ./$b ]] && { cd -P -- "./$b" || fail system; inside; b=.; }
+[[ -d ./$b ]] && { into "./$b" || fail system; inside; b=.; }
 of=.; [[ $b == . ]] || of=./$b
 find "$of" ${pruned(query.skip)} ${OWN} -type f ${fits} -print0 | ${matches} | head -z -n ${query.maxFiles + 1} | base64 -w0
 echo
