@@ -269,6 +269,8 @@ test('one that is cut off leaves the session, and the next one removes it', asyn
   await session.post('/start', { message: 'go' })
   const cut = remove(session).catch(() => 'cut off')
   await gate.begun
+  // What the platform has not written yet would be gone with the object.
+  await inObject(session, ({ storage }) => storage.sync())
   await crash()
   await cut
   // Its run had been stopped, and is not taken up again.

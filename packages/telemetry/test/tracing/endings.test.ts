@@ -210,7 +210,8 @@ test('the next turn resolves its workspace; a close that fails is an errored spa
     const opened = await resolve(...args)
     return { ...opened, ws: Object.assign(Object.create(opened.ws), { close: refuse }) }
   }
-  await runToEnd(executor, agent, 's')
+  const second = await executor.execute(agent, 'x', { sessionId: 's', keepWorkspaces: false })
+  await second.result()
   expect(named('helix.workspace.resolve')[0]!.attributes).toMatchObject({
     'helix.workspace.outcome': 'reattached',
   })
