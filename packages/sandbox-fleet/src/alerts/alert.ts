@@ -46,11 +46,14 @@ export const alertPolicySchema = z.strictObject({
   timeoutWindowMs: msSchema.default(15 * 60_000),
   /** if there are so many. */
   timeoutLeastExecutions: z.int().positive().default(20),
-  /** Active sandboxes. Default: at most one less than `maxConcurrentSandboxes`. */
+  /**
+   * Active sandboxes. Default: at most one less than `maxConcurrentSandboxes`; just those where that
+   * is below 5.
+   */
   leakActive: z.int().nonnegative().default(20),
-  /** Default: at most three quarters of `leakActive`. */
+  /** Default: at most three quarters of `leakActive`; as many where there may be fewer than 5. */
   leakActiveClear: z.int().nonnegative().default(15),
-  /** More than this for so long is to be passed on. Default: at most one less than there may be. */
+  /** More than this for so long is to be passed on. Default: derived as that of `leakActive`. */
   escalateActive: z.int().nonnegative().default(50),
   escalateAfterMs: msSchema.default(30 * 60_000),
   /** Passes missed. */
@@ -66,9 +69,12 @@ export const alertPolicySchema = z.strictObject({
 export type AlertPolicyInput = z.input<typeof alertPolicySchema>
 export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
 
+/** A fleet of fewer places is full whenever it is used: that all are taken says nothing. */
+const LEAST_TELLING_CAPACITY = 5
+
 /**
  * Numbers that are not given follow from those that are, and from the capacity: a fleet whose
- * places are all taken can always be told.
+ * places are all taken can be told, except where that is how it works.
  * @throws {FleetError} `config-invalid`, naming each field.
  */
 export function parseAlertPolicy(
@@ -78,17 +84,18 @@ export function parseAlertPolicy(
   const result = alertPolicySchema.safeParse(input)
   if (!result.success) throw unusable(result.error)
   const defaults = result.data
-  const belowFull = maxConcurrentSandboxes - 1
-  const leakActive = input.leakActive ?? Math.min(defaults.leakActive, belowFull)
+  const isSmall = maxConcurrentSandboxes < LEAST_TELLING_CAPACITY
+  const mostUsual = isSmall ? maxConcurrentSandboxes : maxConcurrentSandboxes - 1
+  const leakActive = input.leakActive ?? Math.min(defaults.leakActive, mostUsual)
+  const leastHigh = isSmall ? leakActive : Math.floor(leakActive * 0.75)
   const policy: AlertPolicy = {
     ...defaults,
     timeoutRatioClear:
       input.timeoutRatioClear ?? Math.min(defaults.timeoutRatioClear, defaults.timeoutRatio),
     leakActive,
-    leakActiveClear:
-      input.leakActiveClear ?? Math.min(defaults.leakActiveClear, Math.floor(leakActive * 0.75)),
+    leakActiveClear: input.leakActiveClear ?? Math.min(defaults.leakActiveClear, leastHigh),
     escalateActive:
-      input.escalateActive ?? Math.max(leakActive, Math.min(defaults.escalateActive, belowFull)),
+      input.escalateActive ?? Math.max(leakActive, Math.min(defaults.escalateActive, mostUsual)),
   }
   assertOrdered(policy, 'leakActiveClear', 'leakActive')
   assertOrdered(policy, 'timeoutRatioClear', 'timeoutRatio')

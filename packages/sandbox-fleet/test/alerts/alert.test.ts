@@ -5,7 +5,9 @@ import { parseAlertPolicy } from '../../src/alerts/alert.ts'
 describe('the limits of alerts', () => {
   test.each([
     ['the default', {}, {}, [9, 6, 9]],
-    ['a single place', { maxConcurrentSandboxes: 1 }, {}, [0, 0, 0]],
+    ['a single place', { maxConcurrentSandboxes: 1 }, {}, [1, 1, 1]],
+    ['few places', { maxConcurrentSandboxes: 4 }, {}, [4, 4, 4]],
+    ['five places', { maxConcurrentSandboxes: 5 }, {}, [4, 3, 4]],
     ['the runbook', { maxConcurrentSandboxes: 1000 }, {}, [20, 15, 50]],
     ['between', { maxConcurrentSandboxes: 30 }, {}, [20, 15, 29]],
     ['what is given', {}, { leakActive: 4 }, [4, 3, 9]],

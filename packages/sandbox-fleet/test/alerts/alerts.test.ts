@@ -89,6 +89,27 @@ describe('the alerts of a fleet', () => {
     await lease.release()
   })
 
+  test('a small fleet that works is not told to leak, only one that has more than it may', async () => {
+    const parts = setupAlerts({ policy: { maxConcurrentSandboxes: 2 } })
+    const { clock, fleet, told } = parts
+    const leakTold = () => told.filter((text) => text.startsWith('sandbox_leak_detected'))
+    for (const id of ['a', 'b']) await given(parts, id, { idleMs: 0 })
+    await fleet.alerts()
+    await clock.advance(60 * MINUTE_MS)
+    await fleet.alerts()
+    expect(leakTold()).toEqual([])
+    await given(parts, 'one-too-many', { idleMs: 0 })
+    await fleet.alerts()
+    await clock.advance(5 * MINUTE_MS)
+    await fleet.alerts()
+    expect(leakTold()).toEqual(['sandbox_leak_detected firing'])
+    await fleet.terminate('one-too-many')
+    await fleet.alerts()
+    await clock.advance(5 * MINUTE_MS)
+    await fleet.alerts()
+    expect(leakTold()).toEqual(['sandbox_leak_detected firing', 'sandbox_leak_detected resolved'])
+  })
+
   test('looks of one process at once tell once, and a look that changes nothing writes nothing', async () => {
     const parts = setupAlerts()
     const { clock, fleet, store, told } = parts
