@@ -34,14 +34,17 @@ export function sliceStream(
   })
 }
 
-/** Passes a stream on as one that may cross to another object, and notices when it fails. */
+/** Passes a stream on as one that may cross to another object, counts it and notices when it fails. */
 export function watchStream(source: ReadableStream<Uint8Array>): {
   readonly stream: ReadableStream<Uint8Array>
+  /** Bytes that have been passed on. */
+  passedBytes(): number
   /** Throws what the source failed with. */
   throwIfFailed(): void
 } {
   const reader = source.getReader()
   let failure: { readonly reason: unknown } | undefined
+  let bytes = 0
   const stream = new ReadableStream({
     type: 'bytes',
     pull: async (controller) => {
@@ -49,8 +52,9 @@ export function watchStream(source: ReadableStream<Uint8Array>): {
         let next = await reader.read()
         // Nobody asks again after a pull that brought nothing.
         while (!next.done && next.value.length === 0) next = await reader.read()
-        if (next.done) closeBytes(controller)
-        else controller.enqueue(Uint8Array.from(next.value))
+        if (next.done) return closeBytes(controller)
+        bytes += next.value.length
+        controller.enqueue(Uint8Array.from(next.value))
       } catch (reason) {
         failure = { reason }
         throw reason
@@ -61,7 +65,7 @@ export function watchStream(source: ReadableStream<Uint8Array>): {
   const throwIfFailed = (): void => {
     if (failure !== undefined) throw failure.reason
   }
-  return { stream, throwIfFailed }
+  return { stream, passedBytes: () => bytes, throwIfFailed }
 }
 
 /** A reader that brought its own buffer gets it back empty. */

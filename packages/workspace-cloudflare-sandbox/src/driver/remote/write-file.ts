@@ -56,7 +56,10 @@ export async function writeStream(
   try {
     await link.runner.store(staged, watched.stream, call)
     watched.throwIfFailed()
-    const script = writeScript(path, { from: 'staged', path: staged }, options)
+    // What else wrote to it, or took it away, must not pass for the content.
+    const sizeBytes = watched.passedBytes()
+    const source = { from: 'staged', path: staged, sizeBytes, isFilled: true } as const
+    const script = writeScript(path, source, options)
     return readEntry(await link.ask(script, call), path)
   } catch (error) {
     await sweep(link, staged)

@@ -14,7 +14,8 @@ export interface Join {
 
 /** The script that adds one file to another. Run again, also meanwhile, it adds nothing twice. */
 export function joinScript({ path, part, fromBytes, addedBytes }: Join): string {
-  return `whole=${quoteWord(path)} part=${quoteWord(part)}
+  return `export LC_ALL=C
+whole=${quoteWord(path)} part=${quoteWord(part)}
 exec {lock}<"$whole" && flock "$lock" || exit ${LOST}
 size=$(stat -c %s -- "$whole")
 [[ -e $part ]] || { ((size == ${fromBytes + addedBytes})) && exit 0; exit ${LOST}; }

@@ -9,7 +9,7 @@ export type ContentSource =
   | {
       readonly from: 'staged'
       readonly path: string
-      readonly sizeBytes?: number
+      readonly sizeBytes: number
       readonly isFilled?: boolean
     }
 
@@ -101,7 +101,6 @@ function awaitStaged({
   sizeBytes,
   isFilled = false,
 }: ContentSource & { readonly from: 'staged' }): string {
-  if (sizeBytes === undefined) return `[[ -f ${quoteWord(path)} ]] || fail system`
   const isComplete = `[[ $(stat -c %s -- ${quoteWord(path)} 2>/dev/null) == ${sizeBytes} ]]`
   if (isFilled) return `${isComplete} || fail system`
   const looks = STAGE_WAIT_MS / STEP_MS

@@ -77,7 +77,8 @@ export class SdkRunner implements ScriptRunner {
     data: Uint8Array,
     call: ScriptCall & { readonly lengthBytes: number },
   ): Promise<void> {
-    const part = `${path}.part`
+    // Its own name: an attempt that was given up may still write, and not in place of a later part.
+    const part = `${path}.${call.lengthBytes}.part`
     await this.#put(part, data, call)
     const join = { path, part, fromBytes: call.lengthBytes, addedBytes: data.length }
     const { exitCode, stderr } = await this.run(joinScript(join), { ...call, isRepeatable: true })
