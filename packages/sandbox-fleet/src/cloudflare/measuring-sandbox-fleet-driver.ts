@@ -10,7 +10,7 @@ import {
 export interface MeasurableSandboxStub extends SandboxStub {
   exec(
     command: string,
-    options: { readonly timeout: number },
+    options: { readonly cwd: string; readonly timeout: number },
   ): Promise<{ readonly stdout: string; readonly exitCode: number }>
 }
 
@@ -68,7 +68,9 @@ export class MeasuringSandboxFleetDriver
     if (state === 'stopped') return { cpuPercent: 0, memoryMb: 0 }
     if (state !== 'running') throw unmeasured(target, `its state is ${state}`)
     const sandbox = this.#getSandbox(target.id)
-    const { exitCode, stdout } = await sandbox.exec(MEASURE, { timeout: TIMEOUT_MS })
+    // The usual directory may be gone.
+    const options = { cwd: '/', timeout: TIMEOUT_MS }
+    const { exitCode, stdout } = await sandbox.exec(MEASURE, options)
     const numbers = stdout.trim().split(/\s+/).map(Number)
     const used = exitCode === 0 ? resourcesOf(numbers) : undefined
     if (used === undefined) throw unmeasured(target, 'its container has no `awk` or no `/proc`')

@@ -17,8 +17,8 @@ function setup(answer?: { readonly stdout: string; readonly exitCode: number }) 
     getSandbox: () => ({
       getState: async () => state,
       destroy: async () => {},
-      exec: async (command) => {
-        calls.push('exec')
+      exec: async (command, { cwd }) => {
+        calls.push(`exec ${cwd}`)
         return answer ?? { stdout: (await run('sh', ['-c', command])).stdout, exitCode: 0 }
       },
     }),
@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that is measured (needs
     await expect(driver.resources(target)).rejects.toMatchObject({ code: 'not-supported' })
   })
 
-  test('an operator measures it, and no pass does: it would never sleep', async () => {
+  test('an operator measures it, also without its usual directory, and no pass does: it would never sleep', async () => {
     const { calls, driver } = setup({ stdout: '10 512 3.0 3.2\n4096', exitCode: 0 })
     const clock = new ManualClock()
     const store = new MemoryFleetStore()
@@ -65,6 +65,6 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that is measured (needs
     const { sampled } = await fleet.tick()
     expect([sampled, calls]).toEqual([0, []])
     expect(await fleet.resources('a')).toMatchObject({ cpuPercent: 50, memoryMb: 2 })
-    expect(calls).toEqual(['exec'])
+    expect(calls).toEqual(['exec /'])
   })
 })
