@@ -62,7 +62,10 @@ async function reconcileIfDue(
   context: FleetContext,
   actions: Actions,
 ): Promise<ReconcileReport | undefined> {
+  const { clock, policy } = context
   const { reconcileAt = 0 } = await readHeartbeat(context)
-  const isDue = context.clock.now() - reconcileAt >= context.policy.reconcileIntervalMs
+  const sinceMs = clock.now() - reconcileAt
+  // A clock that was ahead noted a time that is yet to come: nothing is to wait for it.
+  const isDue = sinceMs >= policy.reconcileIntervalMs || sinceMs < -policy.clockSkewMs
   return isDue ? actions.reconcile() : undefined
 }

@@ -184,3 +184,16 @@ test('without one, a claim of a clock that is far behind counts as over', async 
   const { driver } = await runBeside(new MemoryFleetStore(), time, -HOUR_MS)
   expect(driver.terminated).toEqual(['a'])
 })
+
+test('a clock that was ahead puts off no comparison with the providers', async () => {
+  const time = clock()
+  const shifted = new ShiftedClock(time, 365 * 24 * HOUR_MS)
+  const { driver, fleet } = join(new MemoryFleetStore(), shifted)
+  expect((await fleet.tick()).reconcile?.outcome).toBe('completed')
+  shifted.offsetMs = 0
+  driver.alive.set('lost', { environment: 'test', createdAt: time.now() - HOUR_MS })
+  const { reconcile } = await fleet.tick()
+  expect(reconcile?.items).toMatchObject([{ id: 'lost', outcome: 'destroyed' }])
+  await time.advance(MINUTE_MS)
+  expect((await fleet.tick()).reconcile).toBeUndefined()
+})
