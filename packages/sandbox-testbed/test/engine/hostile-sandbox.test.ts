@@ -58,24 +58,32 @@ function listeningPorts(): number[] {
 }
 
 function processesBelow(pid: number): string[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' '),
+  const children = whileThere(() => readdirSync(`/proc/${pid}/task`)).flatMap((task) =>
+    whileThere(() => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ')),
   )
   const known = children.filter((child) => child !== '' && !isWorkerd(child))
   return [String(pid), ...known.flatMap((child) => processesBelow(Number(child)))]
 }
 
 function isWorkerd(pid: string): boolean {
-  return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('workerd')
+  const [name = ''] = whileThere(() => [readFileSync(`/proc/${pid}/comm`, 'utf8')])
+  return name.startsWith('workerd')
 }
 
 function socketsOf(pid: string): string[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    try {
-      return /^socket:\[(?<inode>\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
-    } catch {
-      // Closed meanwhile.
-      return []
-    }
-  })
+  return whileThere(() => readdirSync(`/proc/${pid}/fd`)).flatMap((fd) =>
+    whileThere(() => {
+      const link = readlinkSync(`/proc/${pid}/fd/${fd}`)
+      return /^socket:\[(?<inode>\d+)\]$/.exec(link)?.[1] ?? []
+    }),
+  )
+}
+
+/** Processes end and files are closed while they are looked at. */
+function whileThere(look: () => string | readonly string[]): readonly string[] {
+  try {
+    return [look()].flat()
+  } catch {
+    return []
+  }
 }
