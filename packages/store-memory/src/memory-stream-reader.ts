@@ -22,7 +22,7 @@ export class MemoryStreamReader
 
   constructor(stream: MemoryStream, options: StreamReaderOptions) {
     this.#stream = stream
-    this.#position = options.fromSequence ?? stream.runStart
+    this.#position = toPosition(options.fromSequence ?? stream.runStart)
     this.#signal = options.signal
   }
 
@@ -80,4 +80,9 @@ export class MemoryStreamReader
     this.#signal?.removeEventListener('abort', this.#end)
     for (const resolve of this.#pending.splice(0)) resolve(DONE)
   }
+}
+
+/** What is no sequence number is none that ever was. */
+function toPosition(fromSequence: number): number {
+  return Number.isSafeInteger(fromSequence) ? fromSequence : Number.MAX_SAFE_INTEGER
 }

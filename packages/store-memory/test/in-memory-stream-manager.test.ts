@@ -54,6 +54,18 @@ test.each([0, -1, 1.5, Number.NaN])('a buffer of %s chunks is refused', (maxBuff
   expect(() => new InMemoryStreamManager({ maxBufferedChunks })).toThrow(RangeError)
 })
 
+test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  'from %s, which is no sequence number, is told to read anew',
+  async (fromSequence) => {
+    const streams = new InMemoryStreamManager()
+    const writer = await streams.startRun('s', 'r', 'a')
+    await writer.write(text('one'))
+    const reader = await iterate(streams, fromSequence)
+    expect((await reader.next()).value).toMatchObject({ type: 'stream_resync', nextSequence: 1 })
+    expect((await reader.next()).value).toMatchObject({ delta: 'one', sequence: 1 })
+  },
+)
+
 test('any reader of any history sees rising sequences and misses nothing untold', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constant('write' as const) },
