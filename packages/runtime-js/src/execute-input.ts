@@ -9,8 +9,8 @@ export function toUserMessages(input: ExecuteInput, sessionId: string): readonly
   const message: unknown = isObject(input) ? input.message : input
   if (typeof message === 'string') return [{ role: 'user', content: message }]
   const messages: readonly unknown[] = Array.isArray(message) ? message : [message]
-  if (messages.every(isUserMessage)) return messages
-  const detail = 'a message must be text, or an object with role user and content'
+  if (messages.length > 0 && messages.every(isUserMessage)) return messages
+  const detail = 'a message must be text, or an object with role user and content, or some of these'
   throw new SessionError('invalid-message', sessionId, detail)
 }
 

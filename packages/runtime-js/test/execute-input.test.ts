@@ -11,6 +11,8 @@ test.each([
   { message: { role: 'user' } },
   { message: { role: 'assistant', content: 'x' } },
   { message: [null] },
+  { message: [] },
+  [],
 ])('%j is no message, and leaves no session', async (input) => {
   const harness = createHarness([say('no')])
   const start = (executor: JSAgentExecutor) =>
