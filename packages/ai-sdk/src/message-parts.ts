@@ -36,6 +36,8 @@ export class MessageParts {
   /** Those whose arguments the model writes. */
   readonly #writing = new Set<string>()
   #hasText = false
+  /** Whether it had some before the step. */
+  #hadText = false
   #isOver = false
 
   constructor(options: UIMessageStreamOptions) {
@@ -100,7 +102,7 @@ export class MessageParts {
       this.#said.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: delta })
     },
     model_retry: ({ discardsOutput }) => {
-      if (discardsOutput && this.#isInStep) this.#discardStep()
+      if (discardsOutput) this.#discardStep()
     },
     tool_start: ({ toolCallId, toolName, arguments: input }) => {
       this.#beginStep()
@@ -153,8 +155,8 @@ export class MessageParts {
 
   #piece(type: 'text' | 'reasoning', delta: string): void {
     if (delta === '') return
-    if (type === 'text') this.#hasText = true
     this.#modelSpeaks()
+    if (type === 'text') this.#hasText = true
     if (this.#open?.type !== type) {
       this.#close()
       const id = `${type}-${(this.#parts += 1)}`
@@ -194,6 +196,7 @@ export class MessageParts {
   #beginStep(): void {
     if (this.#isInStep) return
     this.#isInStep = true
+    this.#hadText = this.#hasText
     this.#said.push({ type: 'start-step' })
   }
 
@@ -204,9 +207,11 @@ export class MessageParts {
     this.#isAnswered = false
   }
 
-  /** The next attempt of the model says it anew. */
+  /** The next attempt of the model says it anew. A step that was answered is not of this attempt. */
   #discardStep(): void {
+    if (!this.#isInStep || this.#isAnswered) return
     this.#open = undefined
+    this.#hasText = this.#hadText
     for (const toolCallId of this.#writing) this.#calls.delete(toolCallId)
     this.#writing.clear()
     this.#said.push({ type: 'reset-step' })

@@ -77,39 +77,6 @@ test('calls, their answers and the next step are parts of the message', async ()
   ])
 })
 
-test('what a failed attempt of the model said is taken back', async () => {
-  const retry = { code: 'overloaded', message: '', attempt: 1, delayMs: 1 }
-  const { message, errors } = await messageOf(
-    run(
-      text('First.'),
-      { type: 'tool_start', ...call('a'), arguments: {} },
-      { type: 'tool_end', ...call('a'), success: true },
-      text('Wro'),
-      { type: 'tool_input_delta', ...call('b'), delta: '{' },
-      { type: 'model_retry', ...retry, discardsOutput: true },
-      text('Right.'),
-      { type: 'tool_input_delta', ...call('b'), delta: '{}' },
-      { type: 'tool_start', ...call('b'), arguments: {} },
-      { type: 'tool_end', ...call('b'), success: true, result: 1 },
-      { type: 'model_retry', ...retry, discardsOutput: false },
-      text('End.'),
-      output,
-    ),
-  )
-  expect(errors).toEqual([])
-  const shown = message?.parts.map((part) => ('text' in part ? part.text : part.type))
-  expect(shown).toEqual([
-    'step-start',
-    'First.',
-    'dynamic-tool',
-    'step-start',
-    'Right.',
-    'dynamic-tool',
-    'step-start',
-    'End.',
-  ])
-})
-
 describe('ends', () => {
   test('an error of the run', async () => {
     const chunks = await chunksOf(
