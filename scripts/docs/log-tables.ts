@@ -49,7 +49,7 @@ export function otherLogTable(): string {
 /** The levels at which a text is written, the highest first; refusals of a policy are warnings. */
 function levelsOf(key: string): Level[] {
   const use = new RegExp(
-    String.raw`ogger\s*\.(error|warn|info|debug)\((?:(?!ogger\s*\.)[^;])*?logMessages\.${key}\b`,
+    String.raw`ogger\s*\.(error|warn|info|debug)(?:RateLimited)?\((?:(?!ogger\s*\.)[^;])*?logMessages\.${key}\b`,
     'g',
   )
   const found = sources().flatMap((file) => [...read(file).matchAll(use)].map(([, level]) => level))

@@ -1,6 +1,7 @@
 import {
   type Agent,
   type LLMAdapter,
+  RateLimitedLogger,
   SessionError,
   type SessionState,
   type SessionStateStore,
@@ -67,6 +68,7 @@ export class JSAgentExecutor {
     const providers = toProviderMap(options.workspaceProviders)
     const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
     const logger = guardLogger(options.logger)
+    const clock = options.clock ?? systemClock
     this.#services = {
       stateStore,
       streamManager,
@@ -78,10 +80,11 @@ export class JSAgentExecutor {
       },
       openEagerly: options.workspaceOpenStrategy === 'eager',
       logger,
+      rateLimitedLogger: new RateLimitedLogger({ logger, clock }),
       metrics: guardMetrics(options.metrics, logger),
       lifecycle: options.lifecycle,
       tracer: options.tracer,
-      clock: options.clock ?? systemClock,
+      clock,
       leaseMs: parseLeaseMs(options.leaseMs),
       active: new ActiveRuns(),
       toolSets: new ToolSets(providers),

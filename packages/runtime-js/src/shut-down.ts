@@ -7,9 +7,10 @@ const DEFAULT_GRACE_MS = 5_000
 
 /** Interrupts every run, those that are starting too, and waits for their ends: not for ever. */
 export async function shutDown(
-  { active, clock, logger }: Pick<RunServices, 'active' | 'clock' | 'logger'>,
+  services: Pick<RunServices, 'active' | 'clock' | 'logger' | 'rateLimitedLogger'>,
   { timeoutMs = DEFAULT_TIMEOUT_MS, graceMs = DEFAULT_GRACE_MS }: ShutdownOptions,
 ): Promise<void> {
+  const { active, clock, logger, rateLimitedLogger } = services
   const ended = endAll(active)
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
   const stopAll = (): void => {
@@ -25,6 +26,7 @@ export async function shutDown(
   await Promise.race([ended, givenUp])
   cancelStop()
   cancelGiveUp()
+  rateLimitedLogger.flush()
 }
 
 async function endAll(active: ActiveRuns): Promise<void> {

@@ -39,6 +39,7 @@ export const logMessages = {
   /**
    * A tool call failed. The model read a short form of it, `err` is the whole: at `error` of what no
    * error of the framework says, at `warn` of one with a `cause`, at `debug` of any other.
+   * The same warning again within a minute is counted only.
    */
   toolFailed: 'tool failed',
   /** Starts a line that stands for several; its field `suppressedCount` says for how many. */

@@ -26,6 +26,7 @@ import { unreadableArguments } from './unreadable-arguments.ts'
 
 /** Tools that an unknown name may stand for. */
 const MAX_SUGGESTIONS = 5
+const MAX_REASON_LENGTH = 500
 
 export interface CallResult {
   readonly message: ToolResultMessage
@@ -128,6 +129,15 @@ function logFailure(run: Run, call: ToolCall, error: unknown): void {
   const isStopped = run.control.cause !== undefined && error === run.control.signal.reason
   if (isStopped) services.logger.debug(fields, logMessages.toolFailed)
   else if (!HelixError.isInstance(error)) services.logger.error(fields, logMessages.toolFailed)
-  else if (error.cause !== undefined) services.logger.warn(fields, logMessages.toolFailed)
-  else services.logger.debug(fields, logMessages.toolFailed)
+  else if (error.cause === undefined) services.logger.debug(fields, logMessages.toolFailed)
+  else {
+    const key = JSON.stringify([sessionId, call.name, error.code, reasonOf(error.cause)])
+    services.rateLimitedLogger.warnRateLimited(key, logMessages.toolFailed, fields)
+  }
+}
+
+/** What tells one failure of a tool from another. */
+function reasonOf(cause: unknown): string {
+  const message: unknown = cause instanceof Error ? cause.message : cause
+  return typeof message === 'string' ? message.slice(0, MAX_REASON_LENGTH) : ''
 }

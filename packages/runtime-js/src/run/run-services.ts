@@ -2,6 +2,7 @@ import type {
   Clock,
   LLMAdapter,
   Logger,
+  RateLimitedLogger,
   SessionStateStore,
   StreamManager,
   Tracer,
@@ -22,6 +23,8 @@ export interface RunServices {
   readonly registryTuning: WorkspaceRegistryTuning & { readonly maxConcurrentOpens?: number }
   readonly openEagerly: boolean
   readonly logger: Logger
+  /** For what a model may cause over and over. */
+  readonly rateLimitedLogger: RateLimitedLogger
   readonly metrics: WorkspaceMetrics
   readonly lifecycle: WorkspaceLifecycleListener | undefined
   readonly tracer: Tracer | undefined

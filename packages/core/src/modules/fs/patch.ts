@@ -57,9 +57,10 @@ function parse(
   let files: readonly StructuredPatch[] = []
   try {
     files = parsePatch(patch).filter((file) => file.hunks.length > 0)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'it cannot be read'
-    throw patchFailed(`the patch is not a unified diff: ${reason.slice(0, 300)}`, cause)
+  } catch (error) {
+    // Without a cause: it is the mistake of a model, and no operator need hear of it.
+    const reason = error instanceof Error ? error.message : 'it cannot be read'
+    throw patchFailed(`the patch is not a unified diff: ${reason.slice(0, 300)}`)
   }
   if (files.length === 0) throw patchFailed('the patch holds no hunk')
   return files
@@ -111,9 +112,8 @@ function twice(path: string): ToolInputError {
   return patchFailed(`the patch names ${JSON.stringify(path)} twice`)
 }
 
-function patchFailed(detail: string, cause?: unknown): ToolInputError {
+function patchFailed(detail: string): ToolInputError {
   return new ToolInputError('patch-failed', detail, {
     hint: 'Send a unified diff whose context lines are exactly those of the files now.',
-    ...(cause !== undefined && { cause }),
   })
 }

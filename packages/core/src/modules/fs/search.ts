@@ -60,12 +60,12 @@ async function compileRegex(
     if (!matchesAcrossLines(pattern)) return { testLine }
     const whole = RE2JS.compile(pattern, flags | RE2JS.MULTILINE)
     return { testLine, mayMatchText: (text) => hasOddLineEdges(text) || whole.test(text) }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+  } catch (error) {
+    // Without a cause: it is the mistake of a model, and no operator need hear of it.
+    const reason = error instanceof Error ? error.message : 'it cannot be read'
     throw new FileSystemError('invalid-pattern', pattern, {
       detail: reason.replace(/^error parsing regexp: /, ''),
       hint: "Patterns are RE2: no look-around, no back-references. Escape ( [ { . * + ? | \\ with a backslash, or search with mode 'literal'.",
-      cause,
     })
   }
 }
