@@ -50,6 +50,11 @@ export class AlarmRetries {
     this.#kv.delete(PREFIX + name)
   }
 
+  /** All that the object stored was removed: the next session begins anew. */
+  forget(): void {
+    this.#unstored.clear()
+  }
+
   /** A full storage takes nothing: that must not keep other work from its turn. */
   #isStored(name: string, failed: Failed): boolean {
     try {

@@ -235,6 +235,7 @@ export class AgentHost<Env> {
       await this.streamManager.deleteStream(this.sessionId)
       this.#erasures++
       await eraseDurableObject(this.ctx.storage)
+      this.#retries.forget()
       // Providers may remember what was stored.
       this.#made = undefined
       this.#parts.onErased()

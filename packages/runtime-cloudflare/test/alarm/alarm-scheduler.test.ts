@@ -250,5 +250,8 @@ describe('what failed', () => {
     expect(retries.retryAt('one', NOW)).toBe(0)
     full.noteSuccess('one')
     expect(full.retryAt('one', NOW)).toBe(0)
+    full.noteFailure('one', NOW)
+    full.forget()
+    expect(full.retryAt('one', NOW)).toBe(0)
   })
 })
