@@ -2,7 +2,7 @@ import type { NewSession } from '@helix-agents/core'
 import { type BranchSeed, loadBranchSeed } from '@helix-agents/runtime-js'
 import { fromStorableMessage, toStorableMessage } from '@helix-agents/store-cloudflare'
 import * as z from 'zod'
-import { known } from '../server/session-access.ts'
+import { known, openAccess } from '../server/session-access.ts'
 import type { SessionRequest } from './endpoints.ts'
 import { notFound, RequestError } from './http-error.ts'
 import { branchSchema, readBody } from './request-body.ts'
@@ -20,8 +20,10 @@ const seedSchema = z.strictObject({
 /** What a branch of the session begins with, for the object that it will be in. */
 export async function getBranchSeed<Env>(sent: SessionRequest<Env>): Promise<Response> {
   const { checkpointId } = await readBody(sent.request, branchSchema, sent.maxBodyBytes)
-  const { host, agent } = sent.access
-  const { sessionId: fromSessionId } = known(sent.access)
+  // The session may have changed while the body came: it may be that of somebody else.
+  const access = await openAccess(sent.access.host, sent.asked)
+  const { host, agent } = access
+  const { sessionId: fromSessionId } = known(access)
   const at = { fromSessionId, ...(checkpointId === undefined ? {} : { checkpointId }) }
   const isThere =
     checkpointId === undefined ||

@@ -3,6 +3,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { routeAgentRequest, type TurnRequest } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
+import { toObjectRequest } from '../../src/route/object-request.ts'
 import { createGate, say, type Script, use } from '../scripts.ts'
 import {
   answerOf,
@@ -233,4 +234,30 @@ describe('whatever clients ask for at once', () => {
     },
     29_000,
   )
+})
+
+test('a branch that is asked for slowly takes nothing of the session that has the id by then', async () => {
+  const session = createSession({ brain: () => say('hello') })
+  const target = (userId: string) =>
+    ({ sessionId: session.id, agent: 'tested', base: '', caller: { userId } }) as const
+  const send = (userId: string, path: string, body: BodyInit) => {
+    const request = new Request(`https://example.com${path}`, { method: 'POST', body })
+    return answerOf(session.stub.fetch(toObjectRequest(request, path, target(userId))))
+  }
+  await send('ann', '/start', '{"message":"of ann"}')
+  await untilAtRest(session)
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const branch = send('ann', '/branch', readable)
+  // It has come so far when it is read.
+  await writer.write(new TextEncoder().encode('{'))
+  const removed = await session.stub.fetch(
+    toObjectRequest(new Request('https://example.com/', { method: 'DELETE' }), '/', target('ann')),
+  )
+  expect(removed.status).toBe(204)
+  expect((await send('ben', '/start', '{"message":"of ben"}')).status).toBe(202)
+  await untilAtRest(session)
+  await writer.write(new TextEncoder().encode('}'))
+  await writer.close()
+  expect(await branch).toMatchObject({ status: 404, body: { code: 'not-found' } })
 })
