@@ -28,8 +28,10 @@ export function createChatApp(parts: ChatParts): Hono {
 
   // The next turn. The server has the conversation, so the browser sends what is new.
   app.post('/api/chat', async (context) => {
+    // Pages of other sites cannot send this type unless they are allowed to.
+    const isJson = context.req.header('content-type')?.startsWith('application/json') === true
     const turn = turnSchema.safeParse(await context.req.json().catch(() => undefined))
-    if (!turn.success) return context.json({ error: 'wanted: { id, text }' }, 400)
+    if (!isJson || !turn.success) return context.json({ error: 'wanted: { id, text }' }, 400)
     const { id: sessionId, text } = turn.data
     const options = { sessionId, keepWorkspaces: true }
     return answer(await parts.executor.execute(parts.agent, text, options))

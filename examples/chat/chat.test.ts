@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { createChatApp } from './app.ts'
 import { createChatClient, textOf } from './client.ts'
 
+const json = { 'content-type': 'application/json' }
 const page = { html: '<!doctype html>', script: '' }
 
 async function openApp(model: LLMAdapter): Promise<Hono> {
@@ -43,7 +44,7 @@ test('an answer is shown to a page that comes later, and while it is given no ot
   await isAsked.promise
   const second = clientOf(app, 'demo')
   const body = JSON.stringify({ id: 'demo', text: 'And?' })
-  const refused = await app.request('/api/chat', { method: 'POST', body })
+  const refused = await app.request('/api/chat', { method: 'POST', body, headers: json })
   expect(refused.status).toBe(409)
   const shown = (await second.history()).map(({ role }) => role)
   expect(shown).toEqual(['user'])
@@ -64,7 +65,22 @@ test.each(['', '{', '{}', '{"id":"../x","text":"a"}', '{"id":"a","text":""}'])(
   'what is no turn is refused: %s',
   async (body) => {
     const app = await openApp(new MockLLMAdapter([]))
-    expect((await app.request('/api/chat', { method: 'POST', body })).status).toBe(400)
+    const init = { method: 'POST', body, headers: json }
+    expect((await app.request('/api/chat', init)).status).toBe(400)
+    expect(await clientOf(app, 'a').history()).toEqual([])
+  },
+)
+
+test.each(['text/plain', 'application/x-www-form-urlencoded'])(
+  'what a page of another site can send is refused: %s',
+  async (type) => {
+    const app = await openApp(new MockLLMAdapter([]))
+    const init = {
+      method: 'POST',
+      body: '{"id":"a","text":"Hi"}',
+      headers: { 'content-type': type },
+    }
+    expect((await app.request('/api/chat', init)).status).toBe(400)
     expect(await clientOf(app, 'a').history()).toEqual([])
   },
 )
