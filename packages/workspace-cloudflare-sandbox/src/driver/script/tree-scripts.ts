@@ -3,7 +3,8 @@ import { TEMPORARY_PREFIX } from './file-prelude.ts'
 
 /** One line of a listing, for `readEntries`. */
 const ENTRY = String.raw`'%y %s %T@ %i %C@ %P\0'`
-const OWN = `! -name ${quoteWord(`${TEMPORARY_PREFIX}*`)}`
+const TEMPORARY = `-name ${quoteWord(`${TEMPORARY_PREFIX}*`)}`
+const OWN = `! ${TEMPORARY}`
 
 export function statScript(path: string): string {
   return `at ${quoteWord(path)}; follow; present; ok "$b"\n`
@@ -45,11 +46,15 @@ say ok
 `
 }
 
+// What a write that was cut off has left is in no listing: it must not keep a directory.
+const REMOVE_EMPTY = `rmdir -- "./$b" 2>/dev/null && say ok
+[[ $(find "./$b" -mindepth 1 -maxdepth 1 ${OWN} -print -quit) ]] && fail not-empty
+find "./$b" -mindepth 1 -maxdepth 1 ${TEMPORARY} -mmin +10 -exec rm -rf -- {} +
+rmdir -- "./$b" || fail system`
+
 /** Of the workspace itself, it removes what is in it. */
 export function removeScript(path: string, isRecursive: boolean): string {
-  const whole = isRecursive
-    ? 'rm -rf -- "./$b" || fail system'
-    : '[[ $(find "./$b" -mindepth 1 -maxdepth 1 -print -quit) ]] && fail not-empty; rmdir -- "./$b" || fail system'
+  const whole = isRecursive ? 'rm -rf -- "./$b" || fail system' : REMOVE_EMPTY
   return `at ${quoteWord(path)}; present
 if [[ $b == . ]]; then ${isRecursive ? 'find . -mindepth 1 -delete && say ok; fail system' : 'fail denied'}; fi
 if [[ -d ./$b && ! -L ./$b ]]; then ${whole}
