@@ -29,6 +29,8 @@ export class MessageParts {
   /** The text or thought under way. */
   #open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined
   #isInStep = false
+  /** A tool of the step was called: what the model has said in it is stored. */
+  #isCalling = false
   /** A tool of the step has answered: what the model says next is of the next step. */
   #isAnswered = false
   /** Calls that the chat knows of. */
@@ -67,14 +69,25 @@ export class MessageParts {
     return said
   }
 
-  /** A run that was resumed has another id; while sub-agents run, it is one of them that speaks. */
-  #isOurs({ agentId, agentType }: SequencedChunk): boolean {
+  /**
+   * A run that was resumed has another id; while sub-agents run, it is one of them that speaks. A
+   * model that was cut off is asked anew.
+   */
+  #isOurs(chunk: SequencedChunk): boolean {
+    const { agentId, agentType } = chunk
     this.#start(this.#options.messageId ?? agentId)
     this.#run ??= { agentId, agentType }
     if (agentId === this.#run.agentId) return true
-    if (agentType !== this.#run.agentType || this.#subAgents.size > 0) return false
+    if (agentType !== this.#run.agentType) return false
+    if (this.#subAgents.size > 0 && !this.#isToldAgain(chunk)) return false
     this.#run.agentId = agentId
+    this.#discardStep()
     return true
+  }
+
+  /** A run that was resumed in the middle of a sub-agent begins with that. */
+  #isToldAgain(chunk: SequencedChunk): boolean {
+    return chunk.type === 'subagent_start' && this.#subAgents.has(chunk.subSessionId)
   }
 
   #start(messageId: string | undefined): void {
@@ -106,6 +119,7 @@ export class MessageParts {
     },
     tool_start: ({ toolCallId, toolName, arguments: input }) => {
       this.#beginStep()
+      this.#isCalling = true
       this.#close()
       this.#calls.add(toolCallId)
       this.#writing.delete(toolCallId)
@@ -170,6 +184,7 @@ export class MessageParts {
     if (!this.#calls.has(toolCallId)) {
       // Its beginning was missed.
       this.#beginStep()
+      this.#isCalling = true
       this.#calls.add(toolCallId)
       const input = null
       this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
@@ -204,12 +219,13 @@ export class MessageParts {
     this.#close()
     if (this.#isInStep) this.#said.push({ type: 'finish-step' })
     this.#isInStep = false
+    this.#isCalling = false
     this.#isAnswered = false
   }
 
-  /** The next attempt of the model says it anew. A step that was answered is not of this attempt. */
+  /** The next attempt of the model says it anew. A step with calls is stored as it is. */
   #discardStep(): void {
-    if (!this.#isInStep || this.#isAnswered) return
+    if (!this.#isInStep || this.#isCalling) return
     this.#open = undefined
     this.#hasText = this.#hadText
     for (const toolCallId of this.#writing) this.#calls.delete(toolCallId)

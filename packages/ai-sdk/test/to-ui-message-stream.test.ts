@@ -150,13 +150,6 @@ test('of a sub-agent only the call is shown, also when two run at once', async (
   ])
 })
 
-test('a run that was resumed goes on in the same message', async () => {
-  const { message } = await messageOf(
-    run(text('One. '), { ...text('Two.'), agentId: 'run-2' }, { ...output, agentId: 'run-2' }),
-  )
-  expect(message?.parts).toMatchObject([{ type: 'step-start' }, { text: 'One. Two.' }])
-})
-
 test('after missed chunks the rest is shown, and the chat is told', async () => {
   const chunks = run(
     { type: 'stream_resync', reason: 'buffer-overrun', nextSequence: 2 },
