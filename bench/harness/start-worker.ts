@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { childrenNamed, processorClock } from './processor-time.ts'
+import { workerBuild } from './worker-build.ts'
 
 const workers = join(import.meta.dirname, '../workers')
 const peerFolder = join(import.meta.dirname, '../peers')
@@ -36,17 +37,9 @@ const withPeer: Plugin = {
 /** Starts the object of the file store's tasks, with a database on disk. */
 export async function startFileStoreWorker(peers: boolean): Promise<RunningWorker> {
   const { outputFiles } = await build({
+    ...workerBuild,
     entryPoints: [join(workers, 'worker.ts')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'neutral',
-    target: 'es2024',
-    mainFields: ['module', 'main'],
-    conditions: ['@helix-agents/source', 'workerd', 'worker', 'browser'],
-    external: ['cloudflare:*', 'node:*'],
     plugins: peers ? [withPeer] : [],
-    logLevel: 'error',
   })
   const options = convertV4MiniflareOptions({
     modules: true,

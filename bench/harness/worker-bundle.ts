@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { workerBuild } from './worker-build.ts'
 
 export interface WorkerBundle {
   /** Minified and gzipped, with all dependencies. */
@@ -8,21 +9,13 @@ export interface WorkerBundle {
   readonly imports: readonly string[]
 }
 
-/** Bundles a Worker as wrangler does, without its compatibility layer for Node. */
+/** Bundles a Worker, to tell its size. */
 export async function bundleWorker(source: string): Promise<WorkerBundle> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: source, resolveDir: import.meta.dirname },
-    bundle: true,
+    ...workerBuild,
     minify: true,
-    write: false,
     metafile: true,
-    format: 'esm',
-    platform: 'neutral',
-    target: 'es2024',
-    mainFields: ['module', 'main'],
-    conditions: ['@helix-agents/source', 'workerd', 'worker', 'browser'],
-    external: ['cloudflare:*', 'node:*'],
-    logLevel: 'error',
+    stdin: { contents: source, resolveDir: import.meta.dirname },
   })
   const [output] = Object.values(metafile.outputs)
   const imports = output?.imports.map(({ path }) => path) ?? []

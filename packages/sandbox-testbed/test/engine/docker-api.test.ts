@@ -1,4 +1,3 @@
-import { request } from 'node:http'
 import { connect } from 'node:net'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { chmodSync, mkdirSync } from 'node:fs'
@@ -13,6 +12,7 @@ import { chooseIsolation } from '../../src/root/choose-isolation.ts'
 import { prepareImage } from '../../src/root/image.ts'
 import { removeTree } from '../../src/root/private-root.ts'
 import { reasonToSkip } from '../fixture/call.ts'
+import { callEngine } from './support.ts'
 
 const skip = await reasonToSkip()
 const SERVER = `
@@ -46,15 +46,8 @@ describe.skipIf(skip)('the engine, in the order that workerd calls it', () => {
     await removeTree(directory)
   })
 
-  const call = async (method: string, path: string, body?: unknown) => {
-    const sent = request({ socketPath: engine.socketPath, method, path })
-    sent.end(body === undefined ? undefined : JSON.stringify(body))
-    const [answer] = await once(sent, 'response')
-    let text = ''
-    for await (const chunk of answer) text += String(chunk)
-    const isJson = text.startsWith('{') || text.startsWith('[')
-    return { status: answer.statusCode, body: isJson ? JSON.parse(text) : text }
-  }
+  const call = (method: string, path: string, body?: unknown) =>
+    callEngine(engine.socketPath, `${method} ${path}`, body)
   const tunnel = async (target: string) => {
     const socket = connect(sidecarPort, '127.0.0.1')
     socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`)

@@ -68,6 +68,14 @@ const asleepWith =
 /** Messages take long enough for something to happen in the middle of every call. */
 const slowly: Begin = async (scene) => inject(scene, { kind: 'slow-network', delayMs: PAUSE_MS })
 
+/** What the test bed does to the container while the messages are on their way. */
+const halfway =
+  (end: 'crash' | 'sleepNow') =>
+  async ({ bench, subject }: Scene): Promise<void> => {
+    await pause(PAUSE_MS * 1.5)
+    await bench.testbed[end](subject.ws.id)
+  }
+
 /** Nobody answers on the socket of the container engine. */
 async function withoutEngine({ bench, subject }: Scene): Promise<() => Promise<void>> {
   const container = await bench.testbed.sandbox(subject.ws.id)
@@ -156,20 +164,14 @@ export const faults = {
     title: 'the container is killed in the middle',
     meets: 'together',
     begin: slowly,
-    during: async ({ bench, subject }) => {
-      await pause(PAUSE_MS * 1.5)
-      await bench.testbed.crash(subject.ws.id)
-    },
+    during: halfway('crash'),
     losesDisk: true,
   },
   'container sleeps meanwhile': {
     title: 'the container is stopped in the middle',
     meets: 'together',
     begin: slowly,
-    during: async ({ bench, subject }) => {
-      await pause(PAUSE_MS * 1.5)
-      await bench.testbed.sleepNow(subject.ws.id)
-    },
+    during: halfway('sleepNow'),
     losesDisk: true,
   },
   'engine gone, container runs': {

@@ -6,10 +6,10 @@ const ESCAPE = '\u001B'
  * cursor), then two-character ones.
  */
 const SEQUENCES =
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+  // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
   /\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)|\u001B\[[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g
 
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
 const CONTROLS = /[\0-\u0008\u000B\u000C\u000E-\u001F\u007F]/g
 
 /** First of the visible pictures that Unicode has for control characters. */

@@ -51,7 +51,7 @@ test('what a model or a log reads of a refusal has no control character and is s
   for (const { line } of bypasses) {
     const { allowlist, audits } = createAllowlist()
     const refusal = refusalOf(allowlist, line)
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line eslint/no-control-regex
     expect((refusal as Error).message).not.toMatch(/[\0-\x1F]/)
     expect(JSON.stringify(audits[0]!.fields).length).toBeLessThan(3000)
   }
