@@ -43,7 +43,9 @@ describeServer('sessions', (fixture) => {
     await execute('true', ALONE)
     await utils.deleteSession(session)
     expect((await running).code).toBe('SESSION_DESTROYED')
-    expect((await processes.getProcess(processId)).process.status).toBe('killed')
+    // What is killed takes a moment to be gone.
+    const statusOf = async () => (await processes.getProcess(processId)).process.status
+    await expect.poll(statusOf).toBe('killed')
     expect((await utils.listSessions()).sessions).not.toContain(session)
   })
 
