@@ -1,12 +1,19 @@
-import { REDACTED, redactText } from './redact-text.ts'
-import { isEnvironmentKey, type IsSecretKey } from './secret-keys.ts'
+import { redactText } from './redact-text.ts'
+import { isEnvironmentKey, isNumericSecret, type IsSecretKey } from './secret-keys.ts'
+import { REDACTED } from './secret-shapes.ts'
 
 /** Deeper values are left out; also the end of a cycle through getters. */
 const MAX_DEPTH = 12
-/** Longer texts are cut: a line of the log is no place for a file or a conversation. */
-const MAX_TEXT = 32_768
 /** Further items of a list or fields of an object are counted, not written. */
 const MAX_ITEMS = 200
+/** All texts of one line together; what is more is left out. */
+const MAX_TEXTS = 262_144
+/** All values of one line together. */
+const MAX_VALUES = 5000
+/** Names that are longer may hold a secret themselves. */
+const LONG_NAME = 24
+/** Fields of an object that is a name with its value. */
+const PAIR_FIELDS = 6
 
 type Fields = Record<string, unknown>
 
@@ -15,6 +22,8 @@ export class Redactor {
   readonly #isSecretKey: IsSecretKey
   /** The objects around the present one. */
   readonly #path = new Set<object>()
+  #textsLeft = MAX_TEXTS
+  #valuesLeft = MAX_VALUES
 
   constructor(isSecretKey: IsSecretKey) {
     this.#isSecretKey = isSecretKey
@@ -22,10 +31,18 @@ export class Redactor {
 
   /** A copy of any value. */
   value(value: unknown): unknown {
-    if (typeof value === 'string') return toLogText(value)
+    this.#valuesLeft -= 1
+    if (this.#valuesLeft < 0) return '[more]'
+    if (typeof value === 'string') return this.#text(value)
     if (typeof value === 'bigint') return String(value)
     if (typeof value !== 'object' || value === null) return value
     return this.#guarded(value, () => this.#copy(value))
+  }
+
+  #text(text: string): string {
+    if (this.#textsLeft <= 0) return `[${text.length} more characters]`
+    this.#textsLeft -= text.length
+    return redactText(text)
   }
 
   #guarded(value: object, copy: () => unknown): unknown {
@@ -56,7 +73,12 @@ export class Redactor {
   }
 
   #copyItems(items: readonly unknown[]): unknown[] {
-    const copies = items.slice(0, MAX_ITEMS).map((item) => this.value(item))
+    const isPairs = items.length % 2 === 0
+    const copies = items.slice(0, MAX_ITEMS).map((item, at) => {
+      // Headers as they were sent: a name, then its value.
+      const name = isPairs && at % 2 === 1 ? items[at - 1] : undefined
+      return typeof name === 'string' ? this.#copyField(name, item) : this.value(item)
+    })
     const rest = items.length - copies.length
     return rest > 0 ? [...copies, `[${rest} more]`] : copies
   }
@@ -67,23 +89,28 @@ export class Redactor {
     return {
       type: name ?? 'Error',
       ...this.#copyFields(Object.entries(error)),
-      message: toLogText(message),
-      ...(typeof stack === 'string' && { stack: toLogText(stack) }),
+      message: this.#text(message),
+      ...(typeof stack === 'string' && { stack: this.#text(stack) }),
       ...(cause !== undefined && { cause: this.value(cause) }),
       ...(Array.isArray(errors) && { errors: this.value(errors) }),
     }
   }
 
   #copyFields(entries: readonly (readonly [string, unknown])[]): Fields {
-    const copies = entries
-      .slice(0, MAX_ITEMS)
-      .map(([key, value]) => [key, this.#copyField(key, value)] as const)
+    const named = nameOfPair(entries)
+    const copies = entries.slice(0, MAX_ITEMS).map(([key, value]) => {
+      const copy = this.#copyField(key === 'value' ? (named ?? key) : key, value)
+      return [key.length > LONG_NAME ? this.#text(key) : key, copy] as const
+    })
     const rest = entries.length - copies.length
     return Object.fromEntries(rest > 0 ? [...copies, ['…', `[${rest} more]`]] : copies)
   }
 
   #copyField(key: string, value: unknown): unknown {
-    // Numbers count tokens; they are none.
+    if (typeof value === 'number' || typeof value === 'bigint') {
+      // Under most names numbers count tokens; they are none.
+      return this.#isSecretKey(key) && isNumericSecret(key) ? REDACTED : this.value(value)
+    }
     const mayBeSecret = typeof value === 'string' || (typeof value === 'object' && value !== null)
     if (!mayBeSecret) return this.value(value)
     if (this.#isSecretKey(key)) return REDACTED
@@ -91,11 +118,11 @@ export class Redactor {
   }
 }
 
-/** Redacted before it is cut: half a credential would not look like one. */
-function toLogText(text: string): string {
-  const redacted = redactText(text)
-  const rest = redacted.length - MAX_TEXT
-  return rest > 0 ? `${redacted.slice(0, MAX_TEXT)}[${rest} more characters]` : redacted
+/** What the `value` of `{ name: 'authorization', value }` is called. */
+function nameOfPair(entries: readonly (readonly [string, unknown])[]): string | undefined {
+  if (entries.length > PAIR_FIELDS || !entries.some(([key]) => key === 'value')) return undefined
+  const named = entries.find(([key]) => key === 'name' || key === 'key' || key === 'header')?.[1]
+  return typeof named === 'string' ? named : undefined
 }
 
 function hideValues(value: string | object): unknown {
