@@ -174,7 +174,7 @@ export {
   type ShellCommand,
   type ShellRunOptions,
 } from './modules/shell/contract.ts'
-export { commandsThatStartOthers } from './modules/shell/exec-wrappers.ts'
+export { commandsNotKnownHarmless } from './modules/shell/harmless-commands.ts'
 export type { StaleRead } from './modules/shell/stale-reads.ts'
 export type { ProcessOutputPage } from './modules/shell/tools/process-output.ts'
 export type { RunOutput, StartOutput } from './modules/shell/tools/run.ts'

@@ -31,7 +31,7 @@ export {
   type CodeOutput,
   type CodeRun,
   type CodeRunOutput,
-  commandsThatStartOthers,
+  commandsNotKnownHarmless,
   compareCodePoints,
   compileGlob,
   compileSearch,

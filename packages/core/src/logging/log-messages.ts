@@ -32,8 +32,8 @@ export const logMessages = {
   workspaceLost: 'workspace lost',
   /** Commands of this provider can do what the process can; once a provider object. */
   noIsolation: 'workspace has no isolation',
-  /** A program of an allowlist can start any other one. */
-  allowedCommandStartsOthers: 'allowed command can start other commands',
+  /** A program of an allowlist is not known to start no other one: see `commands`. */
+  allowedCommandStartsOthers: 'allowed command may start other commands',
   /** Whoever hears of the workspaces threw: see `err`. The run goes on. */
   lifecycleListenerFailed: 'workspace lifecycle listener failed',
   /**

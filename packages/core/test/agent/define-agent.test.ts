@@ -180,9 +180,9 @@ describe('tools', () => {
   })
 })
 
-test('warns once of allowed commands that can start others', () => {
+test('warns once of allowed commands that are not known to start no others', () => {
   const logger = new RecordingLogger()
-  const shell = { allowedCommands: ['ls', 'env', 'find', 'git'] }
+  const shell = { allowedCommands: ['ls', 'env', 'find', 'no-such-program'] }
   const config = {
     name: 'a',
     llmConfig,
@@ -190,6 +190,13 @@ test('warns once of allowed commands that can start others', () => {
   }
   defineAgent(config, { logger })
   expect(logger.with(logMessages.allowedCommandStartsOthers)).toMatchObject([
-    { level: 'warn', fields: { workspace: 'box', commands: ['env', 'find', 'git'] } },
+    {
+      level: 'warn',
+      fields: {
+        workspace: 'box',
+        commands: ['env', 'find', 'no-such-program'],
+        reason: expect.stringContaining('complete'),
+      },
+    },
   ])
 })

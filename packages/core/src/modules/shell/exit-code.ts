@@ -25,25 +25,25 @@ const GENERAL: Readonly<Record<number, string>> = {
 }
 
 /** Programs whose exit code 1 is an answer, not a failure. */
-const ANSWERS: Readonly<Record<string, string>> = {
-  grep: 'no line matched',
-  egrep: 'no line matched',
-  fgrep: 'no line matched',
-  zgrep: 'no line matched',
-  rg: 'no line matched',
-  ag: 'no line matched',
-  diff: 'the files differ',
-  cmp: 'the files differ',
-  test: 'the condition is false',
-  '[': 'the condition is false',
-  pgrep: 'no process matched',
-}
+const ANSWERS: ReadonlyMap<string, string> = new Map([
+  ['grep', 'no line matched'],
+  ['egrep', 'no line matched'],
+  ['fgrep', 'no line matched'],
+  ['zgrep', 'no line matched'],
+  ['rg', 'no line matched'],
+  ['ag', 'no line matched'],
+  ['diff', 'the files differ'],
+  ['cmp', 'the files differ'],
+  ['test', 'the condition is false'],
+  ['[', 'the condition is false'],
+  ['pgrep', 'no process matched'],
+])
 
 /** What an exit code says, where it says more than success or failure. */
 export function exitCodeMeaning(command: ShellCommand, result: RunResult): string | undefined {
   const { exitCode } = result
   if (result.timedOut) return 'the time was up; the output is what came until then'
-  if (exitCode === 1) return ANSWERS[lastProgramOf(command)]
+  if (exitCode === 1) return ANSWERS.get(lastProgramOf(command))
   return GENERAL[exitCode] ?? SIGNALS[exitCode - SIGNAL_BASE]
 }
 
