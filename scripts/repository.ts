@@ -8,6 +8,10 @@ export interface Manifest {
   readonly description?: string
   readonly private?: boolean
   readonly license?: string
+  readonly keywords?: readonly string[]
+  readonly homepage?: string
+  readonly bugs?: { readonly url: string }
+  readonly repository?: Readonly<Record<string, string>>
   readonly files?: readonly string[]
   readonly exports?: ExportMap
   readonly publishConfig?: { readonly access?: string; readonly exports?: ExportMap }
