@@ -88,7 +88,7 @@ describe('a tick', () => {
     expect((await fleet.get('held')).samples).toMatchObject([{ cpuPercent: 95, memoryMb: 120 }])
     expect((await finish(clock, fleet.tick())).reconcile).toBeUndefined()
     await clock.advance(HOUR_MS)
-    driver.alive.set('orphan', { environment: 'test', createdAt: 0 })
+    driver.alive.set('orphan', { environment: 'test', createdAt: 0, ownerAlive: false })
     expect((await finish(clock, fleet.tick())).reconcile?.items).toMatchObject([{ id: 'orphan' }])
     await clock.advance(31 * 24 * HOUR_MS)
     expect((await finish(clock, fleet.tick())).pruned).toBe(2)

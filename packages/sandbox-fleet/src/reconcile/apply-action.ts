@@ -3,6 +3,7 @@ import type { ListedSandbox, SandboxProbe } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { type FleetContext, ruleContext, targetOf } from '../fleet-context.ts'
 import { applyEvent, createRecord } from '../ledger/lifecycle.ts'
+import { withClaim } from '../ledger/record-changes.ts'
 import { parseNewSandbox } from '../ledger/record-schema.ts'
 import type { SandboxClaim, SandboxRecord } from '../ledger/sandbox-record.ts'
 import { attemptMs, destroyRecorded, isGoneForGood, recordIntent } from '../sweep/destroy.ts'
@@ -77,31 +78,72 @@ async function endOrphan(
   pass: ReconcilePass,
 ): Promise<ReconcileOutcome> {
   const { context } = pass
-  const { clock, environment, rules, store } = context
+  const { clock, rules } = context
   await clock.keepTime()
-  const { id, listed = { id }, provider } = action
+  const { id, listed = { id } } = action
   const rule = ruleContext(context)
   if (!rules.hasOwnLabel(listed.environment, rule)) return 'spared'
-  const createdAt = listed.createdAt ?? rule.now
   const claim = waitsForSession(listed, context)
   const isAbandoned = claim === undefined && rules.isAbandoned(listed)
-  const mayEnd = rules.isPastGrace(createdAt, rule) && isAbandoned
+  const mayEnd = rules.isPastGrace(listed.createdAt ?? rule.now, rule) && isAbandoned
   // What is young or in use is only made known: from now on it is watched like all others.
-  if (mayEnd && !take(pass)) return 'over-budget'
-  await pass.lease.keep()
+  if (!mayEnd) return adopt(action, pass, claim).then(() => 'adopted')
+  return withinBudget(pass, async () => {
+    const adopted = await adopt(action, pass, undefined)
+    // The listing is as old as the plan: an owner may have attached since, unknown to the ledger.
+    const probe = await driver.inspect(targetOf(adopted))
+    await clock.keepTime()
+    const refusal = await refuseOrphan(adopted, probe, context)
+    if (refusal !== undefined) return refusal
+    const kill = {
+      reason: 'orphan',
+      detail: 'its provider has it, the ledger never heard of it, and its owner does not run',
+      by: 'reconcile',
+    } as const
+    const intended = await recordIntent(context, adopted, kill, await pass.lease.keep())
+    return destroyRecorded(context, intended, driver)
+  })
+}
+
+/** Adds a listed sandbox to the ledger as running. @throws {FleetError} `already-exists` */
+async function adopt(
+  { id, listed = { id }, provider }: ReconcileAction,
+  { context, lease }: ReconcilePass,
+  claim: SandboxClaim | undefined,
+): Promise<SandboxRecord> {
+  const { clock, environment, store } = context
+  await lease.keep()
+  const now = clock.now()
+  const createdAt = listed.createdAt ?? now
   const labels = { id, provider, environment, createdAt, ...(claim !== undefined && { claim }) }
   const known = createRecord(parseNewSandbox(labels))
-  await store.create({ ...known, lastActivityAt: rule.now })
-  const started = applyEvent(known, { type: 'started' }, clock.now())
+  await store.create({ ...known, lastActivityAt: now })
+  const started = applyEvent(known, { type: 'started' }, now)
   await store.update(started)
-  if (!mayEnd) return 'adopted'
-  const kill = {
-    reason: 'orphan',
-    detail: 'its provider has it and the ledger never heard of it',
-    by: 'reconcile',
-  } as const
-  const intended = await recordIntent(context, started, kill, await pass.lease.keep())
-  return destroyRecorded(context, intended, driver)
+  return started
+}
+
+/** What the provider says, after the adoption, against the end of an orphan. */
+async function refuseOrphan(
+  record: SandboxRecord,
+  probe: SandboxProbe,
+  context: FleetContext,
+): Promise<ReconcileOutcome | undefined> {
+  const { clock, rules, store } = context
+  if (!rules.isKnown(probe)) return 'unknown'
+  if (isGoneForGood(context, record, probe)) {
+    const event = { type: 'vanish', detail: `found ${probe.state} after its adoption` } as const
+    const next = applyEvent(record, event, clock.now())
+    await store.update(next)
+    context.emit('vanished', next)
+    return 'healed'
+  }
+  if (probe.isDetached === true) {
+    const until = clock.now() + context.policy.detachedRetentionMs
+    await store.update(withClaim(record, { kind: 'detached', holder: 'its session', until }))
+    return 'adopted'
+  }
+  return rules.isSeenAbandoned(probe) ? undefined : 'adopted'
 }
 
 async function destroyAgain(
@@ -111,24 +153,24 @@ async function destroyAgain(
   pass: ReconcilePass,
 ): Promise<ReconcileOutcome> {
   const { context } = pass
-  const { clock, store } = context
   const listed = action.listed ?? { id: record.id }
   if (!mayReturnTo(record, listed, context)) return 'spared'
-  const refusal = refuse(await driver.inspect(targetOf(record)), context)
-  if (refusal !== undefined) return refusal
-  if (!take(pass)) return 'over-budget'
-  const fence = await pass.lease.keep()
-  const now = clock.now()
-  const kill = {
-    reason: 'reappeared',
-    detail: 'the ledger had it as gone, and its provider still has it',
-    by: 'reconcile',
-  } as const
-  const retryAt = now + attemptMs(context)
-  const next = applyEvent(record, { type: 'reappear', kill, retryAt }, now)
-  await store.update(next, { fence })
-  context.emit('kill', next)
-  return destroyRecorded(context, next, driver)
+  return withinBudget(pass, async () => {
+    const refusal = refuse(await driver.inspect(targetOf(record)), context)
+    if (refusal !== undefined) return refusal
+    const fence = await pass.lease.keep()
+    const now = context.clock.now()
+    const kill = {
+      reason: 'reappeared',
+      detail: 'the ledger had it as gone, and its provider still has it',
+      by: 'reconcile',
+    } as const
+    const retryAt = now + attemptMs(context)
+    const next = applyEvent(record, { type: 'reappear', kill, retryAt }, now)
+    await context.store.update(next, { fence })
+    context.emit('kill', next)
+    return destroyRecorded(context, next, driver)
+  })
 }
 
 /** A list may lag behind, and what was made just now may be about to be recorded. */
@@ -155,12 +197,29 @@ function waitsForSession(
 function refuse(probe: SandboxProbe, { rules }: FleetContext): ReconcileOutcome | undefined {
   if (!rules.isKnown(probe)) return 'unknown'
   if (rules.isConfirmedGone(probe)) return 'changed'
-  return rules.isAbandoned(probe) ? undefined : 'spared'
+  return rules.isAbandoned(probe) && probe.isDetached !== true ? undefined : 'spared'
 }
 
-function take(pass: ReconcilePass): boolean {
+const ENDED: readonly ReconcileOutcome[] = ['destroyed', 'owed']
+
+/**
+ * Reserves a place in the kill budget before the provider is asked, and releases it when nothing
+ * was ended.
+ */
+async function withinBudget(
+  pass: ReconcilePass,
+  work: () => Promise<ReconcileOutcome>,
+): Promise<ReconcileOutcome> {
   const { policy, rules } = pass.context
-  if (!rules.isWithinBudget({ allowed: policy.maxKillsPerPass, taken: pass.taken })) return false
+  if (!rules.isWithinBudget({ allowed: policy.maxKillsPerPass, taken: pass.taken })) {
+    return 'over-budget'
+  }
   pass.taken += 1
-  return true
+  let outcome: ReconcileOutcome | undefined
+  try {
+    outcome = await work()
+    return outcome
+  } finally {
+    if (outcome === undefined || !ENDED.includes(outcome)) pass.taken -= 1
+  }
 }

@@ -36,6 +36,11 @@ export interface SafetyRules {
   isKnown(probe: SandboxProbe): boolean
   /** A sandbox whose owner is seen running is left alone. */
   isAbandoned(probe: Pick<SandboxProbe, 'ownerAlive'>): boolean
+  /**
+   * What the ledger never heard of is ended at once only if its provider sees that its owner does
+   * not run. Where that cannot be told, it is adopted and ended when it stays unused.
+   */
+  isSeenAbandoned(probe: Pick<SandboxProbe, 'ownerAlive'>): boolean
   /** Only this counts as destroyed; that a destroy did not fail does not. */
   isConfirmedGone(probe: SandboxProbe): boolean
   /** What is being made may still arrive: that it is not there yet does not mean that it is gone. */
@@ -69,6 +74,8 @@ export const safetyRules: SafetyRules = {
   isKnown: ({ state }) => state !== 'unknown',
 
   isAbandoned: ({ ownerAlive }) => ownerAlive !== true,
+
+  isSeenAbandoned: ({ ownerAlive }) => ownerAlive === false,
 
   isConfirmedGone: ({ state }) => state === 'absent' || state === 'stopped',
 

@@ -15,7 +15,8 @@ describe('a reconciliation', () => {
     await given(fleet, 'fine')
     await given(fleet, 'lost')
     driver.alive.delete('lost')
-    driver.alive.set('orphan', { environment: 'test', createdAt: clock.now() - HOUR_MS })
+    const createdAt = clock.now() - HOUR_MS
+    driver.alive.set('orphan', { environment: 'test', createdAt, ownerAlive: false })
     const report = await finish(clock, runReconcile(context))
     expect(report.items).toMatchObject([
       { kind: 'heal-record', id: 'lost', outcome: 'healed' },
@@ -122,6 +123,60 @@ describe('a reconciliation', () => {
       status: 'terminated',
       kill: { reason: 'reappeared' },
     })
+  })
+
+  test('an orphan to which an owner attached after the listing keeps its files', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('work', { environment: 'test', createdAt: 0, ownerAlive: false })
+    // Once the plan is made and before it is applied.
+    const create = store.create.bind(store)
+    store.create = async (record) => {
+      driver.alive.set('work', { environment: 'test', createdAt: 0, ownerAlive: true })
+      return create(record)
+    }
+    const { items } = await finish(clock, runReconcile(context))
+    expect(items).toMatchObject([{ id: 'work', outcome: 'adopted' }])
+    expect(driver.calls).toEqual(['list', 'inspect work'])
+    expect(await statusOf(store, 'work')).toBe('running')
+  })
+
+  test('an orphan that was paused after the listing waits for its session', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('paused', { environment: 'test', createdAt: 0, ownerAlive: false })
+    driver.onInspect = () => ({ state: 'running', ownerAlive: false, isDetached: true })
+    const { items } = await finish(clock, runReconcile(context))
+    expect(items).toMatchObject([{ id: 'paused', outcome: 'adopted' }])
+    expect((await store.get('paused'))?.claim?.kind).toBe('detached')
+    expect(driver.terminated).toEqual([])
+  })
+
+  test('an orphan of which nothing can be told is adopted', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('silent', { environment: 'test', createdAt: 0, ownerAlive: false })
+    driver.onInspect = () => Promise.reject(new Error('no answer'))
+    const { items } = await finish(clock, runReconcile(context))
+    expect(items).toMatchObject([{ id: 'silent', outcome: 'unknown' }])
+    expect(await statusOf(store, 'silent')).toBe('running')
+    expect(driver.terminated).toEqual([])
+  })
+
+  test('an orphan that went away after the listing is recorded as gone', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('brief', { environment: 'test', createdAt: 0, ownerAlive: false })
+    driver.onInspect = () => ({ state: 'absent' })
+    const { items } = await finish(clock, runReconcile(context))
+    expect(items).toMatchObject([{ id: 'brief', outcome: 'healed' }])
+    expect(await statusOf(store, 'brief')).toBe('terminated')
+  })
+
+  test('where owners cannot be seen, an orphan is adopted, and ended when it stays unused', async () => {
+    const { clock, context, driver } = setup()
+    driver.alive.set('leak', { environment: 'test', createdAt: 0 })
+    const { items } = await finish(clock, runReconcile(context))
+    expect(items).toMatchObject([{ id: 'leak', outcome: 'adopted' }])
+    await clock.advance(11 * MINUTE_MS)
+    const cleanup = await finish(clock, runCleanup(context, 'scheduled'))
+    expect(cleanup.items).toMatchObject([{ id: 'leak', reason: 'idle', outcome: 'destroyed' }])
   })
 
   test('an orphan that is in use is made known, and left to its owner', async () => {

@@ -191,7 +191,8 @@ test('a clock that was ahead puts off no comparison with the providers', async (
   const { driver, fleet } = join(new MemoryFleetStore(), shifted)
   expect((await fleet.tick()).reconcile?.outcome).toBe('completed')
   shifted.offsetMs = 0
-  driver.alive.set('lost', { environment: 'test', createdAt: time.now() - HOUR_MS })
+  const createdAt = time.now() - HOUR_MS
+  driver.alive.set('lost', { environment: 'test', createdAt, ownerAlive: false })
   const { reconcile } = await fleet.tick()
   expect(reconcile?.items).toMatchObject([{ id: 'lost', outcome: 'destroyed' }])
   await time.advance(MINUTE_MS)

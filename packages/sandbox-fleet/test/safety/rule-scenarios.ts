@@ -33,7 +33,11 @@ export const ruleScenarios: readonly RuleScenario[] = [
     what: 'what a provider lists and the ledger does not know yet is left alone at first',
     run: async (rules) => {
       const { clock, context, driver, store } = setup({ rules })
-      driver.alive.set('newborn', { environment: 'test', createdAt: clock.now() - MINUTE_MS })
+      driver.alive.set('newborn', {
+        environment: 'test',
+        createdAt: clock.now() - MINUTE_MS,
+        ownerAlive: false,
+      })
       await finish(clock, runReconcile(context))
       expect(driver.terminated).toEqual([])
       expect(await statusOf(store, 'newborn')).toBe('running')
@@ -57,9 +61,9 @@ export const ruleScenarios: readonly RuleScenario[] = [
     what: 'an orphan of another deployment, or of nobody, is not ended',
     run: async (rules) => {
       const { clock, context, driver } = setup({ rules })
-      driver.alive.set('theirs', { environment: 'production', createdAt: 0 })
-      driver.alive.set('nobodys', { createdAt: 0 })
-      driver.alive.set('empty', { environment: '', createdAt: 0 })
+      driver.alive.set('theirs', { environment: 'production', createdAt: 0, ownerAlive: false })
+      driver.alive.set('nobodys', { createdAt: 0, ownerAlive: false })
+      driver.alive.set('empty', { environment: '', createdAt: 0, ownerAlive: false })
       await finish(clock, runReconcile(context))
       expect(driver.terminated).toEqual([])
     },
@@ -91,7 +95,7 @@ export const ruleScenarios: readonly RuleScenario[] = [
     run: async (rules) => {
       const fleet = setup({ rules })
       fleet.driver.isComplete = false
-      fleet.driver.alive.set('orphan', { environment: 'test', createdAt: 0 })
+      fleet.driver.alive.set('orphan', { environment: 'test', createdAt: 0, ownerAlive: false })
       const { items, refused } = await finish(fleet.clock, runReconcile(fleet.context))
       expect(items).toEqual([])
       expect(refused).toMatchObject([{ provider: 'fake', because: 'partial' }])
@@ -121,6 +125,30 @@ export const ruleScenarios: readonly RuleScenario[] = [
       const { items } = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
       expect(items).toMatchObject([{ outcome: 'owner-alive' }])
       expect(fleet.driver.terminated).toEqual([])
+    },
+  },
+  {
+    rule: 'isSeenAbandoned',
+    what: 'what the ledger never heard of is not ended at once where its owner cannot be seen',
+    run: async (rules) => {
+      const fleet = setup({ rules })
+      fleet.driver.alive.set('unheard-of', { environment: 'test', createdAt: 0 })
+      await finish(fleet.clock, runReconcile(fleet.context))
+      expect(fleet.driver.terminated).toEqual([])
+      expect(await statusOf(fleet.store, 'unheard-of')).toBe('running')
+    },
+  },
+  {
+    rule: 'isAbandoned',
+    what: 'an orphan to which an owner attached after the listing keeps running',
+    run: async (rules) => {
+      const { clock, context, driver } = setup({
+        rules: { ...rules, isSeenAbandoned: (probe) => rules.isAbandoned(probe) },
+      })
+      driver.alive.set('work', { environment: 'test', createdAt: 0, ownerAlive: false })
+      driver.onInspect = () => ({ state: 'running', ownerAlive: true })
+      await finish(clock, runReconcile(context))
+      expect(driver.terminated).toEqual([])
     },
   },
   {
@@ -194,7 +222,7 @@ export const ruleScenarios: readonly RuleScenario[] = [
       const fleet = setup({ rules, policy: { maxKillsPerPass: 1, maxEmergencyKills: 2 } })
       for (const id of ['a', 'b', 'c']) await given(fleet, id)
       for (const id of ['x', 'y']) {
-        fleet.driver.alive.set(id, { environment: 'test', createdAt: 0 })
+        fleet.driver.alive.set(id, { environment: 'test', createdAt: 0, ownerAlive: false })
       }
       await finish(fleet.clock, runCleanup(fleet.context, 'emergency'))
       expect(fleet.driver.terminated).toHaveLength(2)
@@ -219,8 +247,8 @@ export const ruleScenarios: readonly RuleScenario[] = [
     what: 'an entry of a list that cannot be an id is skipped and counted',
     run: async (rules) => {
       const { clock, context, driver } = setup({ rules })
-      driver.alive.set('../../etc', { environment: 'test', createdAt: 0 })
-      driver.alive.set('orphan', { environment: 'test', createdAt: 0 })
+      driver.alive.set('../../etc', { environment: 'test', createdAt: 0, ownerAlive: false })
+      driver.alive.set('orphan', { environment: 'test', createdAt: 0, ownerAlive: false })
       const report = await finish(clock, runReconcile(context))
       expect(report).toMatchObject({ outcome: 'completed', skipped: 1 })
       expect(driver.terminated).toEqual(['orphan'])

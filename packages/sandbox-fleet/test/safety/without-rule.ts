@@ -10,6 +10,7 @@ const removed: SafetyRules = {
   isWhole: () => true,
   isKnown: () => true,
   isAbandoned: () => true,
+  isSeenAbandoned: () => true,
   isConfirmedGone: () => true,
   mayStillArrive: () => false,
   mayAsk: (_record): _record is SandboxRecord => true,

@@ -38,6 +38,7 @@ export class LedgerWatcher {
         this.#world.note(`ledger: ${after.id} ${before.status} -> ${after.status}`)
         if (after.status === 'terminated') this.#checkGone(before)
         if (after.status !== 'terminating') return
+        this.#noteIntent(after)
         this.#checkReason(after)
         if (pass !== undefined) this.#checkBudget(pass)
         this.#checkAge(before, after)
@@ -45,6 +46,11 @@ export class LedgerWatcher {
           this.#checkEvidence(before, after, process)
       },
     }
+  }
+
+  #noteIntent(record: SandboxRecord): void {
+    const real = this.#options.providerOf(record).sandboxes.get(record.id)
+    if (real !== undefined) real.intendedAt = this.#world.clock.now()
   }
 
   #checkFence({ name, token }: LeaseFence): void {

@@ -36,12 +36,62 @@ export async function live(owner: Owner): Promise<void> {
     if (sandbox === undefined) return
     await use(owner, sandbox)
     await end(owner, sandbox)
+    if (world.random.chance(0.5)) await resume(owner, sandbox)
   } catch (error) {
     // Whatever a broken ledger or provider does to it, an owner then simply stops.
     if (!(error instanceof Error)) throw error
     world.note(`${owner.name}: stops, ${error.message}`)
   }
   if (owner.owned?.owner !== undefined) owner.owned.owner.isAlive = false
+}
+
+/** Time within which an owner that attaches without the ledger must not lose its sandbox. */
+const TELLS_WITHIN_MS = 60_000
+
+/** An owner that attaches to a sandbox of which the ledger knows nothing, and reports it later. */
+export async function attach(owner: Owner, sandbox: RealSandbox): Promise<void> {
+  const { clock, name, provider, world } = owner
+  const attachedAt = world.clock.now()
+  if (provider.sandboxes.get(name) !== sandbox || sandbox.intendedAt !== undefined) return
+  world.note(`${name}: an owner attaches`)
+  world.tally.attached += 1
+  owner.owned = sandbox
+  sandbox.attachedAt = attachedAt
+  const holdsUntil = attachedAt + TELLS_WITHIN_MS
+  sandbox.owner = { isAlive: true, holdsUntil, deadlineAt: Number.MAX_SAFE_INTEGER }
+  try {
+    await clock.sleep(world.random.between(0, 50_000))
+    await reopen(owner, sandbox)
+    await use(owner, sandbox)
+    await end(owner, sandbox)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    world.note(`${name}: stops, ${error.message}`)
+  }
+  sandbox.owner.isAlive = false
+}
+
+/** The session of a detached sandbox goes on: the ledger is asked before. */
+async function resume(owner: Owner, sandbox: RealSandbox): Promise<void> {
+  const { clock, name, provider, world } = owner
+  if (sandbox.keptUntil <= world.clock.now()) return
+  await clock.sleep(world.random.between(0, 3 * 60_000))
+  if (provider.sandboxes.get(name) !== sandbox || sandbox.owner === undefined) return
+  await reopen(owner, sandbox)
+  sandbox.owner.isAlive = true
+  sandbox.keptUntil = 0
+  world.tally.resumed += 1
+  await use(owner, sandbox)
+  await end(owner, sandbox)
+}
+
+async function reopen(owner: Owner, sandbox: RealSandbox): Promise<void> {
+  const { context, name, provider } = owner
+  const description = { id: name, provider: provider.name, agentType: 'sim' }
+  await again(owner, async () => {
+    const stored = await recordOpened(context, description, name)
+    noteHold(owner, sandbox, stored.claim?.until ?? 0, stored.deadlineAt)
+  })
 }
 
 async function open(owner: Owner): Promise<RealSandbox | undefined> {

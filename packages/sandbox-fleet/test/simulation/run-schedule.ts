@@ -11,8 +11,9 @@ import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
 import { type SafetyRules, safetyRules } from '../../src/safety/safety-rules.ts'
 import { runCleanup } from '../../src/sweep/run-cleanup.ts'
 import { terminateSandbox } from '../../src/sweep/terminate-sandbox.ts'
-import { live, type Owner } from './owner.ts'
+import { attach, live, type Owner } from './owner.ts'
 import { LedgerWatcher } from './ledger-watcher.ts'
+import { checkRest, isAtRest } from './rest.ts'
 import { SimulatedProvider } from './simulated-provider.ts'
 import { unreliableStore } from './unreliable-store.ts'
 import { ProcessClock } from './virtual-clock.ts'
@@ -103,6 +104,7 @@ class Deployment {
         name: 'lists',
         canList: true,
         isOwnerVisible: seedBit(world),
+        onListed: () => this.#maybeAttach(),
       }),
       new SimulatedProvider(world, { name: 'blind', canList: false, isOwnerVisible: false }),
     ]
@@ -134,31 +136,12 @@ class Deployment {
     for (const clock of this.#processes) clock.isDead = true
   }
 
-  /** Nothing of ours is left, and the ledger says the same. */
-  async isAtRest(): Promise<boolean> {
-    const left = this.#providers.flatMap(({ sandboxes }) => [...sandboxes.values()])
-    if (left.some(({ environment }) => environment === ENVIRONMENT)) return false
-    const { records } = await this.#store.list({ limit: 200 })
-    return records.every(({ status }) => status === 'terminated')
+  isAtRest(): Promise<boolean> {
+    return isAtRest(this.#store, this.#providers)
   }
 
-  /** After the bound nothing of ours is left, nothing is owed, and the others are untouched. */
-  async checkRest(): Promise<void> {
-    for (const provider of this.#providers) {
-      for (const { id, environment } of provider.sandboxes.values()) {
-        if (environment === ENVIRONMENT) this.#world.violate(`${id} leaked at ${provider.name}`)
-      }
-    }
-    const { records } = await this.#store.list({ limit: 200 })
-    for (const { id, status } of records) {
-      if (status !== 'terminated') this.#world.violate(`the ledger has ${id} as ${status}`)
-    }
-    const counts = await this.#store.counts(ENVIRONMENT)
-    if (counts.created !== counts.destroyed)
-      this.#world.violate(`counts: ${JSON.stringify(counts)}`)
-    for (const id of this.#foreign) {
-      if (!this.#providers[0]!.sandboxes.has(id)) this.#world.violate(`${id} is not ours and gone`)
-    }
+  checkRest(): Promise<void> {
+    return checkRest(this.#world, this.#store, this.#providers, this.#foreign)
   }
 
   /** Sandboxes of others, and some that say of nobody. */
@@ -169,9 +152,11 @@ class Deployment {
     lists.sandboxes.set('other-1', { ...base, id: 'other-1', environment: 'production' })
     lists.sandboxes.set('nobodys-1', { ...base, id: 'nobodys-1', environment: undefined })
     this.#foreign = ['other-1', 'nobodys-1']
-    // A crash long ago left this one: ours, and in no ledger.
-    if (this.#world.random.chance(0.3)) {
-      lists.sandboxes.set('orphan-1', { ...base, id: 'orphan-1', environment: ENVIRONMENT })
+    // Crashes long ago left these: ours, and in no ledger.
+    const orphans = this.#world.random.chance(0.5) ? this.#world.random.int(1, 4) : 0
+    for (let index = 0; index < orphans; index += 1) {
+      const id = `orphan-${index}`
+      lists.sandboxes.set(id, { ...base, id, environment: ENVIRONMENT })
     }
   }
 
@@ -194,6 +179,33 @@ class Deployment {
     const owner: Owner = { name, world, clock, context, provider, offsetMs, cutOffUntil: 0 }
     this.#owners.push(owner)
     void live(owner)
+  }
+
+  /** Behind a listing that says otherwise, the owner of a sandbox comes back, without the ledger. */
+  #maybeAttach(): void {
+    const { clock: time, faults, random } = this.#world
+    const provider = this.#providers[0]!
+    const left = [...provider.sandboxes.values()].filter(
+      ({ environment, id, owner }) =>
+        environment === ENVIRONMENT && owner === undefined && !provider.known.has(id),
+    )
+    const sandbox = left[random.int(0, left.length)]
+    if (faults === NO_FAULTS || sandbox === undefined || random.chance(0.4)) return
+    const { clock, offsetMs } = this.#drawClock()
+    const isCutOff = (): boolean => this.#world.clock.now() < owner.cutOffUntil
+    const context = this.#context(sandbox.id, clock, { isCutOff })
+    const world = this.#world
+    const owner: Owner = {
+      name: sandbox.id,
+      world,
+      clock,
+      context,
+      provider,
+      offsetMs,
+      cutOffUntil: 0,
+    }
+    this.#owners.push(owner)
+    time.setTimer(random.between(0, 3000), () => void attach(owner, sandbox))
   }
 
   #startSweeper(name: string): void {

@@ -16,6 +16,10 @@ export interface RealSandbox {
   owner: { isAlive: boolean; holdsUntil: number; deadlineAt: number } | undefined
   /** An operator wants it gone, in use or not. */
   isCondemned?: boolean
+  /** When an owner attached to it without the ledger. */
+  attachedAt?: number
+  /** When the ledger recorded that it is to be destroyed. */
+  intendedAt?: number
   /** Its owner let go of it for as long. */
   keptUntil: number
   /** Lists show it from then on. */
@@ -29,6 +33,8 @@ export interface ProviderOptions {
   readonly name: string
   readonly canList: boolean
   readonly isOwnerVisible: boolean
+  /** Called with each listing: what changes from then on, the listing does not show. */
+  readonly onListed?: () => void
 }
 
 /** One that calls drivers. */
@@ -37,6 +43,9 @@ export interface SimulatedProcess {
   /** Sandboxes of which its last look told nothing. */
   readonly untold: Set<string>
 }
+
+/** Between the last question of a pass and its destroy nobody can see an owner attach. */
+const RACE_MS = 1000
 
 /** A provider that loses replies, hangs, lists late and forgets to destroy. */
 export class SimulatedProvider {
@@ -164,6 +173,7 @@ export class SimulatedProvider {
     if (sandbox.isCondemned === true) return
     if (keptUntil > now) this.#world.violate(`${id} waits for its session and was ended`)
     if (owner === undefined || !owner.isAlive || owner.deadlineAt <= now) return
+    if (isLostRace(sandbox)) return
     if (owner.holdsUntil > now) this.#world.violate(`${id} is held and was ended`)
     if (this.#options.isOwnerVisible) this.#world.violate(`the owner of ${id} is seen running`)
   }
@@ -172,6 +182,7 @@ export class SimulatedProvider {
     const now = this.#world.clock.now()
     const all = [...this.sandboxes.values()].filter(({ listedFrom }) => listedFrom <= now)
     for (const { sandbox, until } of this.#ghosts.values()) if (until > now) all.push(sandbox)
+    this.#options.onListed?.()
     const isComplete = !this.#world.strikes('listingPartial')
     const shown = isComplete ? all : all.slice(0, Math.floor(all.length / 2))
     return { isComplete, sandboxes: [...shown.map((one) => this.#toListed(one)), NONSENSE] }
@@ -185,4 +196,9 @@ export class SimulatedProvider {
       ...(this.#options.isOwnerVisible && { ownerAlive: owner?.isAlive ?? false }),
     }
   }
+}
+
+function isLostRace({ attachedAt, intendedAt }: RealSandbox): boolean {
+  if (attachedAt === undefined || intendedAt === undefined) return false
+  return intendedAt < attachedAt + RACE_MS
 }

@@ -23,7 +23,15 @@ test('schedules are full of trouble', async () => {
   )
   const sum = (name: keyof (typeof tallies)[number]) =>
     tallies.reduce((total, tally) => total + tally[name], 0)
-  for (const name of ['killed', 'retried', 'orphansEnded', 'healed', 'leaseHeld'] as const) {
+  for (const name of [
+    'killed',
+    'retried',
+    'orphansEnded',
+    'healed',
+    'leaseHeld',
+    'attached',
+    'resumed',
+  ] as const) {
     expect([name, sum(name)]).not.toEqual([name, 0])
   }
   expect(sum('faults')).toBeGreaterThan(500)
@@ -38,13 +46,14 @@ const noticed: readonly RuleName[] = [
   'isIdle',
   'isKnown',
   'isAbandoned',
+  'isSeenAbandoned',
   'isPastGrace',
   'isUnclaimed',
   'isWithinBudget',
   'mayStillArrive',
 ]
 /** A small part of the usual run, which notices as well. */
-const ENOUGH = 1000
+const ENOUGH = 5000
 
 describe('notices that a rule is missing', SLOW, () => {
   test.each(noticed)('%s', async (rule) => {

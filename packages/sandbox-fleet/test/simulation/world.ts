@@ -36,6 +36,8 @@ export const NO_FAULTS: Faults = {
 /** What the schedules check, and what happened in them. */
 export interface Tally {
   created: number
+  attached: number
+  resumed: number
   killed: number
   retried: number
   faults: number
@@ -55,6 +57,8 @@ export class World {
   readonly violations: string[] = []
   readonly tally: Tally = {
     created: 0,
+    attached: 0,
+    resumed: 0,
     killed: 0,
     retried: 0,
     faults: 0,
