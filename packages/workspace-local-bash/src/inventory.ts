@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
 import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from './owner.ts'
-import { lastUseMs, REAPED, removeMarkerLast } from './reap.ts'
+import { endProcesses, lastUseMs, REAPED } from './reap.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
-import { endTree, findMembers } from './shell/process-tree.ts'
+import { findMembers } from './shell/process-tree.ts'
 import { readStoredOutput } from './stored-output.ts'
-import { isOwnDirectory } from './workspace-directory.ts'
+import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 
 /** Ticks a second in `/proc`: fixed for programs, whatever the kernel uses. */
 const TICKS_PER_SECOND = 100
@@ -68,7 +68,8 @@ export class LocalBashInventory {
     if (marker === undefined) return { name, state: 'unknown' }
     const { sinceMs } = marker
     const owner = ownerOf(marker)
-    return { name, state: 'present', ...owner, sinceMs, lastUseMs: lastUseMs(path, marker) }
+    const used = lastUseMs(path, marker, this.#clock.now())
+    return { name, state: 'present', ...owner, sinceMs, lastUseMs: used }
   }
 
   /** What the commands of a workspace use. */
@@ -110,13 +111,24 @@ export class LocalBashInventory {
     const path = this.#find(name)
     if (path === undefined) return
     const doomed = path.endsWith(REAPED) ? path : path + REAPED
-    // From now on nobody can attach to it.
-    if (doomed !== path) renameSync(path, doomed)
-    const left = await endTree(scopeOf(name), 0)
+    if (doomed !== path) {
+      await this.#removeEarlier(doomed)
+      // From now on nobody can attach to it.
+      renameSync(path, doomed)
+    }
+    const left = await endProcesses(doomed, name)
     if (left.length > 0) throw failed(`${left.length} of its processes cannot be ended`)
     // A process of the workspace may have put a link to somewhere else in its place.
     if (!isOwnDirectory(doomed)) throw failed('it was replaced while its processes were ended')
-    await removeMarkerLast(doomed)
+    await removeDirectory(doomed)
+  }
+
+  /** What an interrupted removal of a workspace of this name left is in the way. */
+  async #removeEarlier(doomed: string): Promise<void> {
+    if (lstatSync(doomed, { throwIfNoEntry: false }) === undefined) return
+    if (!isOwnDirectory(doomed) || readOwner(doomed) === undefined)
+      throw failed(`something else has the name ${doomed.slice(doomed.lastIndexOf('/') + 1)}`)
+    await removeDirectory(doomed)
   }
 
   #names(): readonly string[] {

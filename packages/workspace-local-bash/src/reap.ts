@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
 import {
@@ -116,21 +116,23 @@ async function reapOne(path: string, name: string, options: ReapOptions): Promis
     removeUnfinished(doomed)
     return 'removed'
   }
-  await endTree({ marker: `${workspaceOf(name)}:`, places: [] }, 0)
-  await removeMarkerLast(doomed)
+  await endProcesses(doomed, workspaceOf(name))
+  if (!isOwnDirectory(doomed)) return 'foreign'
+  await removeDirectory(doomed)
   return 'removed'
+}
+
+/**
+ * Ends what a workspace that is being removed left running. Processes are known by the name of
+ * their workspace: while another directory has this name, they are of that one.
+ */
+export async function endProcesses(doomed: string, workspace: string): Promise<readonly number[]> {
+  if (exists(join(dirname(doomed), workspace))) return []
+  return endTree({ marker: `${workspace}:`, places: [] }, 0)
 }
 
 function workspaceOf(name: string): string {
   return name.endsWith(REAPED) ? name.slice(0, -REAPED.length) : name
-}
-
-/** An interrupted removal leaves the marker, so that the next one can finish. */
-export async function removeMarkerLast(path: string): Promise<void> {
-  for (const part of readdirSync(path)) {
-    if (part !== MARKER_NAME) await removeDirectory(join(path, part))
-  }
-  await removeDirectory(path)
 }
 
 function judge(path: string, options: ReapOptions): Verdict {
@@ -138,7 +140,7 @@ function judge(path: string, options: ReapOptions): Verdict {
   const marker = readOwner(path)
   if (marker === undefined) return judgeUnmarked(path, options)
   if (isOwnerAlive(marker)) return 'live'
-  return isOver(lastUseMs(path, marker), graceOf(marker, options), options)
+  return isOver(lastUseMs(path, marker, nowOf(options)), graceOf(marker, options), options)
 }
 
 function judgeUnmarked(path: string, options: ReapOptions): Verdict {
@@ -148,8 +150,11 @@ function judgeUnmarked(path: string, options: ReapOptions): Verdict {
 }
 
 function isOver(sinceMs: number, graceMs: number, options: ReapOptions): 'removed' | 'waiting' {
-  const nowMs = (options.clock ?? systemClock).now()
-  return nowMs - sinceMs >= graceMs ? 'removed' : 'waiting'
+  return nowOf(options) - sinceMs >= graceMs ? 'removed' : 'waiting'
+}
+
+function nowOf({ clock = systemClock }: ReapOptions): number {
+  return clock.now()
 }
 
 function graceOf(marker: OwnerMarker, options: ReapOptions): number {
@@ -158,10 +163,21 @@ function graceOf(marker: OwnerMarker, options: ReapOptions): number {
   return options.graceMs ?? HOUR_MS
 }
 
-/** Every write and every command leaves its time on one of these. */
-export function lastUseMs(path: string, marker: OwnerMarker): number {
-  const times = ['root', 'scratch', 'scratch/pipes', 'tmp'].map(
-    (part) => lstatSync(join(path, part), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+/**
+ * When a workspace was used last: every write and every command leaves its time on one of these.
+ * A command can set a time that is still to come; there the change time stands in, which only
+ * the system sets.
+ */
+export function lastUseMs(path: string, marker: OwnerMarker, nowMs: number): number {
+  const times = ['root', 'scratch', 'scratch/pipes', 'tmp'].map((part) =>
+    timeOf(join(path, part), nowMs),
   )
-  return Math.max(marker.sinceMs, ...times)
+  const sinceMs = marker.sinceMs <= nowMs ? marker.sinceMs : timeOf(join(path, MARKER_NAME), nowMs)
+  return Math.max(sinceMs, ...times)
+}
+
+function timeOf(path: string, nowMs: number): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return 0
+  return stats.mtimeMs <= nowMs ? stats.mtimeMs : stats.ctimeMs
 }

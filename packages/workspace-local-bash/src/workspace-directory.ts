@@ -1,9 +1,10 @@
 import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync } from 'node:fs'
-import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
+import { removeHostPath } from './file-system/remove-tree.ts'
 import { unguessableName } from './file-system/unguessable-name.ts'
+import { MARKER_NAME } from './owner.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
 
 const PREFIX = 'helix-ws-'
@@ -68,26 +69,20 @@ export function restoreDirectory(directory: WorkspaceDirectory): void {
   }
 }
 
-/** Removes everything, also directories that forbid it. Removing what is gone is fine. */
+/**
+ * Removes everything, also directories that forbid it and trees of any depth. Links are removed,
+ * never followed. The owner marker goes last: what an interrupted removal leaves has an owner
+ * still, so that the reaper finishes it. Removing what is gone is fine.
+ */
 export async function removeDirectory(path: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await rm(path, { recursive: true, force: true })
+      return await removeHostPath(path, MARKER_NAME)
     } catch (error) {
       if (attempt === REMOVE_ATTEMPTS) throw error
-      const errno = errnoOf(error)
-      if (errno === 'EACCES' || errno === 'EPERM') await makeRemovable(path)
       // Somebody may be writing into it right now.
       await systemClock.sleep(attempt * REMOVE_PAUSE_MS)
     }
-  }
-}
-
-/** A command may take permissions from its own directories. */
-async function makeRemovable(path: string): Promise<void> {
-  await chmod(path, 0o700)
-  for (const child of await readdir(path, { withFileTypes: true })) {
-    if (child.isDirectory()) await makeRemovable(join(path, child.name))
   }
 }
 

@@ -1,5 +1,8 @@
-import { closeSync, openSync, readlinkSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, readlinkSync, statSync } from 'node:fs'
 import { ANCHOR_NO_LINK, canPin } from './open-flags.ts'
+
+const OWNER_ALL = 0o700
+const PERMISSIONS = 0o7777
 
 /**
  * A directory held open. What happens to its path afterwards changes nothing: names are looked
@@ -35,6 +38,16 @@ export class PinnedDirectory {
   /** A child that is a directory; a link is refused. @throws the system's error. */
   child(name: string): PinnedDirectory {
     return PinnedDirectory.open(this.at(name), ANCHOR_NO_LINK)
+  }
+
+  /**
+   * Gives its owner every permission on it. Its descriptor is no link, so that the mode of no
+   * other directory can change.
+   * @throws the system's error.
+   */
+  makeAccessible(): void {
+    const { mode } = statSync(this.self)
+    if ((mode & OWNER_ALL) !== OWNER_ALL) chmodSync(this.self, (mode & PERMISSIONS) | OWNER_ALL)
   }
 
   close(): void {

@@ -1,9 +1,11 @@
-import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
-import { createTimeSlice, FileSystemError, type TimeSlice } from '@helix-agents/core'
-import type { Place } from './walk-path.ts'
+import { readdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { FileSystemError } from '@helix-agents/core'
+import { emptyTree } from './empty-tree.ts'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
+import { ANCHOR_NO_LINK } from './open-flags.ts'
+import { PinnedDirectory } from './pinned-directory.ts'
+import type { Place } from './walk-path.ts'
 
 /** Removes a file, a link, or a directory; links are removed, never followed. */
 export async function removePath(
@@ -16,7 +18,7 @@ export async function removePath(
   try {
     if (located.stats === undefined) throw new FileSystemError('not-found', path)
     if (!located.stats.isDirectory()) unlinkSync(located.directory.at(located.name))
-    else if (isRecursive) await removeTree(located, createTimeSlice())
+    else if (isRecursive) await removeTree(located)
     else rmdirSync(located.directory.at(located.name))
   } catch (error) {
     throw toFileSystemError(error, path)
@@ -28,38 +30,68 @@ export async function removePath(
 async function emptyRoot(context: FileContext, isRecursive: boolean): Promise<void> {
   const root = context.containment.openRoot()
   try {
-    if (isRecursive) await emptyDirectory(root, createTimeSlice())
+    if (isRecursive) await emptyTree(root)
     else if (readdirSync(root.self).length > 0) throw new FileSystemError('not-empty', '/')
+  } catch (error) {
+    throw toFileSystemError(error, '/')
   } finally {
     root.close()
   }
 }
 
-/** Removes a whole subtree, each directory held open while its children go. */
-export async function removeTree(place: Place, slice: TimeSlice): Promise<void> {
+/** Removes a whole subtree. @throws the system's error. */
+async function removeTree(place: Place): Promise<void> {
+  const path = place.directory.at(place.name)
+  // A mount point is refused here, before anything in it is touched.
+  if (removesEmpty(path)) return
   const directory = place.directory.child(place.name)
   try {
-    await emptyDirectory(directory, slice)
+    await emptyTree(directory)
   } finally {
     directory.close()
   }
-  rmdirSync(place.directory.at(place.name))
+  removesEmpty(path, 'throw')
 }
 
-async function emptyDirectory(directory: PinnedDirectory, slice: TimeSlice): Promise<void> {
-  for (const name of readdirSync(directory.self)) {
-    await removeChild({ directory, name }, slice)
-    if (slice.due) await slice.pause()
+/**
+ * Removes a file, a link or a whole tree of the host; what is gone is fine.
+ * @param last Name of the entry of the directory that goes last.
+ * @throws the system's error.
+ */
+export async function removeHostPath(path: string, last?: string): Promise<void> {
+  const directory = openOrUnlink(path)
+  if (directory === undefined) return
+  try {
+    if (last !== undefined) await emptyTree(directory, last)
+    await emptyTree(directory)
+  } finally {
+    directory.close()
+  }
+  removesEmpty(path, 'throw')
+}
+
+/** Undefined when nothing is left to be done. */
+function openOrUnlink(path: string): PinnedDirectory | undefined {
+  try {
+    if (removesEmpty(path)) return undefined
+    return PinnedDirectory.open(path, ANCHOR_NO_LINK)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    if (errnoOf(error) !== 'ENOTDIR') throw error
+    unlinkSync(path)
+    return undefined
   }
 }
 
-async function removeChild(place: Place, slice: TimeSlice): Promise<void> {
-  const path = place.directory.at(place.name)
+/** Whether a directory was empty, or gone, and is removed. */
+function removesEmpty(path: string, whenFull: 'return' | 'throw' = 'return'): boolean {
   try {
-    if (lstatSync(path).isDirectory()) await removeTree(place, slice)
-    else unlinkSync(path)
+    rmdirSync(path)
+    return true
   } catch (error) {
-    // Somebody else removed it: what was wanted.
-    if (errnoOf(error) !== 'ENOENT') throw error
+    const errno = errnoOf(error)
+    if (errno === 'ENOENT') return true
+    if (whenFull === 'return' && (errno === 'ENOTEMPTY' || errno === 'EEXIST')) return false
+    throw error
   }
 }

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   readlinkSync,
   renameSync,
-  rmSync,
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -27,6 +26,7 @@ import { readSorted } from './list-directory.ts'
 import { specialFile, toFileSystemError } from './map-error.ts'
 import { canPin, READ } from './open-flags.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
+import { removeHostPath } from './remove-tree.ts'
 import { unguessableName } from './unguessable-name.ts'
 import type { Place } from './walk-path.ts'
 
@@ -71,7 +71,7 @@ export async function copyPath(context: FileContext, transfer: Transfer): Promis
   } catch (error) {
     throw toFileSystemError(error, transfer.to)
   } finally {
-    rmSync(draft, { recursive: true, force: true })
+    await removeHostPath(draft)
     source.directory.close()
   }
 }

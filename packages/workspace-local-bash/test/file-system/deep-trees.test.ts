@@ -1,0 +1,111 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeHostPath } from '../../src/file-system/remove-tree.ts'
+import { nest } from '../deep-tree.ts'
+import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
+
+/** More levels than a path has room for; with long names fewer do. */
+const LEVELS = Number(process.env.HELIX_TEST_LEVELS ?? 2500)
+const LONG_NAME = 'long-name-'.repeat(20)
+const LONG_LEVELS = 60
+let opened: OpenedFileSystem
+beforeEach(() => {
+  opened = openFileSystem()
+})
+afterEach(() => opened.dispose())
+
+function usedMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** The most processor time that passed while no timer ran: a busy machine adds nothing to it. */
+async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
+  let [last, longest] = [usedMs(), 0]
+  const beat = (): void => {
+    const now = usedMs()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  const timer = setInterval(beat, 1)
+  try {
+    await work()
+    beat()
+  } finally {
+    clearInterval(timer)
+  }
+  return longest
+}
+
+const openDescriptors = (): number => readdirSync('/proc/self/fd').length
+
+describe('a tree that nests deeper than a path can say', () => {
+  it('is removed by its name, and lets the event loop run', async () => {
+    nest(opened.root, LEVELS)
+    const before = openDescriptors()
+    const heldMs = await longestHoldMs(() => opened.fs.rm('/d', { recursive: true }))
+    expect(readdirSync(opened.root)).toEqual([])
+    expect(openDescriptors()).toBe(before)
+    expect(heldMs).toBeLessThan(50)
+  }, 60_000)
+  it('is removed with the whole root', async () => {
+    nest(opened.root, LONG_LEVELS, LONG_NAME)
+    await opened.fs.rm('/', { recursive: true })
+    expect(readdirSync(opened.root)).toEqual([])
+  })
+  it('is removed as a directory of the host', async () => {
+    nest(opened.root, LONG_LEVELS, LONG_NAME)
+    await removeHostPath(opened.root)
+    expect(existsSync(opened.root)).toBe(false)
+  })
+})
+
+describe('a tree that forbids its removal', () => {
+  it('is removed, and the modes of what its links lead to stay', async () => {
+    const { root, outside, fs } = opened
+    mkdirSync(join(outside, 'closed'), { mode: 0o500 })
+    writeFileSync(join(outside, 'kept'), 'kept')
+    mkdirSync(join(root, 'top/a/b/c'), { recursive: true })
+    mkdirSync(join(root, 'top/a/empty'))
+    writeFileSync(join(root, 'top/a/b/c/file'), 'x')
+    symlinkSync(join(outside, 'closed'), join(root, 'top/link'))
+    symlinkSync(outside, join(root, 'top/a/b/link'))
+    for (const name of ['top/a/b/c', 'top/a/b', 'top/a/empty', 'top/a', 'top'])
+      chmodSync(join(root, name), 0)
+    await fs.rm('/top', { recursive: true })
+    expect(readdirSync(root)).toEqual([])
+    expect(statSync(join(outside, 'closed')).mode & 0o777).toBe(0o500)
+    expect(readFileSync(join(outside, 'kept'), 'utf8')).toBe('kept')
+  })
+})
+
+it('names that are no valid UTF-8 are removed, with what is in them', async () => {
+  const { root, fs } = opened
+  const odd = Buffer.concat([Buffer.from(join(root, 'top/')), Buffer.from([0xff, 0x20, 0xe9])])
+  mkdirSync(join(root, 'top'))
+  mkdirSync(odd)
+  mkdirSync(Buffer.concat([odd, Buffer.from('/'), Buffer.from([0xfe])]))
+  writeFileSync(Buffer.concat([odd, Buffer.from('/\n')]), 'x')
+  mkdirSync(join(root, 'top/größe/水'), { recursive: true })
+  await fs.rm('/top', { recursive: true })
+  expect(readdirSync(root)).toEqual([])
+})
+
+it('a directory of very many entries is removed without a long pause', async () => {
+  const { root, fs } = opened
+  mkdirSync(join(root, 'many'))
+  for (let n = 0; n < 2000; n += 1) writeFileSync(join(root, 'many', String(n)), '')
+  for (let n = 0; n < 200; n += 1) mkdirSync(join(root, 'many', `d${n}`, 'e'), { recursive: true })
+  expect(await longestHoldMs(() => fs.rm('/many', { recursive: true }))).toBeLessThan(50)
+  expect(readdirSync(root)).toEqual([])
+}, 20_000)
