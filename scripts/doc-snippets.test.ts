@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pagesWithSnippets, snippetsOf } from './doc-snippets.ts'
+import { read } from './repository.ts'
 
 const fence = (code: string): string => `# Page\n\n\`\`\`ts run\n${code}\n\`\`\`\n`
 const bodyOf = (code: string): string => snippetsOf(fence(code))[0]?.body.trim() ?? ''
@@ -10,14 +11,11 @@ describe('snippetsOf', () => {
     expect(snippetsOf(page).map((snippet) => snippet.line)).toEqual([3, 13])
   })
 
-  test('makes an assertion of a value and its result', () => {
-    expect(bodyOf('await one() // => 1')).toBe(';__expect(await one()).toEqual(1);')
-  })
-
-  test('makes an assertion of a call and its code', () => {
-    const body = bodyOf("await read('/x') // throws not-found")
-    expect(body).toContain("async () => read('/x')")
-    expect(body).toContain("rejects.toMatchObject({ code: 'not-found' })")
+  test('makes an assertion of what is printed and its result', () => {
+    expect(bodyOf('console.log(await one()) // => 1')).toBe(';__expect(await one()).toEqual(1);')
+    expect(bodyOf('console.log(\n  await one(2),\n) // => 1')).toBe(
+      ';__expect(await one(2)).toEqual(1);',
+    )
   })
 
   test('keeps the imports of a fence inside it, without their types', () => {
@@ -28,4 +26,13 @@ describe('snippetsOf', () => {
 
 test('the site has runnable pages', () => {
   expect(pagesWithSnippets('docs').length).toBeGreaterThan(8)
+})
+
+test('no fence of the site has a result that nothing prints', () => {
+  const unprinted = pagesWithSnippets('docs').flatMap((page) =>
+    snippetsOf(read(page))
+      .filter(({ body }) => /\/\/ (?:=>|throws) /.test(body))
+      .map(({ line }) => `${page}:${line}: write console.log(value) // => result`),
+  )
+  expect(unprinted).toEqual([])
 })
