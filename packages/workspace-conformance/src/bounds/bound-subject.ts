@@ -1,0 +1,153 @@
+import {
+  fileSystemConfigSchema,
+  FileLedger,
+  codeConfigSchema,
+  type FileSystem,
+  injectWorkspaceTools,
+  noopMetrics,
+  shellConfigSchema,
+  snapshotConfigSchema,
+  systemClock,
+  toToolError,
+  type Tool,
+  type ToolContext,
+  type Workspace,
+  type WorkspaceAccess,
+  type WorkspaceCapabilityFlags,
+} from '@helix-agents/core'
+import { check } from '../assert.ts'
+import type { BoundScale } from './bound-scale.ts'
+import { measureWork, type WorkCost, type WorkHost } from './work-probe.ts'
+
+/** What only a harness can put into a workspace, behind the back of its file system. */
+export interface BoundPlants {
+  /** A chain of nested directories named `d` below `/deep`, deeper than any path may be. */
+  deepTree?(depth: number): Promise<void>
+  /** A file without content that is read as zeros. */
+  sparseFile?(path: string, bytes: number): Promise<void>
+}
+
+/** A live workspace whose tools are measured. */
+export interface BoundTarget {
+  /** Stands in the table. */
+  readonly provider: string
+  readonly workspace: Workspace
+  readonly capabilities: WorkspaceCapabilityFlags
+  readonly host: WorkHost
+  readonly scale: BoundScale
+  readonly plants?: BoundPlants
+  /** Changes a tool; for tests of the harness itself. */
+  wrapTool?(tool: Tool): Tool
+  /** Receives the cost of every measured call. */
+  report?(row: BoundRow): void
+}
+
+/** One line of the table. */
+export interface BoundRow extends WorkCost {
+  readonly provider: string
+  readonly tool: string
+  readonly behaviour: string
+  /** `ok`, or the code of the error. */
+  readonly result: string
+}
+
+/** What a measured call brought. */
+export interface BoundCall extends WorkCost {
+  /** `ok`, or the code that the model reads. */
+  readonly result: string
+  /** What the model reads; the message of an error. */
+  readonly text: string
+}
+
+const SESSION = { sessionId: 'bounds', agentId: 'run', agentType: 'kit', toolCallId: 'call' }
+
+/** Calls tools as a runtime does, from JSON arguments to the text for the model, and measures. */
+export class BoundSubject {
+  readonly target: BoundTarget
+  readonly #tools: readonly Tool[]
+  readonly #access: WorkspaceAccess
+
+  constructor(target: BoundTarget) {
+    this.target = target
+    const tools = injectWorkspaceTools({ box: declarationOf(target) }, () => target.capabilities)
+    this.#tools = tools.map((tool) => target.wrapTool?.(tool) ?? tool)
+    this.#access = accessTo(target)
+  }
+
+  /** The files, not measured: to make what a call then meets. */
+  get fs(): FileSystem {
+    check(this.target.workspace.fs !== undefined, 'a workspace with files')
+    return this.target.workspace.fs
+  }
+
+  /** Names of the tools, without their prefix. */
+  get toolNames(): readonly string[] {
+    return this.#tools.map((tool) => tool.name.slice('workspace__box__'.length))
+  }
+
+  /** One call, measured. Never rejects. */
+  async call(name: string, input: object, signal?: AbortSignal): Promise<BoundCall> {
+    const json = JSON.stringify(input)
+    const { cost, outcome } = await measureWork(this.target.host, () =>
+      this.#run(name, json, signal),
+    )
+    if (outcome.status === 'fulfilled') return { ...cost, result: 'ok', text: outcome.value }
+    const { code, message } = toToolError(outcome.reason)
+    return { ...cost, result: code, text: message }
+  }
+
+  /** One call, not measured: it loads what only a first call loads. */
+  async warmUp(name: string, input: object): Promise<void> {
+    await this.#run(name, JSON.stringify(input))
+  }
+
+  async #run(name: string, json: string, signal = new AbortController().signal): Promise<string> {
+    const tool = this.#tools.find((one) => one.name === `workspace__box__${name}`)
+    check(tool !== undefined, `a tool ${name}`)
+    const output = await tool.execute(tool.parse(JSON.parse(json)), this.#context(signal))
+    const shown = tool.toModelOutput(output)
+    return typeof shown === 'string' ? shown : `${shown.length} parts`
+  }
+
+  #context(abortSignal: AbortSignal): ToolContext {
+    return {
+      ...SESSION,
+      abortSignal,
+      workspaces: this.#access,
+      getState: () => {
+        throw new TypeError('a workspace tool has no state')
+      },
+      updateState: () => undefined,
+      emit: () => undefined,
+      progress: () => undefined,
+    }
+  }
+}
+
+function declarationOf({ capabilities, provider }: BoundTarget) {
+  return {
+    name: 'box',
+    provider: { kind: provider },
+    onLost: 'fail' as const,
+    capabilities: {
+      ...(capabilities.fs && { fs: fileSystemConfigSchema.parse({ extended: true }) }),
+      ...(capabilities.shell && { shell: shellConfigSchema.parse({ background: true }) }),
+      ...(capabilities.code && { code: codeConfigSchema.parse({}) }),
+      ...(capabilities.snapshot && { snapshot: snapshotConfigSchema.parse({}) }),
+    },
+  }
+}
+
+function accessTo({ workspace, provider }: BoundTarget): WorkspaceAccess {
+  const open = { live: workspace, ledger: new FileLedger() }
+  return {
+    clock: systemClock,
+    metrics: noopMetrics,
+    has: (name) => name === 'box',
+    providerId: () => provider,
+    use: (_name, operation) => operation(open),
+    switchTo: async () => undefined,
+    takeNotice: () => undefined,
+    audit: () => undefined,
+  }
+}

@@ -1,0 +1,150 @@
+// The harness can fail: each measurement accepts a tool that behaves, and catches one that holds the
+// event loop, one that allocates, and one that does not hear an abort.
+import type { Tool, Workspace } from '@helix-agents/core'
+import { ConformanceError } from '@helix-agents/workspace-conformance'
+import {
+  type BoundBehaviour,
+  boundBehaviours,
+  BoundSubject,
+  createNodeWorkHost,
+  MAX_PEAK_BYTES,
+  measureWork,
+} from '@helix-agents/workspace-conformance/bounds'
+import { describe, expect, test } from 'vitest'
+import { createReference } from '../reference/file-system.ts'
+
+/** So little that the reference, which is not made to be fast, stays within all bounds. */
+const SCALE = { textBytes: 2_000, entries: 10, edits: 5, depth: 10, sparseBytes: 1_000 }
+const host = createNodeWorkHost(process)
+
+type Execute = Tool['execute']
+type Sabotage = (good: Execute) => Execute
+
+const holds: Sabotage = (good) => async (input, context) => {
+  spin(120)
+  return good(input, context)
+}
+const allocates: Sabotage = (good) => async (input, context) => {
+  const kept: Uint8Array[] = []
+  for (let bytes = 0; bytes <= MAX_PEAK_BYTES * 1.5; bytes += 1 << 24) {
+    kept.push(new Uint8Array(1 << 24).fill(1))
+    await nextTurn()
+  }
+  return (await good(input, context)) ?? kept
+}
+/** Works until it is aborted, turn by turn. */
+const obeys: Sabotage =
+  () =>
+  async (_, { abortSignal }) => {
+    for (;;) {
+      await nextTurn()
+      abortSignal.throwIfAborted()
+    }
+  }
+const isDeaf: Sabotage = (good) => (input, context) =>
+  good(input, { ...context, abortSignal: new AbortController().signal })
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
+}
+
+function spin(cpuMs: number): void {
+  const end = host.cpuMs() + cpuMs
+  while (host.cpuMs() < end);
+}
+
+async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unknown> {
+  const workspace: Workspace = {
+    id: 'box',
+    isolation: 'none',
+    fs: createReference(),
+    close: async () => undefined,
+  }
+  const subject = new BoundSubject({
+    provider: 'reference',
+    workspace,
+    capabilities: { fs: true },
+    host,
+    scale: SCALE,
+    plants: {
+      deepTree: () => workspace.fs!.writeFile('/deep/a', '').then(() => undefined),
+      sparseFile: (path) => workspace.fs!.writeFile(path, '').then(() => undefined),
+    },
+    wrapTool: (tool) => sabotaged(tool, sabotage, behaviour),
+  })
+  return behaviour.run(subject).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+function sabotaged(tool: Tool, sabotage: Sabotage, behaviour: BoundBehaviour): Tool {
+  const [, measured] = behaviour.id.split('/')
+  if (tool.name !== `workspace__box__${measured}`) return tool
+  const good: Execute = (input, context) => tool.execute(input, context)
+  const broken = sabotage(good)
+  const isWarmUp = (input: unknown): boolean => JSON.stringify(input).includes('warm-up')
+  const execute: Execute = (input, context) => (isWarmUp(input) ? good : broken)(input, context)
+  const { name, description, annotations, parameters } = tool
+  return {
+    name,
+    description,
+    annotations,
+    parameters,
+    execute,
+    parse: (input) => tool.parse(input),
+    toModelOutput: (output) => tool.toModelOutput(output),
+  }
+}
+
+const abortable = boundBehaviours.filter(({ id }) => id.endsWith('-hears-an-abort'))
+const measured = boundBehaviours.filter((behaviour) => !abortable.includes(behaviour))
+
+test('ids are unique', () => {
+  const ids = boundBehaviours.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+describe.each(measured)('$id', (behaviour) => {
+  test('catches what holds the event loop', async () => {
+    expect(await run(behaviour, holds)).toBeInstanceOf(ConformanceError)
+  })
+})
+
+/** One a tool: what is checked is the same for all, and a gigabyte takes its time. */
+const firstOfTool = [...Map.groupBy(measured, ({ id }) => id.split('/')[1]).values()].map(
+  ([first]) => first!,
+)
+describe.each(firstOfTool)('$id', (behaviour) => {
+  test('catches what allocates', async () => {
+    expect(await run(behaviour, allocates)).toBeInstanceOf(ConformanceError)
+  })
+})
+
+describe.each(abortable)('$id', (behaviour) => {
+  test('accepts what obeys', async () => {
+    expect(await run(behaviour, obeys)).toBeUndefined()
+  })
+  test('catches what does not hear', async () => {
+    expect(await run(behaviour, isDeaf)).toBeInstanceOf(ConformanceError)
+  })
+})
+
+test('a hold is processor time between two turns, not the time of the whole call', async () => {
+  const inTurns = await measureWork(host, async () => {
+    for (let i = 0; i < 10; i += 1) {
+      spin(20)
+      await nextTurn()
+      await nextTurn()
+    }
+  })
+  expect(inTurns.cost.holdMs).toBeGreaterThanOrEqual(20)
+  expect(inTurns.cost.holdMs).toBeLessThan(150)
+  const inMicrotasks = await measureWork(host, async () => {
+    for (let i = 0; i < 10; i += 1) {
+      spin(20)
+      await Promise.resolve()
+    }
+  })
+  expect(inMicrotasks.cost.holdMs).toBeGreaterThanOrEqual(200)
+})
