@@ -10,7 +10,7 @@ import { afterAll, it } from 'vitest'
 
 const SESSION = { sessionId: 'bounds', agentType: 'kit' }
 const rows: BoundRow[] = []
-afterAll(() => console.log(renderBoundTable(rows)))
+afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 
 defineBounds(
   { it, fails: it.fails },

@@ -3,6 +3,7 @@ import type { WorkHost } from './work-probe.ts'
 /** The part of Node's `process` that is used. */
 export interface NodeProcess {
   threadCpuUsage(): { readonly user: number; readonly system: number }
+  memoryUsage(): { readonly heapUsed: number; readonly external: number }
   getBuiltinModule(id: 'node:fs'): NodeFiles
   getBuiltinModule(id: 'node:v8'): { setFlagsFromString(flag: string): void }
   getBuiltinModule(id: 'node:vm'): { runInNewContext(code: string): () => void }
@@ -25,14 +26,21 @@ const BYTES_PER_KB = 1024
 
 /**
  * Measures in Node, on Linux. Turns are seen by a timer of 1 ms: two turns shorter than that may
- * count as one. Memory is the resident set of the process (`VmHWM`), reset before each call after
- * a collection of garbage, so what is measured is one process: nothing else may run in it.
+ * count as one. Memory is the growth since a collection of garbage before the call, the larger of
+ * two: of the resident set of the process at its peak (`VmHWM`), which sees every allocation but
+ * starts from what the process had not given back, and of heap and buffers, seen once a turn.
+ * Nothing else may run in the process.
  *
  * @param node Pass `process`.
  */
 export function createNodeWorkHost(node: NodeProcess, options: NodeWorkHostOptions = {}): WorkHost {
   const collect = garbageCollector(node)
   const files = node.getBuiltinModule('node:fs')
+  const used = (): number => {
+    const { heapUsed, external } = node.memoryUsage()
+    return heapUsed + external
+  }
+  let mostUsed = 0
   return {
     cpuMs: () => {
       const { user, system } = node.threadCpuUsage()
@@ -40,36 +48,46 @@ export function createNodeWorkHost(node: NodeProcess, options: NodeWorkHostOptio
     },
     startPeak: () => {
       collect()
+      // Buffers that the first has found are given back before the second begins.
+      collect()
       files.writeFileSync('/proc/self/clear_refs', '5')
-      const start = statusBytes(files, 'VmRSS')
-      return () => Math.max(0, statusBytes(files, 'VmHWM') - start)
+      const resident = statusBytes(files, 'VmRSS')
+      const usedBefore = used()
+      mostUsed = usedBefore
+      return () =>
+        Math.max(mostUsed - usedBefore, statusBytes(files, 'VmHWM') - resident, used() - usedBefore)
     },
     everyTurn: (callback) => {
-      const release = options.stillClock === true ? stopClocks(callback) : undefined
-      const timer = setInterval(release?.tick ?? callback, 1)
+      const clocks = options.stillClock === true ? stopClocks() : undefined
+      const timer = setInterval(() => {
+        clocks?.advance()
+        mostUsed = Math.max(mostUsed, used())
+        callback()
+      }, 1)
       return () => {
         clearInterval(timer)
-        release?.restore()
+        clocks?.restore()
       }
     },
   }
 }
 
-/** Freezes the clocks between two turns. */
-function stopClocks(callback: () => void): {
-  readonly tick: () => void
+interface StoppedClocks {
+  readonly advance: () => void
   readonly restore: () => void
-} {
+}
+
+/** Freezes the clocks between two turns. */
+function stopClocks(): StoppedClocks {
   const { now } = Date
   const performanceNow = performance.now.bind(performance)
   let [date, elapsed] = [now(), performanceNow()]
   Date.now = () => date
   performance.now = () => elapsed
   return {
-    tick: () => {
+    advance: () => {
       date = now()
       elapsed = performanceNow()
-      callback()
     },
     restore: () => {
       Date.now = now

@@ -78,12 +78,15 @@ async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unkno
   )
 }
 
+function isWarmUp(input: unknown): boolean {
+  return JSON.stringify(input).includes('warm-up')
+}
+
 function sabotaged(tool: Tool, sabotage: Sabotage, behaviour: BoundBehaviour): Tool {
   const [, measured] = behaviour.id.split('/')
   if (tool.name !== `workspace__box__${measured}`) return tool
   const good: Execute = (input, context) => tool.execute(input, context)
   const broken = sabotage(good)
-  const isWarmUp = (input: unknown): boolean => JSON.stringify(input).includes('warm-up')
   const execute: Execute = (input, context) => (isWarmUp(input) ? good : broken)(input, context)
   const { name, description, annotations, parameters } = tool
   return {
