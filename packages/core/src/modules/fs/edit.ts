@@ -1,11 +1,26 @@
+import { FileSystemError } from '../../errors/file-system-error.ts'
 import { ToolInputError } from '../../errors/tool-input-error.ts'
-import { countLineFeeds, hasWindowsLineEnds, toWindowsLineEnds } from './line-endings.ts'
+import {
+  countLineFeeds,
+  countLineFeedsInTurns,
+  lineEndNear,
+  lineEndOf,
+  toLineEnds,
+  toUnixLineEnds,
+  toWindowsLineEnds,
+} from './line-endings.ts'
 import type { LineRange } from './line-ranges.ts'
+import { eachPlace } from './literal-search.ts'
 import { describeNearest } from './nearest-lines.ts'
 import { type Replacement, unifiedHunks } from './unified-hunk.ts'
+import type { WorkTurn } from './work-turn.ts'
 
 /** Places named when a text is ambiguous. */
 const MAX_NAMED_LINES = 20
+/** Places that are remembered, for a diff; all others are only counted. */
+const MAX_PLACES = 1000
+/** Pieces of the new text that are joined at once. */
+const MAX_PIECES = 4096
 
 /** One replacement of literal text. */
 export interface TextEdit {
@@ -24,118 +39,190 @@ export interface AppliedEdit {
   readonly oldLines: LineRange
   /** Unified hunks, bounded. */
   readonly diff: string
+  /** What was done otherwise than the edit says. */
+  readonly note?: string
+}
+
+/** A text that is edited, and what the work may use. */
+export interface EditedText {
+  readonly path: string
+  readonly text: string
+  /** Characters that the new text may have. */
+  readonly maxCharacters: number
+  readonly turn: WorkTurn
+  /** Of several edits in one call: which it is, from 1. */
+  readonly number?: number
 }
 
 /**
  * Replaces literal text: nothing in `newText` has a special meaning. It must occur exactly once
- * unless `replaceAll`. Where the file has CRLF line ends and the edit has not, they are added to
- * both texts, since the model never sees them.
+ * unless `replaceAll`. Line ends of the edit become those of the file where they differ, since
+ * the model never sees them; an edit that changes nothing but line ends is taken as it is.
  *
  * @throws {ToolInputError} `invalid-input` for an empty `oldText` or one equal to `newText`;
- * `no-match` with the nearest lines; `ambiguous-match` with count and line numbers.
+ * `no-match` with the nearest lines and the first difference; `ambiguous-match` with count and
+ * line numbers.
+ * @throws {FileSystemError} `too-large`, before the new text is made.
  */
-export function applyEdit(path: string, text: string, edit: TextEdit): AppliedEdit {
-  if (edit.oldText === '') throw invalidEdit('oldText', 'must not be empty')
-  if (edit.oldText === edit.newText) throw invalidEdit('newText', 'is the same as oldText')
-  const { places, replacement } = locate(text, edit)
-  if (places.length === 0) {
-    throw new ToolInputError('no-match', `oldText does not occur in ${JSON.stringify(path)}`, {
-      hint: describeNearest(text, edit.oldText),
-    })
+export async function applyEdit(file: EditedText, edit: TextEdit): Promise<AppliedEdit> {
+  if (edit.oldText === '') throw invalidEdit(file, 'oldText', 'must not be empty')
+  if (edit.oldText === edit.newText) throw invalidEdit(file, 'newText', 'is the same as oldText')
+  const located = await locate(file, edit)
+  if (located === undefined) {
+    const message = `${nameOf(file)} does not occur in ${JSON.stringify(file.path)}`
+    const hint = await describeNearest(file.text, edit.oldText, file.turn)
+    throw new ToolInputError('no-match', message, { hint })
   }
-  if (places.length > 1 && edit.replaceAll !== true) throw ambiguous(path, text, places)
-  return replacePlaces(text, places, replacement)
+  const { places } = located
+  if (places.count > 1 && edit.replaceAll !== true) throw await ambiguous(file, places)
+  const replacement = withLineEndsOf(file, edit, located)
+  const { oldText, newText } = replacement
+  if (oldText === newText) {
+    throw invalidEdit(
+      file,
+      'newText',
+      'is what the file has already, with the line ends of the file',
+    )
+  }
+  refuseGrowth(file, places.count, replacement)
+  const note = noteOf(edit, located, newText)
+  const applied = await replacePlaces(file, places, replacement)
+  return note === undefined ? applied : { ...applied, note }
 }
 
-function invalidEdit(field: string, message: string): ToolInputError {
-  return new ToolInputError('invalid-input', 'the edit is not valid', {
-    issues: [{ path: field, message }],
+function invalidEdit({ path, number }: EditedText, field: string, message: string): ToolInputError {
+  const name = number === undefined ? field : `edits.${number - 1}.${field}`
+  return new ToolInputError('invalid-input', `the edit of ${JSON.stringify(path)} is not valid`, {
+    issues: [{ path: name, message }],
   })
 }
 
+/** What a message calls the text that was looked for. */
+function nameOf({ number }: EditedText): string {
+  return number === undefined ? 'oldText' : `oldText of edit ${number}`
+}
+
+/** Where a text stands. */
+interface Places {
+  readonly count: number
+  /** The first ones, from left to right. */
+  readonly first: readonly number[]
+  readonly last: number
+}
+
 interface Located {
-  readonly places: readonly number[]
-  readonly replacement: Replacement
+  /** As it stands in the file. */
+  readonly oldText: string
+  readonly places: Places
 }
 
-/** Looks for the text as it is, then with CRLF line ends. */
-function locate(text: string, edit: TextEdit): Located {
+/** Looks for the text as it is, then with other line ends. */
+async function locate(file: EditedText, { oldText }: TextEdit): Promise<Located | undefined> {
+  const windows = toWindowsLineEnds(oldText)
+  const unix = toUnixLineEnds(oldText)
   // A line feed at the start would match the second half of a CRLF.
-  return (edit.oldText.startsWith('\n') && locateWindows(text, edit)) || locateLiteral(text, edit)
-}
-
-function locateWindows(text: string, { oldText, newText }: TextEdit): Located | undefined {
-  const replacement = { oldText: toWindowsLineEnds(oldText), newText: toWindowsLineEnds(newText) }
-  if (replacement.oldText === oldText) return undefined
-  const places = findPlaces(text, replacement.oldText)
-  return places.length === 0 ? undefined : { places, replacement }
-}
-
-function locateLiteral(text: string, edit: TextEdit): Located {
-  const { oldText, newText } = edit
-  const places = findPlaces(text, oldText)
-  if (places.length > 0) {
-    // Text within a line says nothing about line ends; the file does.
-    const needsCrlf = !oldText.includes('\n') && hasWindowsLineEnds(text)
-    return {
-      places,
-      replacement: { oldText, newText: needsCrlf ? toWindowsLineEnds(newText) : newText },
-    }
+  const order = oldText.startsWith('\n') ? [windows, oldText] : [oldText, windows, unix]
+  for (const text of new Set(order)) {
+    const places = await findPlaces(file, text)
+    if (places.count > 0) return { oldText: text, places }
   }
-  return locateWindows(text, edit) ?? { places, replacement: edit }
+  return undefined
 }
 
 /** Places from left to right that do not overlap. */
-function findPlaces(text: string, wanted: string): number[] {
-  const places: number[] = []
-  let place = text.indexOf(wanted)
-  while (place >= 0) {
-    places.push(place)
-    place = text.indexOf(wanted, place + wanted.length)
-  }
-  return places
+async function findPlaces({ text, turn }: EditedText, wanted: string): Promise<Places> {
+  const first: number[] = []
+  let count = 0
+  let last = 0
+  await eachPlace(text, wanted, turn, (place) => {
+    if (first.length < MAX_PLACES) first.push(place)
+    count += 1
+    last = place
+  })
+  return { count, first, last }
 }
 
-function replacePlaces(
-  text: string,
-  places: readonly number[],
-  replacement: Replacement,
-): AppliedEdit {
-  const { oldText, newText } = replacement
-  const pieces: string[] = []
-  let end = 0
-  for (const place of places) {
-    pieces.push(text.slice(end, place), newText)
-    end = place + oldText.length
+/** The edit with the line ends that stand at its place. */
+function withLineEndsOf(file: EditedText, edit: TextEdit, located: Located): Replacement {
+  const { oldText, places } = located
+  const { newText } = edit
+  if (!newText.includes('\n')) return { oldText, newText }
+  const own = lineEndOf(oldText)
+  if (toUnixLineEnds(oldText) === toUnixLineEnds(newText) && oldText === edit.oldText) {
+    return { oldText, newText }
   }
-  pieces.push(text.slice(end))
-  const first = places[0] ?? 0
-  const firstLine = countLineFeeds(text, 0, first) + 1
-  const lastPlace = places.at(-1) ?? first
-  const oldLast = firstLine + countLineFeeds(text, first, lastPlace + oldText.length)
+  if (own === 'mixed') return { oldText, newText }
+  const end = own ?? lineEndNear(file.text, places.first[0] ?? 0)
+  return { oldText, newText: end === undefined ? newText : toLineEnds(newText, end) }
+}
+
+function noteOf(edit: TextEdit, located: Located, newText: string): string | undefined {
+  const hasLostReturns = edit.newText.includes('\r\n') && !newText.includes('\r\n')
+  if (!hasLostReturns && !(edit.oldText.includes('\r\n') && located.oldText !== edit.oldText)) {
+    return undefined
+  }
+  return 'The CRLF line ends of the edit were taken as LF, which the file has.'
+}
+
+/** Computes the length of the result before anything is joined. */
+function refuseGrowth(file: EditedText, count: number, { oldText, newText }: Replacement): void {
+  const length = file.text.length + count * (newText.length - oldText.length)
+  if (length <= file.maxCharacters) return
+  throw new FileSystemError('too-large', file.path, {
+    detail: `it would have at least ${length} bytes; at most ${file.maxCharacters} are allowed`,
+    hint: 'Write less, or in several smaller files.',
+  })
+}
+
+async function replacePlaces(
+  file: EditedText,
+  places: Places,
+  replacement: Replacement,
+): Promise<AppliedEdit> {
+  const { text, turn } = file
+  const { oldText, newText } = replacement
+  const first = places.first[0] ?? 0
+  const firstLine = (await countLineFeedsInTurns(text, 0, first, turn)) + 1
+  const oldEnd = places.last + oldText.length
+  const oldLast = firstLine + (await countLineFeedsInTurns(text, first, oldEnd, turn))
   return {
-    text: pieces.join(''),
-    replacements: places.length,
+    text: await joinReplaced(file, replacement),
+    replacements: places.count,
     lines: [firstLine, firstLine + countLineFeeds(newText, 0, newText.length)],
     oldLines: [firstLine, oldLast],
-    diff: unifiedHunks(text, places, replacement, firstLine),
+    diff: await unifiedHunks({ text, turn, firstLine, ...places }, replacement),
   }
 }
 
-function ambiguous(path: string, text: string, places: readonly number[]): ToolInputError {
+async function joinReplaced({ text, turn }: EditedText, edit: Replacement): Promise<string> {
+  const chunks: string[] = []
+  let pieces: string[] = []
+  let end = 0
+  await eachPlace(text, edit.oldText, turn, (place) => {
+    pieces.push(text.slice(end, place), edit.newText)
+    end = place + edit.oldText.length
+    if (pieces.length < MAX_PIECES) return
+    chunks.push(pieces.join(''))
+    pieces = []
+  })
+  pieces.push(text.slice(end))
+  chunks.push(pieces.join(''))
+  return chunks.join('')
+}
+
+async function ambiguous(file: EditedText, places: Places): Promise<ToolInputError> {
+  const { path, text, turn } = file
   const lines: number[] = []
   let line = 1
   let from = 0
-  for (const place of places.slice(0, MAX_NAMED_LINES)) {
-    line += countLineFeeds(text, from, place)
+  for (const place of places.first.slice(0, MAX_NAMED_LINES)) {
+    line += await countLineFeedsInTurns(text, from, place, turn)
     from = place
     lines.push(line)
   }
-  const rest = places.length > lines.length ? ', …' : ''
-  const count = places.length
-  return new ToolInputError(
-    'ambiguous-match',
-    `oldText occurs ${count} times in ${JSON.stringify(path)}, at lines ${lines.join(', ')}${rest}`,
-    { hint: 'Add lines around it so that it occurs once, or set replaceAll.' },
-  )
+  const rest = places.count > lines.length ? ', …' : ''
+  const where = `${places.count} times in ${JSON.stringify(path)}, at lines ${lines.join(', ')}${rest}`
+  return new ToolInputError('ambiguous-match', `${nameOf(file)} occurs ${where}`, {
+    hint: 'Add lines around it so that it occurs once, or set replaceAll.',
+  })
 }

@@ -1,3 +1,10 @@
+import type { WorkTurn } from './work-turn.ts'
+
+/** Characters that are counted in one synchronous stretch. */
+const WINDOW = 65_536
+
+export type LineEnd = '\n' | '\r\n'
+
 /** Whether the first line of a text ends with CRLF. */
 export function hasWindowsLineEnds(text: string): boolean {
   const end = text.indexOf('\n')
@@ -6,25 +13,76 @@ export function hasWindowsLineEnds(text: string): boolean {
 
 /** Turns bare line feeds into CRLF and leaves CRLF as it is. */
 export function toWindowsLineEnds(text: string): string {
-  return text.replace(/\r?\n/g, () => '\r\n')
+  if (!text.includes('\n')) return text
+  return toUnixLineEnds(text).replaceAll('\n', '\r\n')
 }
 
-/** Number of line feeds in a part of a text. */
+/** Turns CRLF into bare line feeds. A carriage return alone is text. */
+export function toUnixLineEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}
+
+/** Gives all lines of a text the same end. */
+export function toLineEnds(text: string, end: LineEnd): string {
+  return end === '\n' ? toUnixLineEnds(text) : toWindowsLineEnds(text)
+}
+
+/** The one line end of a text; `mixed`; undefined when it has no line feed. */
+export function lineEndOf(text: string): LineEnd | 'mixed' | undefined {
+  let found: LineEnd | undefined
+  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) {
+    const end = text[i - 1] === '\r' ? '\r\n' : '\n'
+    if (found !== undefined && found !== end) return 'mixed'
+    found = end
+  }
+  return found
+}
+
+/** The end of the line that holds a place, or of the line before; undefined in a single line. */
+export function lineEndNear(text: string, place: number): LineEnd | undefined {
+  const next = text.indexOf('\n', place)
+  const end = next >= 0 || place === 0 ? next : text.lastIndexOf('\n', place - 1)
+  if (end < 0) return undefined
+  return text[end - 1] === '\r' ? '\r\n' : '\n'
+}
+
+/** Number of line feeds in a part of a text. Costs that part only. */
 export function countLineFeeds(text: string, from: number, to: number): number {
+  const part = text.slice(from, to)
   let count = 0
-  for (let i = text.indexOf('\n', from); i >= 0 && i < to; i = text.indexOf('\n', i + 1)) count += 1
+  for (let i = part.indexOf('\n'); i >= 0; i = part.indexOf('\n', i + 1)) count += 1
   return count
 }
 
-/** Number of lines; what follows the last line feed counts when it is not empty. */
-export function countLines(text: string): number {
-  const feeds = countLineFeeds(text, 0, text.length)
-  return text === '' || text.endsWith('\n') ? feeds : feeds + 1
+/** The same for a long part; gives way to other work meanwhile. */
+export async function countLineFeedsInTurns(
+  text: string,
+  from: number,
+  to: number,
+  turn: WorkTurn,
+): Promise<number> {
+  let count = 0
+  for (let start = from; start < to; start += WINDOW) {
+    count += countLineFeeds(text, start, Math.min(to, start + WINDOW))
+    if (turn.due) await turn.pause()
+  }
+  return count
 }
 
-/** The lines of a text without their ends. */
-export function splitLines(text: string): string[] {
-  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-  if (lines.at(-1) === '') lines.pop()
+/** The lines of a text with their ends. */
+export function splitLinesKeepingEnds(text: string, maxLines = Infinity): string[] {
+  const lines: string[] = []
+  for (let start = 0; start < text.length && lines.length < maxLines;) {
+    const feed = text.indexOf('\n', start)
+    const end = feed < 0 ? text.length : feed + 1
+    lines.push(text.slice(start, end))
+    start = end
+  }
   return lines
+}
+
+/** A line without its end. */
+export function withoutLineEnd(line: string): string {
+  if (!line.endsWith('\n')) return line
+  return line.slice(0, line.endsWith('\r\n') ? -2 : -1)
 }

@@ -1,7 +1,7 @@
 import type { StructuredPatch } from 'diff'
 import { FileSystemError } from '../../errors/file-system-error.ts'
 import { ToolInputError } from '../../errors/tool-input-error.ts'
-import { readEditableText } from './editable-text.ts'
+import { maxEditedBytes, readEditableText } from './editable-text.ts'
 import { normalizePath } from './path.ts'
 import { type FileChange, requireRead, statUnlessStale } from './rewrite-file.ts'
 
@@ -96,7 +96,8 @@ async function currentFile(
     const last = Math.max(hunk.oldStart, hunk.oldStart + hunk.oldLines - 1)
     requireRead(change, path, [hunk.oldStart, last])
   }
-  return { version: stat.version, text: await readEditableText(change.module, path) }
+  const text = await readEditableText(change.module, stat, maxEditedBytes(change.config))
+  return { version: stat.version, text }
 }
 
 async function refuseExisting(change: FileChange, path: string): Promise<void> {

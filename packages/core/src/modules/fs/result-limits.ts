@@ -4,6 +4,8 @@ export const resultLimits = {
   readLines: 2000,
   /** Characters of any result. */
   characters: 30_000,
+  /** Characters of the diffs that `edit_file`, `multi_edit` and `apply_patch` return. */
+  diffCharacters: 24_000,
   /** A longer line of a file is shown in pieces of this many characters. */
   lineCharacters: 2000,
   /** Paths of one `ls` or `glob`. */

@@ -18,6 +18,7 @@ export class ToolBench {
   readonly config
   ledger = new FileLedger()
   shellRoot: string | undefined
+  signal = new AbortController().signal
 
   constructor(config: FileSystemConfigInput = {}, fs = new MapFileSystem()) {
     this.fs = fs
@@ -45,7 +46,7 @@ export class ToolBench {
       live: { fs: this.fs, shellRoot: this.shellRoot },
       ledger: this.ledger,
       actor,
-      signal: new AbortController().signal,
+      signal: this.signal,
       clock: new ManualClock(),
     } as unknown as ModuleToolContext
     const parsed = tool.inputSchema.parse(input)

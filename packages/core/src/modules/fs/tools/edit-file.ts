@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import { FileSystemError } from '../../../errors/file-system-error.ts'
+import { cutEnd } from '../../../tools/result-budget.ts'
 import type { FileStat } from '../contract.ts'
 import { type AppliedEdit, applyEdit, type TextEdit } from '../edit.ts'
-import { readEditableText } from '../editable-text.ts'
+import { maxEditedBytes, readEditableText } from '../editable-text.ts'
+import { resultLimits } from '../result-limits.ts'
 import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../rewrite-file.ts'
+import { createWorkTurn } from '../work-turn.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { filePath, fsTool } from './fs-tool.ts'
 
@@ -26,11 +29,14 @@ export interface EditFileOutput {
   /** Lines that the edit wrote. */
   readonly firstLine: number
   readonly lastLine: number
+  /** Unified hunks, bounded. */
   readonly diff: string
+  /** What was done otherwise than the edits say. */
+  readonly notes: readonly string[]
 }
 
 const DESCRIPTION =
-  'Replace text in a file. oldText must match exactly, blanks included, and occur once unless replaceAll is set. CRLF line ends and a byte order mark of the file are kept. Returns a diff. Refused when the file changed since you last read it.'
+  'Replace text in a file. oldText must match exactly, blanks included, and occur once unless replaceAll is set. The line ends and a byte order mark of the file are kept: write plain line ends. Returns a diff. Refused when the file changed since you last read it.'
 
 /** Two forms of one tool: the description tells of reading first only where that is enforced. */
 export const editFileTool = createEditFileTool(false)
@@ -69,6 +75,7 @@ export async function editFile(
     firstLine: first,
     lastLine: last,
     diff: made.diff,
+    notes: made.notes,
   }
 }
 
@@ -77,6 +84,7 @@ interface EditedFile extends Rewrite {
   readonly first: number
   readonly last: number
   readonly diff: string
+  readonly notes: readonly string[]
 }
 
 async function applyAll(
@@ -86,10 +94,13 @@ async function applyAll(
   edits: readonly TextEdit[],
 ): Promise<EditedFile> {
   if (current === undefined) throw new FileSystemError('not-found', path)
-  let text = await readEditableText(change.module, current.path)
+  const maxCharacters = maxEditedBytes(change.config)
+  const turn = createWorkTurn(change.context.signal)
+  let text = await readEditableText(change.module, current, maxCharacters)
   const applied: AppliedEdit[] = []
-  for (const edit of edits) {
-    const result = applyEdit(path, text, edit)
+  for (const [index, edit] of edits.entries()) {
+    const number = edits.length > 1 ? { number: index + 1 } : {}
+    const result = await applyEdit({ path, text, maxCharacters, turn, ...number }, edit)
     // Later edits may change what earlier ones wrote; lines above those are as they were read.
     requireRead(change, current.path, result.oldLines)
     applied.push(result)
@@ -104,12 +115,27 @@ async function applyAll(
     first,
     last,
     replacements: applied.reduce((sum, edit) => sum + edit.replacements, 0),
-    diff: applied.map((edit) => edit.diff).join('\n'),
+    diff: joinDiffs(applied.map((edit) => edit.diff)),
+    notes: [...new Set(applied.flatMap(({ note }) => (note === undefined ? [] : [note])))],
   }
+}
+
+/** The diffs that fit into a result; of many edits the last ones may be left out. */
+function joinDiffs(diffs: readonly string[]): string {
+  const shown: string[] = []
+  let room = resultLimits.diffCharacters
+  for (const diff of diffs) {
+    const cut = cutEnd(diff, room)
+    shown.push(cut.length < diff.length ? `${cut}[the rest of the diff is left out]` : diff)
+    room -= cut.length
+    if (room <= 0) break
+  }
+  return shown.join('\n')
 }
 
 export function renderEdit(output: EditFileOutput): string {
   const count = output.replacements === 1 ? '' : ` (${output.replacements} replacements)`
   const lines = `lines ${output.firstLine}-${output.lastLine}`
-  return `edited ${output.path}${count}, ${lines}, version ${output.version}\n${output.diff}`
+  const head = `edited ${output.path}${count}, ${lines}, version ${output.version}`
+  return [head, ...output.notes, output.diff].join('\n')
 }
