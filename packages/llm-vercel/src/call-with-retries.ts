@@ -41,7 +41,7 @@ export async function callWithRetries(
     input.abortSignal.throwIfAborted()
     spent = addUsage(spent, end.usage)
     show(end.failure, settings)
-    const error = toModelError(end.failure, settings.clock.now())
+    const error = toModelError(end.failure, settings.clock.now(), end.model)
     const delayMs = delayOf(error, attempt, settings)
     const isLast = !error.retryable || attempt > maxRetries || delayMs > settings.maxRetryDelayMs
     if (isLast) return withUsage({ type: 'error', error, shouldStop: true }, spent)

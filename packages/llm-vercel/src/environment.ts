@@ -4,6 +4,7 @@ import {
   type Environment,
   modelByName,
   type ModelProviders,
+  unknownProvider,
   type WantedModel,
   wantedModel,
 } from './model-by-name.ts'
@@ -14,14 +15,18 @@ import {
  * program installs it. For programs in Node: a bundled Worker hands its factories to `modelByName`.
  *
  * @returns `undefined` when no model is named.
- * @throws {ModelError} `unauthorized` when the key is missing; `invalid-request` when the name is
- * none, or the package is not installed.
+ * @throws {ModelError} `unauthorized` when the key is missing; `invalid-request` when the provider
+ * or the name is none, or the package is not installed.
  */
 export async function modelFromEnvironment(
   environment: Environment,
 ): Promise<LanguageModelV4 | undefined> {
   const wanted = wantedModel(environment)
   if (wanted === undefined) return undefined
+  const hasGateway = (environment.AI_GATEWAY_API_KEY ?? '') !== ''
+  if ('provider' in wanted && !loaders.has(wanted.provider) && !hasGateway) {
+    throw unknownProvider(wanted.provider, ['openai', 'anthropic'])
+  }
   return modelByName(environment, await loadProviders(wanted))
 }
 
@@ -30,8 +35,9 @@ async function loadProviders(wanted: WantedModel): Promise<ModelProviders> {
   try {
     return (await loaders.get(name)?.()) ?? {}
   } catch (cause) {
-    const detail = `@ai-sdk/${name} could not be loaded: is it installed?`
-    throw new ModelError('invalid-request', { detail, cause })
+    const problem = `the model needs the package @ai-sdk/${name}, which cannot be loaded`
+    const hint = `Run npm install @ai-sdk/${name}.`
+    throw new ModelError('invalid-request', { problem, hint, cause })
   }
 }
 

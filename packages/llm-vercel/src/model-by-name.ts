@@ -37,8 +37,8 @@ export interface ModelProviders {
  *   SDK.
  *
  * @returns `undefined` when no model is named.
- * @throws {ModelError} `unauthorized` when the key is missing; `invalid-request` for a name that is
- * none.
+ * @throws {ModelError} `unauthorized` when the key is missing; `invalid-request` for a provider or
+ * a name that is none.
  */
 export function modelByName(
   environment: Environment,
@@ -52,16 +52,24 @@ export function modelByName(
   }
   const { provider, id } = wanted
   const create = Object.hasOwn(providers, provider) ? providers[provider] : undefined
-  if (create !== undefined) return create(settingsOf(environment, provider))(id)
+  if (create !== undefined) return create(settingsOf(environment, { provider, id }))(id)
   const apiKey = textOf(environment, 'AI_GATEWAY_API_KEY')
   if (apiKey !== undefined) return createGateway({ apiKey })(`${provider}/${id}`)
-  const detail = `there is no provider ${shown(provider)} here, and AI_GATEWAY_API_KEY is not set`
-  throw new ModelError('unauthorized', { detail })
+  throw unknownProvider(provider, Object.keys(providers))
+}
+
+/** A provider that is not among those that a program has, when no gateway is set either. */
+export function unknownProvider(provider: string, known: readonly string[]): ModelError {
+  const names = known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`
+  return new ModelError('invalid-request', {
+    problem: `MODEL names the provider ${shown(provider)}, which is not known (${names})`,
+    hint: 'Correct MODEL, or set AI_GATEWAY_API_KEY to reach any provider through the gateway.',
+  })
 }
 
 /** The variable is what a user typed: not a place for line breaks or whole keys. */
-function shown(provider: string): string {
-  return JSON.stringify(provider.slice(0, 30))
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 80))
 }
 
 /** What an environment asks for. */
@@ -88,22 +96,23 @@ export function wantedModel(environment: Environment): WantedModel | undefined {
     return { id: name, baseURL, settings }
   }
   const [provider = '', ...rest] = name.split('/')
-  if (provider === '' || rest.join('') === '') throw invalid('MODEL must be provider/name')
+  if (provider === '' || rest.join('') === '') {
+    throw invalid(`MODEL must be provider/name, and it is ${shown(name)}`)
+  }
   return { provider, id: rest.join('/') }
 }
 
-function settingsOf(environment: Environment, provider: string) {
+function settingsOf(environment: Environment, { provider, id }: { provider: string; id: string }) {
   const prefix = provider.toUpperCase().replaceAll('-', '_')
   const baseURL = textOf(environment, `${prefix}_BASE_URL`)
   if (baseURL !== undefined) checkAddress(`${prefix}_BASE_URL`, baseURL)
-  const apiKey = keyOf(environment, `${prefix}_API_KEY`)
+  const variable = `${prefix}_API_KEY`
+  const apiKey = textOf(environment, variable)
+  if (apiKey === undefined) {
+    const problem = `${variable} is not set; the model ${shown(`${provider}/${id}`)} needs it`
+    throw new ModelError('unauthorized', { problem })
+  }
   return { apiKey, ...(baseURL === undefined ? {} : { baseURL }) }
-}
-
-function keyOf(environment: Environment, variable: string): string {
-  const key = textOf(environment, variable)
-  if (key === undefined) throw new ModelError('unauthorized', { detail: `${variable} is not set` })
-  return key
 }
 
 /** The address itself may hold a key. */
@@ -118,6 +127,6 @@ function textOf(environment: Environment, variable: string): string | undefined 
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function invalid(detail: string): ModelError {
-  return new ModelError('invalid-request', { detail })
+function invalid(problem: string): ModelError {
+  return new ModelError('invalid-request', { problem })
 }

@@ -13,6 +13,8 @@ export type AttemptEnd =
   | { readonly result: StepResult }
   | {
       readonly failure: unknown
+      /** Undefined when `llmConfig` names none. */
+      readonly model: LanguageModelV4 | undefined
       /** Whether a part of the answer was told on. */
       readonly hasSpoken: boolean
       /** It failed for files that the next attempt does without. */
@@ -38,7 +40,7 @@ export async function runAttempt(input: StepInput, services: StepServices): Prom
     const failure = signal.timedOut ?? (error instanceof StreamFailure ? error.cause : error)
     const { hasSpoken } = collector
     const leavesOut = model !== undefined && !hasSpoken && services.leavesOut(failure, model)
-    return { failure, hasSpoken, leavesOut, usage: usageOf() }
+    return { failure, model, hasSpoken, leavesOut, usage: usageOf() }
   } finally {
     signal.release()
   }

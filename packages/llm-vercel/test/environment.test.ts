@@ -25,8 +25,14 @@ describe('modelFromEnvironment', () => {
   test.each([
     [{ MODEL: 'openai/gpt-5' }, 'unauthorized', 'OPENAI_API_KEY'],
     [{ MODEL: 'anthropic/claude-x' }, 'unauthorized', 'ANTHROPIC_API_KEY'],
-    [{ MODEL: 'xai/grok' }, 'unauthorized', 'AI_GATEWAY_API_KEY'],
-    [{ MODEL: 'opnai/gpt-5' }, 'unauthorized', 'opnai'],
+    [{ MODEL: 'openai/gpt-5' }, 'unauthorized', 'the model "openai/gpt-5" needs it'],
+    [{ MODEL: 'xai/grok' }, 'invalid-request', '"xai"'],
+    [
+      { MODEL: 'opnai/gpt-5' },
+      'invalid-request',
+      '"opnai", which is not known (known here: openai',
+    ],
+    [{ MODEL: 'openai-compatible/m' }, 'invalid-request', 'openai-compatible'],
     [{ MODEL: 'm', MODEL_BASE_URL: 'localhost:11434/v1' }, 'invalid-request', 'MODEL_BASE_URL'],
     [{ MODEL: 'm', MODEL_BASE_URL: 'nowhere' }, 'invalid-request', 'MODEL_BASE_URL'],
     [

@@ -29,6 +29,8 @@ export interface ModelErrorOptions extends HelixErrorOptions {
   readonly retryAfterMs?: number
   /** HTTP status of the answer. */
   readonly statusCode?: number
+  /** Says what happened in place of the sentence of the code. Nothing secret. */
+  readonly problem?: string
   /** Further facts in plain words, such as the error code of the provider. Nothing secret. */
   readonly detail?: string
 }
@@ -85,8 +87,9 @@ export class ModelError extends HelixError {
   }
 }
 
-function sentence(code: ModelErrorCode, { statusCode, detail }: ModelErrorOptions): string {
+function sentence(code: ModelErrorCode, options: ModelErrorOptions): string {
+  const { statusCode, detail, problem = SENTENCES[code] } = options
   const facts = [statusCode === undefined ? '' : `status ${statusCode}`, detail ?? '']
   const known = facts.filter((fact) => fact !== '')
-  return known.length === 0 ? SENTENCES[code] : `${SENTENCES[code]} (${known.join(', ')})`
+  return known.length === 0 ? problem : `${problem} (${known.join(', ')})`
 }

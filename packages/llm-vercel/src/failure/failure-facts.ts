@@ -11,6 +11,8 @@ export interface FailureFacts {
   readonly text: string
   readonly headers: Readonly<Record<string, string>>
   readonly isRetryable?: boolean
+  /** Scheme, host and port that were asked; the rest of an address may hold a key. */
+  readonly origin?: string
   /** Codes of the network below, such as `ECONNRESET`. */
   readonly networkCodes: readonly string[]
 }
@@ -25,6 +27,7 @@ export function readFailure(failure: unknown): FailureFacts {
   const call = chain.find((one) => fieldOf(one, 'responseHeaders') !== undefined)
   const status = chain.map(statusOf).find((one) => one !== undefined)
   const isRetryable = chain.map(retryableOf).find((one) => one !== undefined)
+  const origin = chain.map(originOf).find((one) => one !== undefined)
   return {
     name: nameOf(first),
     ...(status === undefined ? {} : { status }),
@@ -32,6 +35,7 @@ export function readFailure(failure: unknown): FailureFacts {
     text: chain.map(textOf).join('\n').toLowerCase(),
     headers: headersOf(call),
     ...(isRetryable === undefined ? {} : { isRetryable }),
+    ...(origin === undefined ? {} : { origin }),
     networkCodes: chain.flatMap(networkCodesOf),
   }
 }
@@ -72,6 +76,13 @@ function isErrorStatus(status: number): boolean {
 function retryableOf(value: object): boolean | undefined {
   const isRetryable = fieldOf(value, 'isRetryable')
   return typeof isRetryable === 'boolean' ? isRetryable : undefined
+}
+
+function originOf(value: object): string | undefined {
+  const url = fieldOf(value, 'url')
+  const parsed = typeof url === 'string' ? URL.parse(url) : null
+  const isWeb = parsed?.protocol === 'http:' || parsed?.protocol === 'https:'
+  return isWeb ? parsed.origin : undefined
 }
 
 function codesOf(value: object): readonly string[] {

@@ -1,4 +1,5 @@
 import { ModelError, type ModelErrorCode, type ModelErrorOptions } from '@helix-agents/core'
+import { type AskedModel, describeProblem } from './describe-problem.ts'
 import { type FailureFacts, readFailure } from './failure-facts.ts'
 import { isPlainWord } from './plain-word.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -51,7 +52,7 @@ const HINTS: Readonly<Partial<Record<ModelErrorCode, string>>> = {
  * What went wrong with a model call, in the words of the framework. What the provider wrote is only
  * looked into: it may quote the key or the prompt, and errors are logged.
  */
-export function toModelError(failure: unknown, now: number): ModelError {
+export function toModelError(failure: unknown, now: number, asked?: AskedModel): ModelError {
   if (ModelError.isInstance(failure)) return failure
   const facts = readFailure(failure)
   const code = RULES.find(([, test]) => test(facts))?.[0] ?? 'model-failed'
@@ -62,6 +63,7 @@ export function toModelError(failure: unknown, now: number): ModelError {
     ...(facts.status === undefined ? {} : { statusCode: facts.status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(hint === undefined ? {} : { hint }),
+    ...describeProblem(code, facts, asked),
     ...detailOf(facts),
     cause: toSafeCause(facts),
   })
