@@ -5,6 +5,7 @@ export default definePackage({
     'src/opentelemetry/index.ts',
     'src/prometheus/index.ts',
     'src/pino/index.ts',
+    'src/console/index.ts',
     'src/redact/index.ts',
   ],
 })

@@ -1,7 +1,7 @@
 import { type FileSystem, systemClock, type WorkspaceRef } from '@helix-agents/core'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { researchAssistant } from './agent.ts'
-import { consoleLogger } from './console-logger.ts'
+import { logger } from './logger.ts'
 
 /** Files in the tables of the object; what is larger than 4 MiB goes to the bucket. */
 export function createNotesProvider(
@@ -34,7 +34,7 @@ export async function openNotes({ provider, sessionId, ref }: NotesOfSession): P
     workspace: 'notes',
     capabilities: researchAssistant.workspaces.notes?.capabilities ?? {},
     signal: AbortSignal.timeout(30_000),
-    logger: consoleLogger,
+    logger,
     clock: systemClock,
   }
   const { ws } =

@@ -1,11 +1,11 @@
 import { createAgentServer, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { researchAssistant } from './agent.ts'
 import { authenticate } from './authenticate.ts'
-import { consoleLogger } from './console-logger.ts'
 import { createModel } from './model.ts'
 import { getNotes } from './notes-endpoint.ts'
 import { moveOldNotes } from './move-old-notes.ts'
 import { createNotesProvider, openNotes } from './notes-provider.ts'
+import { logger } from './logger.ts'
 
 interface Bindings {
   readonly RESEARCH: DurableObjectNamespace
@@ -26,7 +26,7 @@ export class ResearchAssistant extends createAgentServer({
   agents: [researchAssistant],
   workspaceProviders: (env, ctx) => [createNotesProvider(env, ctx)],
   endpoints: { '/notes': getNotes },
-  logger: consoleLogger,
+  logger,
   // After a crash nobody waits longer than this until the research goes on.
   heartbeatMs: 5000,
 }) {
@@ -36,14 +36,14 @@ export class ResearchAssistant extends createAgentServer({
     const count = await moveOldNotes(this.ctx.storage, () =>
       openNotes({ provider, sessionId: this.name }),
     )
-    if (count > 0) consoleLogger.info({ count, sessionId: this.name }, 'old notes are files now')
+    if (count > 0) logger.info({ count, sessionId: this.name }, 'old notes are files now')
   }
 }
 
 export default {
   async fetch(request, env) {
     const binding = { [researchAssistant.name]: 'RESEARCH' }
-    const options = { binding, authenticate, logger: consoleLogger }
+    const options = { binding, authenticate, logger }
     return (
       (await routeAgentRequest(request, env, options)) ??
       Response.json({ error: 'there is no such route', code: 'not-found' }, { status: 404 })

@@ -2,10 +2,10 @@ import { type Clock, systemClock } from '@helix-agents/core'
 import { createFleetApp } from '@helix-agents/sandbox-fleet'
 import { Hono } from 'hono'
 import { timingSafeEqual } from 'hono/utils/buffer'
-import { consoleLogger } from './console-logger.ts'
 import type { Env } from './env.ts'
 import { fleetOf } from './fleet-of.ts'
 import { runTask } from './run-task.ts'
+import { logger } from './logger.ts'
 
 export interface WorkerOptions {
   readonly clock?: Clock
@@ -38,7 +38,7 @@ export function createWorker(options: WorkerOptions = {}) {
       adminToken: tokenOf,
       insecureAllowLocal,
       clock,
-      logger: consoleLogger,
+      logger,
     }),
   )
   return {

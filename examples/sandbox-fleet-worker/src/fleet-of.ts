@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '@helix-agents/core'
 import { analyticsSink, Fleet, logAlertSink } from '@helix-agents/sandbox-fleet'
 import { remoteFleetStore } from '@helix-agents/sandbox-fleet/cloudflare'
-import { consoleLogger } from './console-logger.ts'
 import type { Env } from './env.ts'
 import { TaskSandboxDriver } from './task-sandbox-driver.ts'
+import { logger } from './logger.ts'
 
 /** The fleet of this deployment. It keeps nothing itself: one for each request is cheap. */
 export function fleetOf(env: Env, clock: Clock = systemClock): Fleet {
@@ -12,9 +12,9 @@ export function fleetOf(env: Env, clock: Clock = systemClock): Fleet {
     store: remoteFleetStore(env.FLEET.getByName('fleet')),
     drivers: [new TaskSandboxDriver(env)],
     environment: env.ENVIRONMENT,
-    logger: consoleLogger,
+    logger,
     clock,
-    alertSinks: [logAlertSink(consoleLogger), ...(events === undefined ? [] : [events])],
+    alertSinks: [logAlertSink(logger), ...(events === undefined ? [] : [events])],
     ...(events !== undefined && { onEvent: events.onEvent }),
   })
 }

@@ -1,4 +1,6 @@
 import { HelixError, type Logger } from '@helix-agents/core'
+import { redactText } from '@helix-agents/telemetry/redact'
+import { causeText, errorText } from './error-text.ts'
 import type { GuardedDriver } from './driver/guarded-driver.ts'
 import type { SandboxTarget } from './driver/fleet-driver.ts'
 import type { LedgerClock } from './ledger-clock.ts'
@@ -57,6 +59,8 @@ export function targetOf({ id, lifetime }: SandboxRecord): SandboxTarget {
 
 /** An error as the ledger keeps it. */
 export function toSandboxError(error: unknown): Omit<SandboxError, 'at'> {
-  if (HelixError.isInstance(error)) return { code: error.code, message: error.message }
-  return { code: 'unknown', message: error instanceof Error ? error.message : 'unknown error' }
+  const cause = causeText(error)
+  const behind = cause === undefined ? {} : { cause }
+  if (HelixError.isInstance(error)) return { code: error.code, message: error.message, ...behind }
+  return { code: 'unknown', message: redactText(errorText(error)), ...behind }
 }

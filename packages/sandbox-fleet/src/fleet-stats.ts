@@ -31,14 +31,15 @@ export interface FleetStats {
   readonly usedRatio: number
   /** Operations of the last minutes. */
   readonly usage: FleetUsage
-  /** When a pass ended last, in milliseconds since the epoch; before the first, when watching began. */
-  readonly lastCleanupAt: number
+  /** When a cleanup ended last, in milliseconds since the epoch. Absent when none ever has. */
+  readonly lastCleanupAt?: number
+  /** When the oldest sandbox of the ledger was made; only while no cleanup has ever ended. */
+  readonly firstSandboxAt?: number
   /** When all sandboxes were compared with their providers last. Absent before the first time. */
   readonly lastReconcileAt?: number
 }
 
 const heartbeatSchema = z.object({
-  startedAt: z.number(),
   cleanupAt: z.number().exactOptional(),
   reconcileAt: z.number().exactOptional(),
 })
@@ -48,12 +49,8 @@ export type Heartbeat = Readonly<z.output<typeof heartbeatSchema>>
 
 /** @throws {FleetError} `unavailable` */
 export async function readHeartbeat(context: FleetContext): Promise<Heartbeat> {
-  const { clock, store } = context
-  const result = heartbeatSchema.safeParse(await store.readState(stateKey(context, STATE)))
-  if (result.success) return result.data
-  const fresh = { startedAt: clock.now() }
-  await store.writeState(stateKey(context, STATE), fresh)
-  return fresh
+  const result = heartbeatSchema.safeParse(await context.store.readState(stateKey(context, STATE)))
+  return result.success ? result.data : {}
 }
 
 /** @throws {FleetError} `unavailable` */
@@ -87,7 +84,17 @@ export async function readStats(context: FleetContext, usageMs: number): Promise
     capacity,
     usedRatio: active / capacity,
     usage,
-    lastCleanupAt: heartbeat.cleanupAt ?? heartbeat.startedAt,
+    ...(await cleanupTimes(context, heartbeat)),
     ...(heartbeat.reconcileAt !== undefined && { lastReconcileAt: heartbeat.reconcileAt }),
   }
+}
+
+/** Without a cleanup the first record of the ledger tells for how long there was something to clean. */
+async function cleanupTimes(
+  { environment, store }: FleetContext,
+  { cleanupAt }: Heartbeat,
+): Promise<Pick<FleetStats, 'firstSandboxAt' | 'lastCleanupAt'>> {
+  if (cleanupAt !== undefined) return { lastCleanupAt: cleanupAt }
+  const firstSandboxAt = await store.firstCreatedAt(environment)
+  return firstSandboxAt === undefined ? {} : { firstSandboxAt }
 }

@@ -42,7 +42,7 @@ describe('a fleet', () => {
       totalDestroyed: 0,
       capacity: 10,
       usedRatio: 0.3,
-      lastCleanupAt: parts.clock.now(),
+      firstSandboxAt: parts.clock.now() - HOUR_MS,
     })
   })
 

@@ -12,11 +12,15 @@ import type { Alert, AlertSink } from './alert.ts'
 const DEFAULT_TIMEOUT_MS = 10_000
 const DEFAULT_RETRIES = 2
 
-/** Alerts as lines of the log: their name is the text. */
+/**
+ * Alerts as lines of the log: their name is the text and the field `alert`, what they say is the
+ * field `detail`, so that no logger takes a field for the text.
+ */
 export function logAlertSink(logger: Logger): AlertSink {
   return {
     send: (alert) => {
-      const { name, ...fields } = alert
+      const { message: detail, name, ...rest } = alert
+      const fields = { alert: name, detail, ...rest }
       if (alert.state === 'resolved') logger.info(fields, name)
       else if (alert.severity === 'critical') logger.error(fields, name)
       else logger.warn(fields, name)

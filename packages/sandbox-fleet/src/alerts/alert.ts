@@ -44,7 +44,7 @@ export const alertPolicySchema = z.strictObject({
   timeoutRatioClear: z.number().min(0).max(1).default(0.02),
   /** The operations of so long are counted, */
   timeoutWindowMs: msSchema.default(15 * 60_000),
-  /** if there are so many. */
+  /** if there are so many. Default: at most as many as its places can do when each times out. */
   timeoutLeastExecutions: z.int().positive().default(20),
   /**
    * Active sandboxes. Default: at most one less than `maxConcurrentSandboxes`; just those where that
@@ -69,6 +69,12 @@ export const alertPolicySchema = z.strictObject({
 export type AlertPolicyInput = z.input<typeof alertPolicySchema>
 export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
 
+/** What of the fleet the defaults of alerts follow from. */
+export type CapacityPolicy = Pick<
+  FleetPolicy,
+  'maxConcurrentSandboxes' | 'operationTimeoutMs' | 'terminateTimeoutMs'
+>
+
 /** A fleet of fewer places is full whenever it is used: that all are taken says nothing. */
 const LEAST_TELLING_CAPACITY = 5
 
@@ -77,10 +83,8 @@ const LEAST_TELLING_CAPACITY = 5
  * places are all taken can be told, except where that is how it works.
  * @throws {FleetError} `config-invalid`, naming each field.
  */
-export function parseAlertPolicy(
-  input: AlertPolicyInput,
-  { maxConcurrentSandboxes }: Pick<FleetPolicy, 'maxConcurrentSandboxes'>,
-): AlertPolicy {
+export function parseAlertPolicy(input: AlertPolicyInput, fleet: CapacityPolicy): AlertPolicy {
+  const { maxConcurrentSandboxes } = fleet
   const result = alertPolicySchema.safeParse(input)
   if (!result.success) throw unusable(result.error)
   const defaults = result.data
@@ -90,6 +94,7 @@ export function parseAlertPolicy(
   const leastHigh = isSmall ? leakActive : Math.floor(leakActive * 0.75)
   const policy: AlertPolicy = {
     ...defaults,
+    timeoutLeastExecutions: input.timeoutLeastExecutions ?? leastExecutions(defaults, fleet),
     timeoutRatioClear:
       input.timeoutRatioClear ?? Math.min(defaults.timeoutRatioClear, defaults.timeoutRatio),
     leakActive,
@@ -100,6 +105,15 @@ export function parseAlertPolicy(
   assertOrdered(policy, 'leakActiveClear', 'leakActive')
   assertOrdered(policy, 'timeoutRatioClear', 'timeoutRatio')
   return policy
+}
+
+/** A place whose operations all time out ends few of them in the window: these must suffice. */
+function leastExecutions(
+  { timeoutLeastExecutions, timeoutWindowMs }: AlertPolicy,
+  { maxConcurrentSandboxes, operationTimeoutMs, terminateTimeoutMs }: CapacityPolicy,
+): number {
+  const perPlace = Math.floor(timeoutWindowMs / (operationTimeoutMs + terminateTimeoutMs))
+  return Math.min(timeoutLeastExecutions, maxConcurrentSandboxes * Math.max(1, perPlace))
 }
 
 /** An alert that ends above where it begins would do both at once. */

@@ -149,8 +149,10 @@ function leakRule({ policy }: AlertContext, { active }: FleetStats): Rule {
   }
 }
 
-function cleanupRule({ fleet, policy }: AlertContext, { lastCleanupAt }: FleetStats): Rule {
-  const silentMs = fleet.clock.now() - lastCleanupAt
+function cleanupRule({ fleet, policy }: AlertContext, stats: FleetStats): Rule {
+  const { firstSandboxAt, lastCleanupAt } = stats
+  const now = fleet.clock.now()
+  const silentMs = now - (lastCleanupAt ?? firstSandboxAt ?? now)
   const allowedMs = policy.missedPasses * fleet.policy.sweepIntervalMs
   const isBad = silentMs > allowedMs
   return {
@@ -158,10 +160,16 @@ function cleanupRule({ fleet, policy }: AlertContext, { lastCleanupAt }: FleetSt
     severity: 'critical',
     value: silentMs,
     threshold: allowedMs,
-    message: `no cleanup has ended for ${Math.round(silentMs / 60_000)} min`,
+    message: silentText(stats, Math.round(silentMs / 60_000)),
     measure: { isBad, isGood: !isBad, isSevere: true },
     isImmediate: true,
   }
+}
+
+function silentText({ lastCleanupAt }: FleetStats, minutes: number): string {
+  return lastCleanupAt === undefined
+    ? `no cleanup has ever ended, and the first sandbox was made ${minutes} min ago`
+    : `no cleanup has ended for ${minutes} min`
 }
 
 function owedRule({ policy }: AlertContext, { terminating }: FleetStats): Rule {

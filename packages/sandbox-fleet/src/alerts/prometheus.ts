@@ -44,8 +44,8 @@ function metricsOf(stats: FleetStats, alerts: readonly Alert[]): readonly Metric
     gauge('helix_fleet_window_timeouts', 'Operations that took too long.', usage.timeouts),
     gauge(
       'helix_fleet_last_cleanup_timestamp_seconds',
-      'When a cleanup ended last.',
-      stats.lastCleanupAt / 1000,
+      'When a cleanup ended last. 0: never.',
+      (stats.lastCleanupAt ?? 0) / 1000,
     ),
     {
       name: 'helix_fleet_alert_firing',

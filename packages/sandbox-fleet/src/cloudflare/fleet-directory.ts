@@ -59,6 +59,10 @@ export class FleetDirectory<Env = unknown> extends DurableObject<Env> {
     return toReply(() => this.#store.counts(environment))
   }
 
+  firstCreatedAt(environment: string): Promise<FleetReply<number | undefined>> {
+    return toReply(() => this.#store.firstCreatedAt(environment))
+  }
+
   prune(options: { readonly before: number; readonly limit: number }): Promise<FleetReply<number>> {
     return toReply(() => this.#store.prune(options))
   }

@@ -12,6 +12,7 @@ export type FleetDirectoryStub = Pick<
   | 'list'
   | 'due'
   | 'counts'
+  | 'firstCreatedAt'
   | 'prune'
   | 'addUsage'
   | 'usageSince'
@@ -45,6 +46,7 @@ export function remoteFleetStore(
     list: (query) => reach(() => stub.list(query)),
     due: (query) => reach(() => stub.due(query)),
     counts: (environment) => reach(() => stub.counts(environment)),
+    firstCreatedAt: (environment) => reach(() => stub.firstCreatedAt(environment)),
     prune: (options) => reach(() => stub.prune(options)),
     addUsage: (usage, at) => reach(() => stub.addUsage(usage, at)),
     usageSince: (since) => reach(() => stub.usageSince(since)),

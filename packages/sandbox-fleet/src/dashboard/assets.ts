@@ -432,6 +432,7 @@ export const DASHBOARD_SCRIPT: string = [
   '  return `${Math.round(share * 100)} %`;',
   '}',
   'function formatWhen(iso, nowMs) {',
+  '  if (iso === null) return "never";',
   '  const minutes = (Date.parse(iso) - nowMs) / 6e4;',
   '  return minutes >= 0 ? `in ${formatMinutes(minutes)}` : `${formatMinutes(-minutes)} ago`;',
   '}',

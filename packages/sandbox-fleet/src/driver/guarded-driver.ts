@@ -1,4 +1,5 @@
 import { backoffMs, type Clock, FleetError, HelixError, withDeadline } from '@helix-agents/core'
+import { causeText, errorText } from '../error-text.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import type {
   FleetDriver,
@@ -156,5 +157,6 @@ function isMeasure(value: number): boolean {
 }
 
 function toText(error: unknown): string {
-  return error instanceof Error ? error.message : 'the provider did not answer'
+  const cause = causeText(error)
+  return cause === undefined ? errorText(error) : `${errorText(error)} (${cause})`
 }

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { diagnose, type DiagnoseContext } from '../detect/diagnose.ts'
 import type { FleetStats } from '../fleet-stats.ts'
 import type { SandboxUsage } from '../fleet.ts'
-import type { SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { SandboxError, SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { ReconcileReport } from '../reconcile/reconcile-report.ts'
 import type { CleanupReport } from '../sweep/cleanup-report.ts'
 import type {
@@ -33,7 +33,7 @@ export function toWireStats(stats: FleetStats, now: number): WireStats {
     max_concurrent: stats.capacity,
     usage: stats.usedRatio,
     environment: stats.environment,
-    last_cleanup_at: iso(stats.lastCleanupAt),
+    last_cleanup_at: stats.lastCleanupAt === undefined ? null : iso(stats.lastCleanupAt),
     time: iso(now),
   }
 }
@@ -93,7 +93,7 @@ function toWireTroubles({
             attempts: owed.attempts,
             next_attempt_at: iso(owed.nextAttemptAt),
           },
-    last_error: lastError === undefined ? null : { ...lastError, at: iso(lastError.at) },
+    last_error: lastError === undefined ? null : toWireError(lastError),
   }
 }
 
@@ -168,6 +168,10 @@ function toWirePass(
     finished_at: iso(report.finishedAt),
     error: report.error ?? null,
   }
+}
+
+function toWireError({ at, cause, code, message }: SandboxError): WireSandbox['last_error'] {
+  return { code, message, cause: cause ?? null, at: iso(at) }
 }
 
 function iso(ms: number): z.infer<z.ZodISODateTime> {

@@ -22,7 +22,7 @@ export const statsSchema = z
     max_concurrent: count,
     usage: z.number().openapi({ description: 'active / max_concurrent' }),
     environment: z.string(),
-    last_cleanup_at: time.openapi({ description: 'Before the first: when watching began' }),
+    last_cleanup_at: time.nullable().openapi({ description: 'null: no cleanup has ever ended' }),
     time,
   })
   .openapi('Stats')
@@ -59,7 +59,14 @@ export const sandboxSchema = z
     memory_mb: z.number().nullable(),
     kill_reason: label,
     owed: z.object({ since: time, attempts: count, next_attempt_at: time }).nullable(),
-    last_error: z.object({ code: z.string(), message: z.string(), at: time }).nullable(),
+    last_error: z
+      .object({
+        code: z.string(),
+        message: z.string(),
+        cause: label.openapi({ description: 'What the provider said, without secrets' }),
+        at: time,
+      })
+      .nullable(),
     findings: z.array(findingSchema),
   })
   .openapi('Sandbox')
@@ -129,7 +136,13 @@ export const passSchema = z
   .openapi('Pass')
 
 export const failureSchema = z
-  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      details: z.unknown().optional().openapi({ description: 'More of it, by code' }),
+    }),
+  })
   .openapi('Failure')
 
 export type WireStats = z.infer<typeof statsSchema>

@@ -1,5 +1,5 @@
 import { FleetError } from '@helix-agents/core'
-import { shortLabel, shortText } from './record-schema.ts'
+import { shortLabel, shortText, storedError } from './record-schema.ts'
 import {
   MAX_HISTORY,
   type NewSandbox,
@@ -106,7 +106,7 @@ function revived(record: SandboxRecord, sandbox: NewSandbox): SandboxRecord {
 function withEffects(record: SandboxRecord, event: SandboxEvent, at: number): SandboxRecord {
   switch (event.type) {
     case 'fail':
-      return { ...record, lastError: errorOf(event.error, at) }
+      return { ...record, lastError: storedError(event.error, at) }
     case 'terminate':
     case 'reappear':
       return owing(record, event, at)
@@ -120,10 +120,6 @@ function withEffects(record: SandboxRecord, event: SandboxEvent, at: number): Sa
     default:
       return record
   }
-}
-
-function errorOf({ code, message }: Omit<SandboxError, 'at'>, at: number): SandboxError {
-  return { code: shortLabel(code), message: shortText(message), at }
 }
 
 function withoutDeadline(record: SandboxRecord): SandboxRecord {

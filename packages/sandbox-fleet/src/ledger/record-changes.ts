@@ -1,4 +1,4 @@
-import { shortLabel, shortText } from './record-schema.ts'
+import { storedError } from './record-schema.ts'
 import {
   MAX_SAMPLES,
   type ResourceSample,
@@ -53,7 +53,7 @@ export function withFailedAttempt(
     ...record,
     version: record.version + 1,
     owed: { since, attempts: attempts + 1, nextAttemptAt },
-    lastError: { code: shortLabel(error.code), message: shortText(error.message), at },
+    lastError: storedError(error, at),
   }
 }
 

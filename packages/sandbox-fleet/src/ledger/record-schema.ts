@@ -4,6 +4,7 @@ import {
   MAX_HISTORY,
   MAX_SAMPLES,
   type NewSandbox,
+  type SandboxError,
   type SandboxRecord,
   type SandboxStatus,
 } from './sandbox-record.ts'
@@ -83,7 +84,14 @@ const recordSchema = z.object({
   timeouts: countSchema,
   consecutiveTimeouts: countSchema,
   unknownProbes: countSchema,
-  lastError: z.object({ code: labelSchema, message: textSchema, at: timeSchema }).exactOptional(),
+  lastError: z
+    .object({
+      code: labelSchema,
+      message: textSchema,
+      cause: textSchema.exactOptional(),
+      at: timeSchema,
+    })
+    .exactOptional(),
   kill: killSchema.exactOptional(),
   owed: z
     .object({ since: timeSchema, attempts: countSchema, nextAttemptAt: timeSchema })
@@ -137,6 +145,15 @@ export function checkRecord(record: SandboxRecord): SandboxRecord {
   if (result.success) return result.data
   const fields = result.error.issues.map(({ path }) => path.join('.')).join(', ')
   throw new FleetError('invalid-record', `a record cannot be stored with this: ${fields}`)
+}
+
+/** An error as a record keeps it. */
+export function storedError(
+  { cause, code, message }: Omit<SandboxError, 'at'>,
+  at: number,
+): SandboxError {
+  const error = { code: shortLabel(code), message: shortText(message), at }
+  return cause === undefined ? error : { ...error, cause: shortText(cause) }
 }
 
 /** A name short enough to be kept, and never empty. */

@@ -53,6 +53,8 @@ export interface OwedDestroy {
 export interface SandboxError {
   readonly code: string
   readonly message: string
+  /** What the provider said: the chain of causes, without secrets, at most 1,000 characters. */
+  readonly cause?: string
   readonly at: number
 }
 

@@ -1,6 +1,7 @@
 import { FleetError } from '@helix-agents/core'
 import type { ListedSandbox } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
+import { causeText, errorText } from '../error-text.ts'
 import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { SandboxRecord, SandboxStatus } from '../ledger/sandbox-record.ts'
@@ -104,13 +105,15 @@ async function readListing(
     }
     return refuse(context, { provider, because: 'partial', detail: 'some may be missing' })
   } catch (error) {
-    const detail = error instanceof Error ? error.message : 'unknown error'
-    return refuse(context, { provider, because: 'failed', detail })
+    const cause = causeText(error)
+    const detail = cause === undefined ? errorText(error) : `${errorText(error)} (${cause})`
+    return refuse(context, { provider, because: 'failed', detail }, error)
   }
 }
 
-function refuse(context: FleetContext, refused: RefusedListing): RefusedListing {
-  context.logger.warn(refused, fleetMessages.listingRefused)
+function refuse(context: FleetContext, refused: RefusedListing, err?: unknown): RefusedListing {
+  const fields = err === undefined ? refused : { ...refused, err }
+  context.logger.warn(fields, fleetMessages.listingRefused)
   return refused
 }
 

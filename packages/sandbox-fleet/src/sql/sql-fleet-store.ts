@@ -20,6 +20,8 @@ import { dueRecords, listRecords } from './list-records.ts'
 import { findRecord, insertRecord, updateRecord } from './record-row.ts'
 import { damaged, toFleetError } from './to-fleet-error.ts'
 
+const FIRST_CREATED =
+  'SELECT created_at FROM helix_fleet_sandboxes WHERE environment = ? ORDER BY seq LIMIT 1'
 const PRUNE =
   'DELETE FROM helix_fleet_sandboxes WHERE seq IN (' +
   "SELECT seq FROM helix_fleet_sandboxes WHERE status = 'terminated' AND status_since < ?" +
@@ -88,6 +90,13 @@ export class SqlFleetStore implements FleetStore {
 
   counts(environment?: string): Promise<FleetCounts> {
     return this.#read((sql) => readCounts(sql, environment))
+  }
+
+  firstCreatedAt(environment: string): Promise<number | undefined> {
+    return this.#read((sql) => {
+      const row = sql.get(FIRST_CREATED, environment)
+      return row === undefined ? undefined : Number(row['created_at'])
+    })
   }
 
   prune({ before, limit }: { readonly before: number; readonly limit: number }): Promise<number> {

@@ -85,6 +85,11 @@ export interface FleetStore {
   due(query: DueQuery): Promise<FleetPage>
   /** Of one environment; without one, of all. Reads a handful of rows, however many records. */
   counts(environment?: string): Promise<FleetCounts>
+  /**
+   * When the sandbox of the oldest record of an environment was made, in milliseconds since the
+   * epoch. Undefined without a record.
+   */
+  firstCreatedAt(environment: string): Promise<number | undefined>
   /** Removes records of what is gone since before `before`; at most `limit`. Says how many. */
   prune(options: { readonly before: number; readonly limit: number }): Promise<number>
   /** Adds to the usage of the minute of `at`. */

@@ -98,6 +98,13 @@ export class MemoryFleetStore implements FleetStore {
     return this.#countsOf(environment)
   }
 
+  async firstCreatedAt(environment: string): Promise<number | undefined> {
+    for (const { record } of this.#rows.values()) {
+      if (record.environment === environment) return record.createdAt
+    }
+    return undefined
+  }
+
   async prune(options: { readonly before: number; readonly limit: number }): Promise<number> {
     let removed = 0
     for (const [id, { record }] of this.#rows) {

@@ -58,7 +58,7 @@ export async function destroyRecorded(
   await context.clock.keepTime()
   const isGone = isGoneForGood(context, record, probe)
   if (isGone) return confirm(context, record)
-  await owe(context, record, failure ?? stillThere(probe))
+  await owe(context, record, failure ?? { error: stillThere(probe) })
   return 'owed'
 }
 
@@ -72,15 +72,21 @@ export function isGoneForGood(
   return rules.isConfirmedGone(probe) && !rules.mayStillArrive(record, ruleContext(context))
 }
 
+/** Why a destroy is not confirmed: for the ledger, and what was thrown for the log. */
+interface Failure {
+  readonly error: ReturnType<typeof toSandboxError>
+  readonly err?: unknown
+}
+
 async function tryTerminate(
   record: SandboxRecord,
   driver: GuardedDriver,
-): Promise<ReturnType<typeof toSandboxError> | undefined> {
+): Promise<Failure | undefined> {
   try {
     await driver.terminate(targetOf(record))
     return undefined
-  } catch (error) {
-    return toSandboxError(error)
+  } catch (err) {
+    return { error: toSandboxError(err), err }
   }
 }
 
@@ -102,7 +108,7 @@ async function confirm(context: FleetContext, record: SandboxRecord): Promise<'d
 async function owe(
   context: FleetContext,
   record: SandboxRecord,
-  error: ReturnType<typeof toSandboxError>,
+  { error, err }: Failure,
 ): Promise<void> {
   const { clock, logger, store } = context
   const at = clock.now()
@@ -112,7 +118,7 @@ async function owe(
     return withFailedAttempt(current, error, { at, nextAttemptAt })
   })
   logger.warn(
-    { sandboxId: record.id, attempts: stored.owed?.attempts, ...error },
+    { sandboxId: record.id, attempts: stored.owed?.attempts, code: error.code, err: err ?? error },
     fleetMessages.destroyOwed,
   )
   context.emit('destroy-failed', stored)

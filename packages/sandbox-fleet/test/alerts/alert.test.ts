@@ -1,6 +1,7 @@
 import { type AlertPolicyInput, Fleet, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { parseAlertPolicy } from '../../src/alerts/alert.ts'
+import { parseFleetPolicy } from '../../src/safety/fleet-policy.ts'
 
 describe('the limits of alerts', () => {
   test.each([
@@ -13,12 +14,23 @@ describe('the limits of alerts', () => {
     ['what is given', {}, { leakActive: 4 }, [4, 3, 9]],
     ['all that is given', {}, { leakActive: 4, leakActiveClear: 4, escalateActive: 2 }, [4, 4, 2]],
   ] as const)('limits of %s', (_, policy, alerts, [begin, end, passedOn]) => {
-    const size = { maxConcurrentSandboxes: 10, ...policy }
-    expect(parseAlertPolicy(alerts, size)).toMatchObject({
+    expect(parseAlertPolicy(alerts, parseFleetPolicy(policy))).toMatchObject({
       leakActive: begin,
       leakActiveClear: end,
       escalateActive: passedOn,
     })
+  })
+
+  test.each([
+    [1, 2],
+    [4, 8],
+    [10, 20],
+    [1000, 20],
+  ])('%i places that all time out do enough operations to be noticed', (places, least) => {
+    const policy = parseFleetPolicy({ maxConcurrentSandboxes: places })
+    expect(parseAlertPolicy({}, policy).timeoutLeastExecutions).toBe(least)
+    const given = parseAlertPolicy({ timeoutLeastExecutions: 50 }, policy)
+    expect(given.timeoutLeastExecutions).toBe(50)
   })
 
   test.each([

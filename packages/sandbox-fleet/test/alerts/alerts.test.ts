@@ -1,15 +1,10 @@
-import { inspect } from 'node:util'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import {
   type Alert,
-  analyticsSink,
   Fleet,
   type FleetPolicyInput,
-  logAlertSink,
   MemoryFleetStore,
-  meterEventSink,
   toPrometheusText,
-  webhookAlertSink,
 } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { FakeDriver, given } from '../fleet-harness.ts'
@@ -24,11 +19,14 @@ const roomy = { maxConcurrentSandboxes: 100 }
 interface AlertSetup {
   readonly sinks?: readonly { send: (alert: Alert) => void }[]
   readonly policy?: FleetPolicyInput
+  readonly hasCleanup?: boolean
 }
 
-function setupAlerts({ policy = roomy, sinks = [] }: AlertSetup = {}) {
+function setupAlerts({ hasCleanup = true, policy = roomy, sinks = [] }: AlertSetup = {}) {
   const clock = new ManualClock(1_700_000_000_000)
   const store = new MemoryFleetStore()
+  // A cleanup has just ended.
+  if (hasCleanup) void store.writeState('heartbeat:test', { cleanupAt: clock.now() })
   const driver = new FakeDriver()
   const logger = new RecordingLogger()
   const told: string[] = []
@@ -151,6 +149,43 @@ describe('the alerts of a fleet', () => {
     ])
   })
 
+  test('no cleanup has ever ended: fires at the first look, by the age of the first sandbox', async () => {
+    const parts = setupAlerts({ hasCleanup: false })
+    const { fleet } = parts
+    await given(parts, 'first', { ageMs: 16 * MINUTE_MS })
+    await given(parts, 'second', { ageMs: MINUTE_MS })
+    const stats = await fleet.stats()
+    expect([stats.lastCleanupAt, toPrometheusText(stats, [])]).toEqual([
+      undefined,
+      expect.stringMatching(/last_cleanup_timestamp_seconds\{[^}]*\} 0\n/),
+    ])
+    expect(await fleet.alerts()).toMatchObject([
+      { name: 'sandbox_cleanup_not_running', value: 16 * MINUTE_MS, state: 'firing' },
+    ])
+    await fleet.cleanup()
+    expect(await fleet.alerts()).toEqual([])
+  })
+
+  test('no cleanup has ever ended and nothing was ever made: no alert, however long one looks', async () => {
+    const { clock, fleet } = setupAlerts({ hasCleanup: false })
+    await fleet.alerts()
+    await clock.advance(60 * MINUTE_MS)
+    expect(await fleet.alerts()).toEqual([])
+    expect((await fleet.stats()).lastCleanupAt).toBeUndefined()
+  })
+
+  test('one place whose operations all time out is noticed', async () => {
+    const policy = { maxConcurrentSandboxes: 1 }
+    const { clock, fleet, store, told } = setupAlerts({ policy })
+    for (let n = 0; n < 4; n += 1) {
+      await clock.advance(5.5 * MINUTE_MS)
+      await store.addUsage({ executions: 1, timeouts: 1 }, clock.now())
+      await store.writeState('heartbeat:test', { cleanupAt: clock.now() })
+      await fleet.alerts()
+    }
+    expect(told).toEqual(['sandbox_timeout_high firing'])
+  })
+
   test('are kept by the ledger: two processes do not tell twice', async () => {
     const { clock, fleet, store, told } = setupAlerts()
     const other = new Fleet({ store, drivers: [], environment: 'test', clock, alertSinks: [] })
@@ -189,99 +224,7 @@ const alert: Alert = {
   at: 2,
 }
 
-describe('sinks', () => {
-  test('the log has the name of the alert as its text', async () => {
-    const logger = new RecordingLogger()
-    const sink = logAlertSink(logger)
-    for (const one of [alert, { ...alert, severity: 'warning' }, { ...alert, state: 'resolved' }]) {
-      await sink.send(one as Alert)
-    }
-    expect(logger.with('sandbox_leak_detected').map(({ level }) => level)).toEqual([
-      'error',
-      'warn',
-      'info',
-    ])
-  })
-
-  test('a webhook gets JSON, and its refusal or silence is a failure', async () => {
-    const clock = new ManualClock()
-    const calls: (readonly [string, RequestInit])[] = []
-    const answers = [new Response('ok'), new Response('no', { status: 500 })]
-    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-      calls.push([url, init])
-      return answers.shift() ?? new Promise(() => undefined)
-    }
-    const address = { url: 'https://a.test/hook', headers: { x: 'y' }, retries: 0 }
-    const sink = webhookAlertSink({ ...address, fetch, clock })
-    await sink.send(alert)
-    expect(calls[0]?.[1].body).toBe(JSON.stringify(alert))
-    expect(calls[0]?.[1].headers).toMatchObject({ 'content-type': 'application/json', x: 'y' })
-    await expect(sink.send(alert)).rejects.toMatchObject({ code: 'driver-failed' })
-    const silent = codeOf(Promise.resolve(sink.send(alert)))
-    await clock.advance(10_000)
-    expect(await silent).toBe('driver-failed')
-    expect(calls[2]?.[1].signal?.aborted).toBe(true)
-  })
-
-  test('a webhook that was away for a moment gets its alert', async () => {
-    const clock = new ManualClock()
-    const answers = [502, 200]
-    const fetch = async () => new Response(null, { status: answers.shift() ?? 500 })
-    const sending = webhookAlertSink({ url: 'https://a.test', fetch, clock }).send(alert)
-    await clock.advance(10_000)
-    await sending
-    expect(answers).toEqual([])
-  })
-
-  test('what a webhook fails with names no address and no header', async () => {
-    const url = 'https://hooks.test/services/secret-path'
-    const fetch = () => Promise.reject(new TypeError(`cannot reach ${url}`))
-    const options = { url, headers: { authorization: 'secret-token' }, fetch, retries: 0 }
-    const error = await Promise.resolve(webhookAlertSink(options).send(alert)).catch(
-      (thrown: unknown) => thrown,
-    )
-    expect(error).toMatchObject({ code: 'driver-failed' })
-    expect(inspect(error, { depth: 9 })).not.toMatch(/secret/)
-    expect(() => webhookAlertSink({ url: 'secret-no-address' })).toThrow(
-      expect.objectContaining({ code: 'config-invalid' }),
-    )
-  })
-
-  test('a webhook that sends elsewhere is a failure, and is not followed', async () => {
-    const seen: unknown[] = []
-    const fetch = async (_: string, { redirect }: RequestInit) => {
-      seen.push(redirect)
-      return new Response(null, { status: 307, headers: { location: 'http://169.254.169.254/' } })
-    }
-    const sink = webhookAlertSink({ url: 'https://a.test', fetch, retries: 0 })
-    await expect(sink.send(alert)).rejects.toMatchObject({ code: 'driver-failed' })
-    expect(seen).toEqual(['manual'])
-  })
-
-  test('Analytics Engine gets one index a point', () => {
-    const points: { indexes?: string[]; blobs?: string[] }[] = []
-    const sink = analyticsSink({ writeDataPoint: (point) => void points.push(point) })
-    sink.onEvent({
-      type: 'kill',
-      sandboxId: 'a',
-      provider: 'p',
-      environment: 'e',
-      at: 1,
-      reason: 'idle',
-    })
-    void sink.send(alert)
-    expect(points.map(({ indexes }) => indexes)).toEqual([['sandbox:lifecycle'], ['sandbox:alert']])
-    expect(points[0]?.blobs).toEqual(['kill', 'a', 'p', 'e', 'idle'])
-  })
-
-  test('a meter counts by event, provider and reason', () => {
-    const added: unknown[] = []
-    const meter = { createCounter: () => ({ add: (...args: unknown[]) => void added.push(args) }) }
-    const sink = meterEventSink(meter)
-    sink({ type: 'kill', sandboxId: 'a', provider: 'p', environment: 'e', at: 1, reason: 'idle' })
-    expect(added).toEqual([[1, { event: 'kill', provider: 'p', environment: 'e', reason: 'idle' }]])
-  })
-
+describe('metrics', () => {
   test('Prometheus reads every line', async () => {
     const { fleet } = setupAlerts()
     const stats = { ...(await fleet.stats()), environment: 'a"b\\c\nd' }

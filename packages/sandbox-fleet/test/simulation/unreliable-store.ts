@@ -48,6 +48,7 @@ export function unreliableStore(
     list: (query) => reach(() => store.list(query)),
     due: (query) => reach(() => store.due(query)),
     counts: (environment) => reach(() => store.counts(environment)),
+    firstCreatedAt: (environment) => reach(() => store.firstCreatedAt(environment)),
     prune: (query) => reach(() => store.prune(query)),
     addUsage: (usage, at) => reach(() => store.addUsage(usage, at)),
     usageSince: (since) => reach(() => store.usageSince(since)),

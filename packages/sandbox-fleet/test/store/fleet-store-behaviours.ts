@@ -158,6 +158,16 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
     },
   },
   {
+    id: 'list/knows-when-the-oldest-record-begins',
+    run: async (store) => {
+      expect(await store.firstCreatedAt('test')).toBeUndefined()
+      await store.create({ ...newRecord('a'), createdAt: NOW - 5 })
+      await store.create({ ...newRecord('b'), createdAt: NOW - 9 })
+      expect(await store.firstCreatedAt('test')).toBe(NOW - 5)
+      expect(await store.firstCreatedAt('nowhere')).toBeUndefined()
+    },
+  },
+  {
     id: 'counts/follow-every-change',
     run: async (store) => {
       const record = await addRunning(store, 'a')

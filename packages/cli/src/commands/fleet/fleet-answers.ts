@@ -18,7 +18,7 @@ export const statsSchema = z.looseObject({
   timeouts: count.default(0),
   max_concurrent: count.optional(),
   environment: z.string().default('?'),
-  last_cleanup_at: z.string().optional(),
+  last_cleanup_at: z.string().nullish(),
   time: z.string().optional(),
 })
 
@@ -52,7 +52,10 @@ export const sandboxSchema = z.looseObject({
     .looseObject({ since: z.string(), attempts: count, next_attempt_at: z.string() })
     .nullable()
     .default(null),
-  last_error: z.looseObject({ code: z.string(), message: z.string() }).nullable().default(null),
+  last_error: z
+    .looseObject({ code: z.string(), message: z.string(), cause: z.string().nullish() })
+    .nullable()
+    .default(null),
   findings: z.array(findingSchema).default([]),
   history: z
     .array(

@@ -8,6 +8,7 @@ export function readOnlyStore(store: FleetStore): FleetStore {
     list: (query) => store.list(query),
     due: (query) => store.due(query),
     counts: (environment) => store.counts(environment),
+    firstCreatedAt: (environment) => store.firstCreatedAt(environment),
     usageSince: (since) => store.usageSince(since),
     readState: (key) => store.readState(key),
     create: refuse,

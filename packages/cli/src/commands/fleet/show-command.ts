@@ -110,6 +110,7 @@ function troubles({ kill_detail, kill_reason, last_error, owed }: SandboxAnswer)
     rows.push(['owed', { text, tone: 'warning' }])
   }
   if (last_error !== null) rows.push(['last error', `${last_error.code}: ${last_error.message}`])
+  if (last_error?.cause) rows.push(['its cause', last_error.cause])
   return rows
 }
 

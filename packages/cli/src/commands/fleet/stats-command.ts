@@ -94,7 +94,8 @@ function toned(count: number, tone: 'warning'): Cell {
 }
 
 /** By the clock of the server, where it tells. */
-function lastCleanup({ last_cleanup_at: last = '', time = '' }: FleetNumbers, now: number): string {
+function lastCleanup({ last_cleanup_at: last = '', time = '' }: FleetNumbers, now: number): Cell {
+  if (last === null) return { text: 'never', tone: 'bad' }
   const at = Date.parse(last)
   const until = Date.parse(time)
   return Number.isNaN(at) ? '?' : toAgeText(at, Number.isNaN(until) ? now : until)

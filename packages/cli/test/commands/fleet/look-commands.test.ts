@@ -22,20 +22,20 @@ describe('helix fleet stats', () => {
       'created       1',
       'destroyed     0',
       'timeouts      0 of 1 operations',
-      'last cleanup  0ms ago',
+      'last cleanup  never',
       'no alerts',
       '',
     ])
     expect([code, err]).toEqual([0, ''])
   })
   it('tells alerts, and ends with 1', async () => {
-    await sample.fleet.stats()
+    await sample.add('sb-1')
     await sample.later(16)
     const { code, out } = await sample.host.run(['fleet', 'stats'])
     expect([code, out.includes('alert: sandbox_cleanup_not_running\n')]).toEqual([1, true])
     expect(await sample.host.json(['fleet', 'stats'])).toMatchObject({
-      active: 0,
-      total_created: 0,
+      active: 1,
+      last_cleanup_at: null,
       alerts: ['sandbox_cleanup_not_running'],
     })
   })

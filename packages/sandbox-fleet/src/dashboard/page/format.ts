@@ -11,7 +11,8 @@ export function formatPercent(share: number): string {
 }
 
 /** `in 40 s` or `3 min ago`. */
-export function formatWhen(iso: string, nowMs: number): string {
+export function formatWhen(iso: string | null, nowMs: number): string {
+  if (iso === null) return 'never'
   const minutes = (Date.parse(iso) - nowMs) / 60_000
   return minutes >= 0 ? `in ${formatMinutes(minutes)}` : `${formatMinutes(-minutes)} ago`
 }

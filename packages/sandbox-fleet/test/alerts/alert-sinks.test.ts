@@ -1,0 +1,131 @@
+import { inspect } from 'node:util'
+import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
+import {
+  type Alert,
+  analyticsSink,
+  logAlertSink,
+  meterEventSink,
+  webhookAlertSink,
+} from '@helix-agents/sandbox-fleet'
+import { createConsoleLogger } from '@helix-agents/telemetry/console'
+import { describe, expect, test } from 'vitest'
+import { codeOf } from '../store/store-samples.ts'
+
+const alert: Alert = {
+  name: 'sandbox_leak_detected',
+  severity: 'critical',
+  state: 'firing',
+  environment: 'test',
+  value: 21,
+  threshold: 20,
+  message: '21 sandboxes are active',
+  escalate: false,
+  since: 1,
+  at: 2,
+}
+
+describe('sinks', () => {
+  test('the log has the name of the alert as its text', async () => {
+    const logger = new RecordingLogger()
+    const sink = logAlertSink(logger)
+    for (const one of [alert, { ...alert, severity: 'warning' }, { ...alert, state: 'resolved' }]) {
+      await sink.send(one as Alert)
+    }
+    const lines = logger.with('sandbox_leak_detected')
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'warn', 'info'])
+    const detail = '21 sandboxes are active'
+    expect(lines[0]?.fields).toMatchObject({ alert: 'sandbox_leak_detected', detail })
+    expect(lines[0]?.fields).not.toHaveProperty('message')
+  })
+
+  test('the console of a Worker gets the name of the alert', async () => {
+    const lines: string[] = []
+    const write = (line: string): void => void lines.push(line)
+    const target = { debug: write, info: write, warn: write, error: write }
+    await logAlertSink(createConsoleLogger({ console: target })).send(alert)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'error',
+      message: 'sandbox_leak_detected',
+      detail: '21 sandboxes are active',
+    })
+  })
+
+  test('a webhook gets JSON, and its refusal or silence is a failure', async () => {
+    const clock = new ManualClock()
+    const calls: (readonly [string, RequestInit])[] = []
+    const answers = [new Response('ok'), new Response('no', { status: 500 })]
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      calls.push([url, init])
+      return answers.shift() ?? new Promise(() => undefined)
+    }
+    const address = { url: 'https://a.test/hook', headers: { x: 'y' }, retries: 0 }
+    const sink = webhookAlertSink({ ...address, fetch, clock })
+    await sink.send(alert)
+    expect(calls[0]?.[1].body).toBe(JSON.stringify(alert))
+    expect(calls[0]?.[1].headers).toMatchObject({ 'content-type': 'application/json', x: 'y' })
+    await expect(sink.send(alert)).rejects.toMatchObject({ code: 'driver-failed' })
+    const silent = codeOf(Promise.resolve(sink.send(alert)))
+    await clock.advance(10_000)
+    expect(await silent).toBe('driver-failed')
+    expect(calls[2]?.[1].signal?.aborted).toBe(true)
+  })
+
+  test('a webhook that was away for a moment gets its alert', async () => {
+    const clock = new ManualClock()
+    const answers = [502, 200]
+    const fetch = async () => new Response(null, { status: answers.shift() ?? 500 })
+    const sending = webhookAlertSink({ url: 'https://a.test', fetch, clock }).send(alert)
+    await clock.advance(10_000)
+    await sending
+    expect(answers).toEqual([])
+  })
+
+  test('what a webhook fails with names no address and no header', async () => {
+    const url = 'https://hooks.test/services/secret-path'
+    const fetch = () => Promise.reject(new TypeError(`cannot reach ${url}`))
+    const options = { url, headers: { authorization: 'secret-token' }, fetch, retries: 0 }
+    const error = await Promise.resolve(webhookAlertSink(options).send(alert)).catch(
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toMatchObject({ code: 'driver-failed' })
+    expect(inspect(error, { depth: 9 })).not.toMatch(/secret/)
+    expect(() => webhookAlertSink({ url: 'secret-no-address' })).toThrow(
+      expect.objectContaining({ code: 'config-invalid' }),
+    )
+  })
+
+  test('a webhook that sends elsewhere is a failure, and is not followed', async () => {
+    const seen: unknown[] = []
+    const fetch = async (_: string, { redirect }: RequestInit) => {
+      seen.push(redirect)
+      return new Response(null, { status: 307, headers: { location: 'http://169.254.169.254/' } })
+    }
+    const sink = webhookAlertSink({ url: 'https://a.test', fetch, retries: 0 })
+    await expect(sink.send(alert)).rejects.toMatchObject({ code: 'driver-failed' })
+    expect(seen).toEqual(['manual'])
+  })
+
+  test('Analytics Engine gets one index a point', () => {
+    const points: { indexes?: string[]; blobs?: string[] }[] = []
+    const sink = analyticsSink({ writeDataPoint: (point) => void points.push(point) })
+    sink.onEvent({
+      type: 'kill',
+      sandboxId: 'a',
+      provider: 'p',
+      environment: 'e',
+      at: 1,
+      reason: 'idle',
+    })
+    void sink.send(alert)
+    expect(points.map(({ indexes }) => indexes)).toEqual([['sandbox:lifecycle'], ['sandbox:alert']])
+    expect(points[0]?.blobs).toEqual(['kill', 'a', 'p', 'e', 'idle'])
+  })
+
+  test('a meter counts by event, provider and reason', () => {
+    const added: unknown[] = []
+    const meter = { createCounter: () => ({ add: (...args: unknown[]) => void added.push(args) }) }
+    const sink = meterEventSink(meter)
+    sink({ type: 'kill', sandboxId: 'a', provider: 'p', environment: 'e', at: 1, reason: 'idle' })
+    expect(added).toEqual([[1, { event: 'kill', provider: 'p', environment: 'e', reason: 'idle' }]])
+  })
+})
