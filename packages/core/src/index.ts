@@ -254,7 +254,7 @@ export type {
   WorkspaceProvider,
 } from './workspace/provider.ts'
 export type { WorkspaceCapabilityFlags, WorkspaceRef } from './workspace/ref.ts'
-export type { Isolation, Workspace } from './workspace/workspace.ts'
+export type { Containment, Isolation, Workspace } from './workspace/workspace.ts'
 
 // State and streams
 export type {

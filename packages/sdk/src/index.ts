@@ -35,6 +35,7 @@ export {
   compareCodePoints,
   compileGlob,
   compileSearch,
+  type Containment,
   costByPrices,
   type CostOf,
   costOfCall,

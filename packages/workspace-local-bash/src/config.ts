@@ -7,7 +7,7 @@ const variableValue = z.string().refine((value) => !value.includes('\0'), 'holds
 /** The variables that a declaration adds to the environment of every command. */
 export const envSchema = z.record(variableName, variableValue).readonly()
 
-/** Kept from the host: `none` can do what the host can, `bubblewrap` runs in its own namespaces. */
+/** Kept from the host: `none` has its files and its network, `bubblewrap` runs in its own namespaces. */
 export const isolationSchema = z.enum(['none', 'bubblewrap'])
 
 /** A workspace declaration's `provider` for this kind. */

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import {
   type Clock,
+  type Containment,
   createOpenLimit,
   type Logger,
   logMessages,
@@ -34,7 +35,11 @@ import {
   type Launcher,
   requireBubblewrap,
 } from './shell/launcher.ts'
+import { CommandGate, DEFAULT_CONCURRENT_COMMANDS } from './shell/command-gate.ts'
+import { type Namespace, probeNamespace } from './shell/namespace.ts'
+import { PipePool } from './shell/pipe-pool.ts'
 import { endTree } from './shell/process-tree.ts'
+import { fixedPath } from './shell/program-path.ts'
 import { SubprocessShell } from './subprocess-shell.ts'
 import { TmpdirFileSystem } from './tmpdir-file-system.ts'
 import {
@@ -53,6 +58,13 @@ export interface LocalBashWorkspaceProviderOptions {
   /** For declarations that name none. Default `none`. */
   readonly isolation?: LocalBashIsolation
   /**
+   * How the processes of commands are held with isolation `none`. `namespace`: each command has a
+   * namespace of its own; an open is refused where the host allows none. `scan`: they are found
+   * among those of the host, and can read the environment of its processes. Default `auto`:
+   * `namespace` where the host allows it, else `scan`.
+   */
+  readonly containment?: Containment | 'auto'
+  /**
    * Variables of the host that commands get; `*` at the end stands for anything. Default `PATH`,
    * `LANG`, `LC_*` and `TZ`. `HOME` and `TMPDIR` are always those of the workspace.
    */
@@ -63,6 +75,12 @@ export interface LocalBashWorkspaceProviderOptions {
   readonly clock?: Clock
   /** Workspaces of this provider that may be opening at once. Default: no bound. */
   readonly maxGlobalConcurrentOpens?: number
+  /**
+   * Commands of all workspaces of this provider that run at once; the others wait in order, and the
+   * time of a command begins when it starts. Background processes do not count. Default: 8 for
+   * each core, 16 at least.
+   */
+  readonly maxConcurrentCommands?: number
   /** Time of a command that asks for none. Default 120,000. */
   readonly defaultTimeoutMs?: number
   /** Bytes of each output that a command returns when it asks for none. Default 1 MiB. */
@@ -87,10 +105,13 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #options: LocalBashWorkspaceProviderOptions
   readonly #limitOpens: OpenLimit
+  readonly #gate: CommandGate
+  readonly #pipes = new PipePool()
   #warned = false
 
   constructor(options: LocalBashWorkspaceProviderOptions = {}) {
     this.#options = options
+    this.#gate = new CommandGate(options.maxConcurrentCommands ?? DEFAULT_CONCURRENT_COMMANDS)
     this.#limitOpens = createOpenLimit(options.maxGlobalConcurrentOpens)
   }
 
@@ -113,7 +134,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       try {
         const marker = this.#mark(directory, { session: hashSession(session.sessionId), env })
         restoreDirectory(directory)
-        const ws = this.#build({ directory, isolation, marker, options })
+        const ws = await this.#build({ directory, isolation, marker, options })
         return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
       } catch (error) {
         await removeDirectory(directory.path)
@@ -134,7 +155,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       }
       if (before !== undefined) await endAbandoned(directory, before)
       const marker = this.#mark(directory, { session, env: before?.env ?? {} })
-      const ws = this.#build({ directory, isolation, marker, options })
+      const ws = await this.#build({ directory, isolation, marker, options })
       return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
     }, options.signal)
   }
@@ -159,17 +180,16 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return marker
   }
 
-  #build(parts: {
+  async #build(parts: {
     readonly directory: WorkspaceDirectory
     readonly isolation: LocalBashIsolation
     readonly marker: OwnerMarker
     readonly options: OpenOptions
-  }): LocalBashWorkspace {
+  }): Promise<LocalBashWorkspace> {
     const { directory, isolation, marker, options } = parts
     const logger = this.#options.logger ?? options.logger ?? noopLogger
     const clock = this.#options.clock ?? options.clock
-    if (isolation === 'none') this.#warnOnce(logger)
-    const launcher = launcherFor(directory, isolation)
+    const launcher = await this.#createLauncher(directory, isolation, logger)
     const fs = new TmpdirFileSystem({
       root: directory.root,
       scratch: directory.scratch,
@@ -182,6 +202,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       directory,
       marker,
       isolation: isolation === 'bubblewrap' ? 'process' : 'none',
+      containment: launcher.isNamespaced ? 'namespace' : 'scan',
       shellRoot: launcher.shellRoot,
       fs,
       shell,
@@ -200,11 +221,15 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   }): SubprocessShell {
     const { directory, launcher, fs, logger, clock } = parts
     const passed = passedEnvironment(process.env, this.#options.passEnv ?? DEFAULT_PASS_ENV)
+    const env: Record<string, string> = { ...passed, ...launcher.baseEnv, ...parts.env }
+    if (env.PATH !== undefined) env.PATH = fixedPath(env.PATH, directory.path)
     return new SubprocessShell({
       name: directory.name,
       files: fs.context,
       launcher,
-      env: { ...passed, ...launcher.baseEnv, ...parts.env },
+      gate: this.#gate,
+      pipes: this.#pipes,
+      env,
       defaultTimeoutMs: this.#options.defaultTimeoutMs ?? 120_000,
       maxOutputBytes: this.#options.maxOutputBytes ?? MEBIBYTE,
       maxStoredOutputBytes: this.#options.maxStoredOutputBytes ?? 2048 * MEBIBYTE,
@@ -214,10 +239,37 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     })
   }
 
-  #warnOnce(logger: Logger): void {
+  async #createLauncher(
+    { root, tmp }: WorkspaceDirectory,
+    isolation: LocalBashIsolation,
+    logger: Logger,
+  ): Promise<Launcher> {
+    if (isolation === 'bubblewrap') return createBubblewrapLauncher(root, tmp)
+    const namespace = await this.#findNamespace(logger)
+    return createPlainLauncher(root, tmp, namespace)
+  }
+
+  async #findNamespace(logger: Logger): Promise<Namespace | undefined> {
+    const { containment = 'auto' } = this.#options
+    if (containment === 'scan') return this.#warnOnce(logger, { containment })
+    const { namespace, reason } = await probeNamespace()
+    if (namespace === undefined && containment === 'namespace') {
+      throw new WorkspaceFailedError(
+        'config-invalid',
+        `containment 'namespace' needs a namespace for processes, which the host does not allow: ${reason}`,
+        { hint: "An operator must allow user namespaces, or choose containment 'auto'." },
+      )
+    }
+    const inForce = namespace === undefined ? 'scan' : 'namespace'
+    this.#warnOnce(logger, { containment: inForce, ...(reason !== undefined && { reason }) })
+    return namespace
+  }
+
+  #warnOnce(logger: Logger, fields: { readonly containment: Containment }): undefined {
     if (this.#warned) return
     this.#warned = true
-    logger.warn({ providerId: PROVIDER_ID, isolation: 'none' }, logMessages.noIsolation)
+    const all = { providerId: PROVIDER_ID, isolation: 'none', ...fields }
+    logger.warn(all, logMessages.noIsolation)
   }
 }
 
@@ -232,9 +284,3 @@ const REATTACHED = { outcome: 'reattached' } as const
 
 const WINDOWS =
   'LocalBashWorkspaceProvider: Windows is not supported. Use WSL and run the agent inside it.'
-
-function launcherFor(directory: WorkspaceDirectory, isolation: LocalBashIsolation): Launcher {
-  return isolation === 'bubblewrap'
-    ? createBubblewrapLauncher(directory.root, directory.tmp)
-    : createPlainLauncher(directory.root, directory.tmp)
-}

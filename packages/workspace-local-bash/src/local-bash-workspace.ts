@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type Containment,
   type Isolation,
   type Logger,
   logMessages,
@@ -15,6 +16,7 @@ export interface LocalBashWorkspaceParts {
   readonly directory: WorkspaceDirectory
   readonly marker: OwnerMarker
   readonly isolation: Isolation
+  readonly containment: Containment
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
@@ -26,6 +28,7 @@ export interface LocalBashWorkspaceParts {
 export class LocalBashWorkspace implements Workspace {
   readonly id: string
   readonly isolation: Isolation
+  readonly containment: Containment
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
@@ -36,6 +39,7 @@ export class LocalBashWorkspace implements Workspace {
     this.#parts = parts
     this.id = parts.directory.name
     this.isolation = parts.isolation
+    this.containment = parts.containment
     this.shellRoot = parts.shellRoot
     this.fs = parts.fs
     this.shell = parts.shell

@@ -20,10 +20,15 @@ import { adoptFile } from './file-system/write-file.ts'
 import type { OutputOffsets } from './shell/background-process.ts'
 import { BackgroundProcesses } from './shell/background-processes.ts'
 import { CapturedOutput, type OnPiece } from './shell/captured-output.ts'
+import type { CommandGate } from './shell/command-gate.ts'
 import type { Launch, Launcher } from './shell/launcher.ts'
-import { PipePool } from './shell/pipe-pool.ts'
-import { endTree, MARKER_VARIABLE, type TreeScope } from './shell/process-tree.ts'
+import { NamespaceHold } from './shell/namespace-hold.ts'
+import { closePipe, type Pipe, type PipePool } from './shell/pipe-pool.ts'
+import type { ProcessHold } from './shell/process-hold.ts'
+import { MARKER_VARIABLE, readProcess } from './shell/process-table.ts'
+import { endTree, type TreeScope } from './shell/process-tree.ts'
 import { superviseCommand, toRunResult } from './shell/run-command.ts'
+import { ScanHold } from './shell/scan-hold.ts'
 import { SpillFile } from './shell/spill-file.ts'
 import { startProcess, type StartedProcess } from './shell/start-process.ts'
 
@@ -32,6 +37,9 @@ export interface SubprocessShellOptions {
   readonly name: string
   readonly files: FileContext
   readonly launcher: Launcher
+  /** Says when a command may start. */
+  readonly gate: CommandGate
+  readonly pipes: PipePool
   /** Environment of every command. */
   readonly env: Readonly<Record<string, string>>
   readonly defaultTimeoutMs: number
@@ -44,7 +52,8 @@ export interface SubprocessShellOptions {
 }
 
 /**
- * Runs commands as processes of the host.
+ * Runs commands as processes of the host, at most as many at once as the gate lets through; the
+ * time of a command begins when it starts.
  *
  * A line is run by `bash -c` without profile and start-up files, an argument vector without a
  * shell. Each command has its own session; what it leaves running when it ends is killed, as
@@ -53,15 +62,15 @@ export interface SubprocessShellOptions {
  */
 export class SubprocessShell implements Shell {
   readonly #options: SubprocessShellOptions
-  readonly #pipes: PipePool
   readonly #background: BackgroundProcesses
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  /** When its first command started, in clock ticks of the host; unset with namespaces. */
+  #sinceTicks: number | undefined
 
   constructor(options: SubprocessShellOptions) {
     this.#options = options
     const { scratch } = options.files
-    this.#pipes = new PipePool(scratch)
     this.#background = new BackgroundProcesses(scratch, {
       maxBytes: options.maxStoredOutputBytes,
       clock: options.clock,
@@ -71,7 +80,8 @@ export class SubprocessShell implements Shell {
   async run(command: ShellCommand, options: ShellRunOptions = {}): Promise<RunResult> {
     this.#assertOpen()
     options.signal?.throwIfAborted()
-    const running = this.#run(command, options)
+    const signal = anySignal(this.#closing.signal, options.signal)
+    const running = this.#options.gate.run(() => this.#run(command, options, signal), signal)
     this.#running.add(running)
     try {
       return await running
@@ -91,8 +101,11 @@ export class SubprocessShell implements Shell {
     try {
       const id = newRunId()
       const launch = (): Launch => this.#launch(id, command, options)
-      const started = await startProcess(this.#pipes, launch, background.sinks)
-      background.attach(started, this.#scopeOf(id, started))
+      await this.#options.gate.takeTurn()
+      this.#assertOpen()
+      const pipes = await this.#takePipes()
+      const started = startProcess(pipes, launch, background.sinks)
+      background.attach(started, this.#holdOf(id, started))
       return background.describe()
     } catch (error) {
       this.#background.remove(background)
@@ -115,15 +128,26 @@ export class SubprocessShell implements Shell {
   /** Ends every process of the workspace. Afterwards nothing can be run. */
   async close(): Promise<void> {
     const { name, files, killGraceMs, logger } = this.#options
-    this.#closing.abort()
+    this.#closing.abort(closed())
     await Promise.allSettled(this.#running)
     await this.#background.killAll(killGraceMs)
     const places = [join(files.scratch, 'pipes', '/')]
-    const left = await endTree({ marker: `${name}:`, places }, 0)
+    const directory = (): string => files.containment.root
+    const sinceTicks = this.#sinceTicks
+    const scope = {
+      marker: `${name}:`,
+      places,
+      ...(sinceTicks !== undefined && { sinceTicks, directory }),
+    }
+    const left = await endTree(scope, 0)
     if (left.length > 0) logger.warn({ pids: left }, 'processes of a workspace cannot be killed')
   }
 
-  async #run(command: ShellCommand, options: ShellRunOptions): Promise<RunResult> {
+  async #run(
+    command: ShellCommand,
+    options: ShellRunOptions,
+    signal: AbortSignal,
+  ): Promise<RunResult> {
     this.#options.files.restore()
     const id = newRunId()
     const callbackErrors: Error[] = []
@@ -136,13 +160,13 @@ export class SubprocessShell implements Shell {
       (piece: Uint8Array) => stdout.add(piece),
       (piece: Uint8Array) => stderr.add(piece),
     ] as const
-    const started = await startProcess(this.#pipes, launch, sinks)
+    const started = startProcess(await this.#takePipes(), launch, sinks)
     const { killGraceMs, clock, defaultTimeoutMs } = this.#options
-    const outcome = await superviseCommand(started, this.#scopeOf(id, started), {
+    const outcome = await superviseCommand(started, this.#holdOf(id, started), {
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       graceMs: killGraceMs,
       clock,
-      signal: anySignal(this.#closing.signal, options.signal),
+      signal,
     })
     if (outcome.end.complaint !== undefined) await stderr.add(Buffer.from(outcome.end.complaint))
     const publish = (hostPath: string, name: string): string | undefined =>
@@ -208,16 +232,47 @@ export class SubprocessShell implements Shell {
     }
   }
 
-  #scopeOf(id: string, started: StartedProcess): TreeScope {
-    const marker = `${this.#options.name}:${id}`
-    const places = started.pipePaths
-    return { marker, places, ...(started.pid !== undefined && { leader: started.pid }) }
+  async #takePipes(): Promise<readonly [Pipe, Pipe]> {
+    const { pipes, files } = this.#options
+    const out = await pipes.take(files.scratch)
+    try {
+      return [out, await pipes.take(files.scratch)]
+    } catch (error) {
+      closePipe(out)
+      throw error
+    }
+  }
+
+  #holdOf(id: string, started: StartedProcess): ProcessHold {
+    const { pid: leader, pipePaths: places, ended } = started
+    const { launcher, name } = this.#options
+    if (leader !== undefined && launcher.isNamespaced) return new NamespaceHold(leader, ended)
+    const sinceTicks = leader === undefined ? undefined : readProcess(leader)?.startTime
+    this.#sinceTicks ??= sinceTicks
+    const scope: TreeScope = {
+      marker: `${name}:${id}`,
+      places,
+      ...(leader !== undefined && { leader }),
+      ...(sinceTicks !== undefined && { sinceTicks }),
+      directory: () => this.#directoryOfOne(),
+    }
+    return new ScanHold(scope)
+  }
+
+  /** The directory of the workspace while a single command uses it: strays there are its. */
+  #directoryOfOne(): string | undefined {
+    const running = this.#background.list().filter(({ state }) => state === 'running')
+    if (this.#running.size + running.length > 1) return undefined
+    return this.#options.files.containment.root
   }
 
   #assertOpen(): void {
-    if (!this.#closing.signal.aborted) return
-    throw new WorkspaceFailedError('closed', 'the workspace is closed')
+    if (this.#closing.signal.aborted) throw closed()
   }
+}
+
+function closed(): WorkspaceFailedError {
+  return new WorkspaceFailedError('closed', 'the workspace is closed')
 }
 
 function newRunId(): string {

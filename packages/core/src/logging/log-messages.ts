@@ -30,7 +30,7 @@ export const logMessages = {
   openFailed: 'workspace open failed',
   /** The backend is gone for good; a fresh workspace takes its place. */
   workspaceLost: 'workspace lost',
-  /** Commands of this provider can do what the process can; once a provider object. */
+  /** Commands use the files and the network of the host: see `containment`; once a provider object. */
   noIsolation: 'workspace has no isolation',
   /** A program of an allowlist is not known to start no other one: see `commands`. */
   allowedCommandStartsOthers: 'allowed command may start other commands',

@@ -47,6 +47,7 @@ export function installBackend(
   entry.generation++
   entry.receipt = Object.freeze({ ...backend.receipt })
   entry.isolation = backend.ws.isolation
+  entry.containment = backend.ws.containment
   if (backend.receipt.outcome === 'cold') {
     // What was known of the earlier files says nothing about these.
     entry.ledger = new FileLedger()

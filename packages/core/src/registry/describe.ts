@@ -1,6 +1,6 @@
 import type { RestoreReceipt } from '../workspace/provider.ts'
 import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
-import type { Isolation } from '../workspace/workspace.ts'
+import type { Containment, Isolation } from '../workspace/workspace.ts'
 import type { WorkspaceState } from './entry-state.ts'
 import type { RegistryEntry } from './registry-entry.ts'
 
@@ -16,6 +16,8 @@ export interface WorkspaceDescription {
   readonly stateSince: number
   /** Known once it was open. */
   readonly isolation?: Isolation
+  /** How the processes of its commands are held, where they run on this host. */
+  readonly containment?: Containment
   /** What the agent declares. */
   readonly capabilities: WorkspaceCapabilityFlags
   /** Message of the last error. */
@@ -47,7 +49,7 @@ export interface WorkspaceDescription {
 
 /** What can be seen of one entry, copied and frozen. No I/O. */
 export function describeEntry(entry: RegistryEntry): WorkspaceDescription {
-  const { isolation, receipt, ref } = entry
+  const { containment, isolation, receipt, ref } = entry
   return Object.freeze({
     name: entry.name,
     providerId: entry.labels.providerId,
@@ -57,6 +59,7 @@ export function describeEntry(entry: RegistryEntry): WorkspaceDescription {
     evictions: entry.evictions,
     retries: entry.retries,
     ...(isolation !== undefined && { isolation }),
+    ...(containment !== undefined && { containment }),
     ...(receipt !== undefined && { receipt }),
     ...(ref !== undefined && { refSchemaVersion: ref.schemaVersion }),
     ...describeError(entry),

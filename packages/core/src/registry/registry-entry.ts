@@ -9,7 +9,7 @@ import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import { parseWorkspaceRef } from '../workspace/parse-ref.ts'
 import type { RestoreReceipt, WorkspaceProvider } from '../workspace/provider.ts'
 import type { WorkspaceCapabilityFlags, WorkspaceRef } from '../workspace/ref.ts'
-import type { Isolation, Workspace } from '../workspace/workspace.ts'
+import type { Containment, Isolation, Workspace } from '../workspace/workspace.ts'
 import { nextState, type WorkspaceEvent, type WorkspaceState } from './entry-state.ts'
 import type { RegistryContext } from './registry-context.ts'
 import type { RegistryDeps } from './registry-deps.ts'
@@ -59,6 +59,7 @@ export interface RegistryEntry {
   openedAt?: number
   receipt?: RestoreReceipt
   isolation?: Isolation
+  containment?: Containment | undefined
 }
 
 /** Makes the entry of a declared workspace and reads its stored ref. */

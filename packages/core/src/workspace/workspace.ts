@@ -7,10 +7,20 @@ import type { WorkspaceRef } from './ref.ts'
 /** How far a workspace is kept from its host. `none`: its commands can do what the host can. */
 export type Isolation = 'none' | 'process' | 'isolate' | 'container'
 
+/**
+ * How the processes of commands are held, where they are processes of this host. `namespace`: they
+ * see and reach no process of the host, and the kernel ends all of them with their command. `scan`:
+ * they are found among those of the host, which they can see with its environment; one that hides
+ * well enough outlives its command.
+ */
+export type Containment = 'namespace' | 'scan'
+
 /** A live handle on one workspace. */
 export interface Workspace {
   readonly id: string
   readonly isolation: Isolation
+  /** Absent where commands do not run on this host. */
+  readonly containment?: Containment
   /** The directory that the shell sees as the workspace root. */
   readonly shellRoot?: string
   readonly fs?: FileSystem

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BackgroundProcess, Clock, ProcessOutput } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
-import { endTree, mayHaveMembers, type TreeScope } from './process-tree.ts'
+import type { ProcessHold } from './process-hold.ts'
 import { SpillFile } from './spill-file.ts'
 import type { StartedProcess } from './start-process.ts'
 
@@ -32,7 +32,7 @@ export class BackgroundCommand {
   readonly #outputs: readonly [SpillFile, SpillFile]
   #exitCode: number | undefined
   #started: StartedProcess | undefined
-  #scope: TreeScope | undefined
+  #hold: ProcessHold | undefined
 
   constructor(options: BackgroundOptions) {
     const { directory, id, maxBytes } = options
@@ -50,10 +50,10 @@ export class BackgroundCommand {
     return [(piece) => stdout.write(piece), (piece) => stderr.write(piece)]
   }
 
-  attach(started: StartedProcess, scope: TreeScope): void {
+  attach(started: StartedProcess, hold: ProcessHold): void {
     this.#started = started
-    this.#scope = scope
-    void this.#watch(started, scope)
+    this.#hold = hold
+    void this.#watch(started, hold)
   }
 
   describe(): BackgroundProcess {
@@ -83,8 +83,8 @@ export class BackgroundCommand {
 
   /** Ends it and everything it started. */
   async kill(graceMs: number): Promise<void> {
-    if (this.#exitCode !== undefined || this.#scope === undefined) return
-    await endTree(this.#scope, graceMs)
+    if (this.#exitCode !== undefined || this.#hold === undefined) return
+    await this.#hold.end(graceMs)
     await this.#started?.ended
   }
 
@@ -93,9 +93,9 @@ export class BackgroundCommand {
     for (const output of this.#outputs) rmSync(output.hostPath, { force: true })
   }
 
-  async #watch(started: StartedProcess, scope: TreeScope): Promise<void> {
+  async #watch(started: StartedProcess, hold: ProcessHold): Promise<void> {
     const end = await started.ended.catch(() => ({ exitCode: 126, complaint: undefined }))
-    if (mayHaveMembers(scope)) await endTree(scope, 0)
+    await hold.endLeftovers(Number.POSITIVE_INFINITY)
     await Promise.race([
       Promise.all(started.readers.map((reader) => reader.ended)),
       this.#options.clock.sleep(1000),

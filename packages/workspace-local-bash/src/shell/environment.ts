@@ -1,7 +1,7 @@
+import { FALLBACK_PATH } from './program-path.ts'
+
 /** Variables that a command gets from the host by default. `*` at the end stands for anything. */
 export const DEFAULT_PASS_ENV: readonly string[] = ['PATH', 'LANG', 'LC_*', 'TZ']
-
-const FALLBACK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** The variables of the host that are on the list, and no others. */
 export function passedEnvironment(

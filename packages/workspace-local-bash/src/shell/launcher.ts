@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type ShellCommand, WorkspaceFailedError } from '@helix-agents/core'
 import type { PinnedDirectory } from '../file-system/pinned-directory.ts'
-import { findProgram } from './find-program.ts'
+import { findProgram, findSystemProgram, isProgram } from './find-program.ts'
+import type { Namespace } from './namespace.ts'
+import { initCommand } from './namespace-init.ts'
 
 /** What to start for a command. */
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
+  /** The program of the command, for messages about it. */
+  readonly name: string
   /** Directory on the host to start in. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -26,20 +30,47 @@ export interface Launcher {
   readonly shellRoot: string
   /** Variables that depend on where commands run; the caller's win. */
   readonly baseEnv: Readonly<Record<string, string>>
+  /** Whether commands have a namespace of their own for processes. */
+  readonly isNamespaced: boolean
   launch(request: LaunchRequest): Launch
 }
 
-/** Runs commands on the host as it is. */
-export function createPlainLauncher(root: string, tmp: string): Launcher {
+/**
+ * Runs commands with the files and the network of the host.
+ * @param namespace Gives each command processes of its own; without it, it sees those of the host.
+ */
+export function createPlainLauncher(root: string, tmp: string, namespace?: Namespace): Launcher {
   const bash = requireBash()
   return {
     shellRoot: root,
     baseEnv: { HOME: root, TMPDIR: tmp },
-    launch: ({ command, directory, env }) => {
-      const [file, ...args] = argumentsOf(command, bash)
-      return { file, args, cwd: directory.self, env: { PWD: directory.location(), ...env } }
+    isNamespaced: namespace !== undefined,
+    launch: ({ command, directory, env: given }) => {
+      const env = { PWD: directory.location(), ...given }
+      const [name, ...args] = argumentsOf(command, bash)
+      const plain = { file: name, args, name, cwd: directory.self, env }
+      const file = resolveProgram(name, directory, env)
+      // What cannot be started says so best when the system is asked directly.
+      if (namespace === undefined || file === undefined) return plain
+      return { ...plain, ...namespace.wrap([file, ...args], env) }
     },
   }
+}
+
+/** The program as a shell may get it; undefined when there is none that can be started. */
+function resolveProgram(
+  name: string,
+  directory: PinnedDirectory,
+  env: Readonly<Record<string, string>>,
+): string | undefined {
+  const from = (path: string): string => (path.startsWith('/') ? path : directory.at(path))
+  if (name.includes('/')) return isProgram(from(name)) ? name : undefined
+  const entries = (env.PATH ?? '')
+    .split(':')
+    .map((entry) => `${entry === '' ? '.' : entry}/${name}`)
+  const found = entries.find((path) => isProgram(from(path)))
+  // A name like an option would be one.
+  return found !== undefined && name.startsWith('-') ? found : found && name
 }
 
 /** Root of the workspace inside a sandbox. */
@@ -54,6 +85,7 @@ const SYSTEM_FILES = ['alternatives', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d
 const SANDBOX_FLAGS = [
   '--unshare-all',
   '--die-with-parent',
+  '--as-pid-1',
   '--new-session',
   '--cap-drop',
   'ALL',
@@ -65,24 +97,26 @@ const SANDBOX_FLAGS = [
  * @throws {WorkspaceFailedError} `config-invalid` when the host has no `bwrap`.
  */
 export function createBubblewrapLauncher(root: string, tmp: string): Launcher {
-  const bwrap = requireBubblewrap()
+  const [bwrap, shell] = [requireBubblewrap(), requireProgram('sh')]
   const readable = [...SYSTEM_DIRECTORIES, ...SYSTEM_FILES].filter((path) => existsSync(path))
   const binds = readable.flatMap((path) => ['--ro-bind', path, path])
   const fixed = [...SANDBOX_FLAGS, ...binds, '--bind', root, SANDBOX_ROOT, '--bind', tmp, '/tmp']
   return {
     shellRoot: SANDBOX_ROOT,
     baseEnv: { HOME: SANDBOX_ROOT, TMPDIR: '/tmp' },
+    isNamespaced: true,
     launch: ({ command, path, env }) => {
       const cwd = path === '/' ? SANDBOX_ROOT : SANDBOX_ROOT + path
-      const inner = sandboxed(command)
-      const args = [...fixed, '--chdir', cwd, '--', ...inner]
-      return { file: bwrap, args, cwd: '/', env: { PWD: cwd, ...env } }
+      const [name, ...rest] = argumentsOf(command, '/bin/bash')
+      const init = initCommand([name, ...rest], { PWD: cwd, ...env })
+      const args = [...fixed, '--chdir', cwd, '--', shell, ...init.args]
+      return { file: bwrap, args, name, cwd: '/', env: init.env }
     },
   }
 }
 
 /** @throws {WorkspaceFailedError} `config-invalid` when the host has no `bwrap`. */
-export function requireBubblewrap(find = findProgram): string {
+export function requireBubblewrap(find = findSystemProgram): string {
   const bwrap = find('bwrap')
   if (bwrap !== undefined) return bwrap
   throw new WorkspaceFailedError(
@@ -98,6 +132,12 @@ function requireBash(): string {
   throw new WorkspaceFailedError('provider-failed', 'the host has no bash')
 }
 
+function requireProgram(name: string): string {
+  const program = findSystemProgram(name)
+  if (program !== undefined) return program
+  throw new WorkspaceFailedError('provider-failed', `the host has no ${name}`)
+}
+
 /**
  * A line goes to bash, without profile and start-up files, so that a command means the same on
  * every host; an argument vector goes to no shell at all.
@@ -106,13 +146,4 @@ function argumentsOf(command: ShellCommand, bash: string): [string, ...string[]]
   if (typeof command === 'string') return [bash, '--noprofile', '--norc', '-c', '--', command]
   const [file = '', ...args] = command
   return [file, ...args]
-}
-
-/** Starts a program without reading its arguments, and with a shell's exit code when it cannot. */
-const EXECUTE = 'exec -- "$@"'
-
-function sandboxed(command: ShellCommand): readonly string[] {
-  const bash = '/bin/bash'
-  if (typeof command === 'string') return argumentsOf(command, bash)
-  return [...argumentsOf(EXECUTE, bash), 'bash', ...command]
 }

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { unguessableName } from '../file-system/unguessable-name.ts'
+import { findSystemProgram } from './find-program.ts'
 
 const execFileAsync = promisify(execFile)
-const BATCH = 32
+const FIRST_BATCH = 32
+const BATCH = 256
 
 /** Both ends of a pipe. */
 export interface Pipe {
@@ -17,36 +19,41 @@ export interface Pipe {
 }
 
 /**
- * Makes real pipes. The ones that Node gives to a child are sockets, which a command cannot
- * open again: `echo text > /dev/stderr` would fail. A file in their place would be cut by it.
+ * Makes real pipes for all workspaces of a provider. The ones that Node gives to a child are
+ * sockets, which a command cannot open again: `echo text > /dev/stderr` would fail. A file in
+ * their place would be cut by it. Only a program can make them, so one makes many.
  */
 export class PipePool {
-  readonly #directory: string
   #free: string[] = []
   #filling: Promise<void> | undefined
+  #hasFilled = false
 
-  constructor(scratch: string) {
-    this.#directory = join(scratch, 'pipes')
-  }
-
-  /** @throws {WorkspaceFailedError} `provider-failed` when the host cannot make pipes. */
-  async take(): Promise<Pipe> {
+  /**
+   * @param scratch Of the workspace that uses the pipe: while it is open, it bears a path in there.
+   * @throws {WorkspaceFailedError} `provider-failed` when the host cannot make pipes.
+   */
+  async take(scratch: string): Promise<Pipe> {
     for (;;) {
-      const path = this.#free.pop()
-      const pipe = path === undefined ? undefined : openPipe(path)
+      const free = this.#free.pop()
+      const pipe = free === undefined ? undefined : openPipe(free, scratch)
       if (pipe !== undefined) return pipe
-      if (path !== undefined) this.#free = []
-      this.#filling ??= this.#fill().finally(() => (this.#filling = undefined))
-      await this.#filling
+      // The workspace that they were made in is gone, and they with it.
+      if (free !== undefined) this.#free = []
+      const others = this.#filling
+      // Theirs may fail with their workspace.
+      if (others !== undefined) await Promise.allSettled([others])
+      else await (this.#filling = this.#fill(scratch).finally(() => (this.#filling = undefined)))
     }
   }
 
-  async #fill(): Promise<void> {
+  async #fill(scratch: string): Promise<void> {
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      const paths = Array.from({ length: BATCH }, () => join(this.#directory, unguessableName()))
-      await execFileAsync('mkfifo', ['-m', '600', ...paths])
+      const directory = directoryIn(scratch)
+      const count = this.#hasFilled ? BATCH : FIRST_BATCH
+      const paths = Array.from({ length: count }, () => join(directory, unguessableName()))
+      await execFileAsync(findSystemProgram('mkfifo') ?? 'mkfifo', ['-m', '600', ...paths])
       this.#free.push(...paths)
+      this.#hasFilled = true
     } catch (cause) {
       throw new WorkspaceFailedError('provider-failed', 'no pipe could be made for a command', {
         cause,
@@ -55,10 +62,24 @@ export class PipePool {
   }
 }
 
+/** Closes both ends of a pipe that nobody uses. */
+export function closePipe({ readFd, writeFd }: Pipe): void {
+  closeSync(readFd)
+  closeSync(writeFd)
+}
+
+function directoryIn(scratch: string): string {
+  const directory = join(scratch, 'pipes')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return directory
+}
+
 /** Opens both ends and takes the name away; undefined when somebody removed it before. */
-function openPipe(path: string): Pipe | undefined {
+function openPipe(free: string, scratch: string): Pipe | undefined {
   let readFd: number | undefined
   try {
+    const path = join(directoryIn(scratch), unguessableName())
+    renameSync(free, path)
     readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const writeFd = openSync(path, constants.O_WRONLY)
     unlinkSync(path)

@@ -1,5 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { errnoOf } from '../file-system/map-error.ts'
+
+/** Name of the variable by which a process says which command it belongs to. */
+export const MARKER_VARIABLE = 'HELIX_WS_PROCESS'
 
 /** Whether the host tells of its processes; macOS does not. */
 export const listsProcesses = existsSync('/proc/self/stat')
@@ -47,16 +51,41 @@ export function isEnded(entry: ProcessEntry): boolean {
 }
 
 /**
- * Whether a process was started with an environment that holds this text; undefined while it is
+ * The values of the marker variable that a process was started with; undefined while it is
  * replacing its program: until the new one is set up, it shows neither environment nor arguments.
  */
-export function hasInEnvironment(pid: number, text: string): boolean | undefined {
+export function markersOf(pid: number): readonly string[] | undefined {
   const environment = readProc(pid, 'environ')
-  if (environment === undefined || environment.length > 0)
-    return environment?.includes(text) ?? false
+  if (environment === undefined || environment.length > 0) return markersIn(environment)
   if (readProc(pid, 'cmdline')?.length === 0) return undefined
   // It has arguments, so its environment is set up too: it may just have been.
-  return readProc(pid, 'environ')?.includes(text) ?? false
+  return markersIn(readProc(pid, 'environ'))
+}
+
+const MARKER_START = `${MARKER_VARIABLE}=`
+
+function markersIn(environment: Buffer | undefined): string[] {
+  if (environment === undefined || !environment.includes(MARKER_START)) return []
+  return environment
+    .toString('latin1')
+    .split('\0')
+    .filter((variable) => variable.startsWith(MARKER_START))
+    .map((variable) => variable.slice(MARKER_START.length))
+}
+
+/** The ids of the living children of a process, those of all its threads. */
+export function childrenOf(pid: number): number[] {
+  return namesIn(`/proc/${pid}/task`).flatMap((thread) =>
+    (readProc(pid, `task/${thread}/children`)?.toString('latin1') ?? '')
+      .split(' ')
+      .filter((id) => id !== '')
+      .map(Number),
+  )
+}
+
+/** Whether a signal found no process, or one that is not ours to signal. */
+export function isGone(error: unknown): boolean {
+  return errnoOf(error) === 'ESRCH' || errnoOf(error) === 'EPERM'
 }
 
 /** Where its working directory and its first descriptors lead. */
@@ -72,22 +101,14 @@ export function placesOf(pid: number, names: readonly string[]): string[] {
 
 /** Every descriptor of a process, as names for `placesOf`. */
 export function descriptorsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => `fd/${fd}`)
-  } catch {
-    return []
-  }
+  return namesIn(`/proc/${pid}/fd`).map((fd) => `fd/${fd}`)
 }
 
 /** All process ids but our own; empty where the host does not tell. */
 export function allPids(): number[] {
-  try {
-    return readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
-  } catch {
-    return []
-  }
+  return namesIn('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid)
 }
 
 /** The id given to the newest process of the host. */
@@ -123,6 +144,14 @@ function processNamespace(): string {
 }
 
 /** Processes come and go while they are looked at: nothing is the answer then. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
 function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`)

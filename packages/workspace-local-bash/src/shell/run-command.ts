@@ -1,7 +1,7 @@
 import { type Clock, type RunResult, systemClock } from '@helix-agents/core'
 import type { CapturedOutput } from './captured-output.ts'
 import type { OutputReader } from './output-reader.ts'
-import { endTree, mayHaveLeftovers, type TreeScope } from './process-tree.ts'
+import type { ProcessHold } from './process-hold.ts'
 import type { ProcessEnd, StartedProcess } from './start-process.ts'
 
 const TIMED_OUT = 124
@@ -33,7 +33,7 @@ export interface Outcome {
  */
 export async function superviseCommand(
   started: StartedProcess,
-  scope: TreeScope,
+  hold: ProcessHold,
   limits: RunLimits,
 ): Promise<Outcome> {
   const startMs = performance.now()
@@ -42,12 +42,12 @@ export async function superviseCommand(
     const first = await Promise.race([started.ended, stop.reason])
     const durationMs = (): number => performance.now() - startMs
     if (typeof first === 'object') {
-      await endLeftovers(started, scope, durationMs())
+      await hold.endLeftovers(durationMs())
       const last = await Promise.race([drain(started.readers), stop.reason])
       stopReaders(started.readers)
       return { end: first, timedOut: last === 'timeout', durationMs: durationMs() }
     }
-    await endTree(scope, limits.graceMs)
+    await hold.end(limits.graceMs)
     const end = await Promise.race([started.ended, giveUp()])
     await Promise.race([drain(started.readers), systemClock.sleep(LATE_MS)])
     stopReaders(started.readers)
@@ -81,15 +81,6 @@ function watchForStop({ timeoutMs, clock, signal }: RunLimits): Stop {
       signal?.removeEventListener('abort', onAbort)
     },
   }
-}
-
-async function endLeftovers(
-  { pid }: StartedProcess,
-  scope: TreeScope,
-  durationMs: number,
-): Promise<void> {
-  if (pid === undefined) return
-  if (mayHaveLeftovers(scope, pid, durationMs)) await endTree(scope, 0)
 }
 
 /** Waits for the ends of the outputs; one that somebody still holds is given up when silent. */

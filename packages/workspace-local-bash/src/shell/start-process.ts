@@ -5,7 +5,7 @@ import { ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
 import type { Launch } from './launcher.ts'
 import { OutputReader, type OutputSink } from './output-reader.ts'
-import type { PipePool } from './pipe-pool.ts'
+import { closePipe, type Pipe } from './pipe-pool.ts'
 
 /** How a process ended. */
 export interface ProcessEnd {
@@ -26,31 +26,33 @@ export interface StartedProcess {
 
 /**
  * Starts a program as leader of its own session, without input, its outputs read as they come.
+ * @param pipes For its outputs; closed in any case.
  * @param launch Called last, so that the directory it pins is held for a moment only.
  */
-export async function startProcess(
-  pipes: PipePool,
+export function startProcess(
+  [out, err]: readonly [Pipe, Pipe],
   launch: () => Launch,
   sinks: readonly [OutputSink, OutputSink],
-): Promise<StartedProcess> {
-  const [out, err] = [await pipes.take(), await pipes.take()]
+): StartedProcess {
   let child: ChildProcess
+  let name: string
   try {
-    child = spawnChild(launch(), out.writeFd, err.writeFd)
+    const given = launch()
+    name = given.name
+    child = spawnChild(given, out.writeFd, err.writeFd)
   } catch (error) {
-    closeSync(out.readFd)
-    closeSync(err.readFd)
+    closePipe(out)
+    closePipe(err)
     throw error
-  } finally {
-    closeSync(out.writeFd)
-    closeSync(err.writeFd)
   }
+  closeSync(out.writeFd)
+  closeSync(err.writeFd)
   const readers = [new OutputReader(out.readFd, sinks[0]), new OutputReader(err.readFd, sinks[1])]
   const [stdout, stderr] = readers
   if (stdout === undefined || stderr === undefined) throw new TypeError('a process has two outputs')
   return {
     pid: child.pid,
-    ended: endOf(child),
+    ended: endOf(child, name),
     readers: [stdout, stderr],
     pipePaths: [out.path, err.path],
   }
@@ -73,13 +75,13 @@ function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProces
 
 const TRANSIENT: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'])
 
-function endOf(child: ChildProcess): Promise<ProcessEnd> {
+function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
     child.once('exit', (code, signal) => {
       resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) })
     })
     child.once('error', (error) => {
-      const end = explain(error, child.spawnfile)
+      const end = explain(error, name)
       if (end !== undefined) resolve(end)
       else reject(error)
     })
@@ -87,14 +89,14 @@ function endOf(child: ChildProcess): Promise<ProcessEnd> {
 }
 
 /** The exit code and the words of a shell for a program that cannot be started. */
-function explain(error: Error, file: string): ProcessEnd | undefined {
+function explain(error: Error, name: string): ProcessEnd | undefined {
   const errno = errnoOf(error)
-  if (errno === 'ENOENT') return { exitCode: 127, complaint: `${file}: command not found\n` }
-  if (errno === 'E2BIG') return { exitCode: 126, complaint: `${file}: Argument list too long\n` }
+  if (errno === 'ENOENT') return { exitCode: 127, complaint: `${name}: command not found\n` }
+  if (errno === 'E2BIG') return { exitCode: 126, complaint: `${name}: Argument list too long\n` }
   if (errno === 'EACCES' || errno === 'ENOTDIR' || errno === 'EPERM') {
-    return { exitCode: 126, complaint: `${file}: Permission denied\n` }
+    return { exitCode: 126, complaint: `${name}: Permission denied\n` }
   }
   return errno === 'ENOEXEC'
-    ? { exitCode: 126, complaint: `${file}: cannot execute: required file not found\n` }
+    ? { exitCode: 126, complaint: `${name}: cannot execute: required file not found\n` }
     : undefined
 }

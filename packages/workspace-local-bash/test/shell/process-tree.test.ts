@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { type Containment } from '@helix-agents/core'
 import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { probeNamespace } from '../../src/shell/namespace.ts'
 import { findMembers } from '../../src/shell/process-tree.ts'
 import { allPids, readProcess } from '../../src/shell/process-table.ts'
 import { TestHost, text } from '../open-workspace.ts'
@@ -10,14 +12,9 @@ const SOON_MS = 12_000
 
 let host: TestHost
 let ws: LocalBashWorkspace
-beforeEach(async () => {
-  host = new TestHost({ killGraceMs: 100 })
-  ws = (await host.open()).ws
-})
-afterEach(async () => host.dispose())
 
 /** Living processes of the workspace, by their marker. */
-function members(): number[] {
+function members(): readonly number[] {
   return findMembers({ marker: `${ws.id}:`, places: [] })
 }
 
@@ -35,6 +32,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   'clears it in the session': 'env -i sleep 987 >/dev/null 2>&1 &',
   'ignores signals': `setsid bash -c 'trap "" TERM INT HUP QUIT; sleep 987 & wait; sleep 987' &`,
   stopped: "setsid bash -c 'kill -STOP $$; sleep 987' &",
+  'hides in its directory': 'setsid -f env -i sleep 987 >/dev/null 2>&1',
   'many generations': 'f() { [ $1 -gt 0 ] && ( f $(($1-1)) & ) || sleep 987; }; f 12',
 }
 
@@ -42,7 +40,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function sleepers(): number[] {
   return allPids().filter((pid) => {
     const state = readProcess(pid)?.state
-    return state !== undefined && state !== 'Z' && commandOf(pid).includes('sleep\u0000987')
+    return state !== undefined && state !== 'Z' && commandOf(pid).startsWith('sleep\u0000987')
   })
 }
 
@@ -54,91 +52,106 @@ function commandOf(pid: number): string {
   }
 }
 
-describe.each(Object.entries(ESCAPES))('what a command leaves: %s', (_, command) => {
-  it('is gone when the command ended by itself, which it does at once', async () => {
-    const before = performance.now()
-    const result = await ws.shell.run(`${command}\necho done`)
-    expect([text(result.stdout), result.exitCode]).toEqual(['done\n', 0])
-    expect(performance.now() - before).toBeLessThan(SOON_MS)
-    expect([members(), sleepers()]).toEqual([[], []])
-  })
-  it('is gone after a timeout', async () => {
-    const result = await ws.shell.run(`${command}\necho begun; sleep 987`, { timeoutMs: 300 })
-    expect([text(result.stdout), result.exitCode, result.timedOut]).toEqual(['begun\n', 124, true])
-    expect(result.durationMs).toBeLessThan(SOON_MS)
-    expect([members(), sleepers()]).toEqual([[], []])
-  })
-})
-
-it('what changes its program again and again is seen in between', async () => {
-  // Nothing tells whose it is while a new program is set up.
-  const command = `( ${'setsid env -u NONE '.repeat(20)} sleep 987 >/dev/null 2>&1 & )`
-  for (let run = 0; run < 40; run += 1) {
-    await ws.shell.run(command)
-    expect([members(), sleepers()]).toEqual([[], []])
-  }
-}, 60_000)
-
-it('what start started lives on, and dies with kill, detach or close', async () => {
-  const one = await ws.shell.start('setsid sleep 987 & sleep 987')
-  const two = await ws.shell.start(['sleep', '987'])
-  await ws.shell.run('sleep 0.2; echo other')
-  expect(sleepers().length).toBe(3)
-  await ws.shell.kill(two.id)
-  expect(sleepers().length).toBe(2)
-  expect((await ws.shell.list()).map(({ id, state }) => [id, state])).toEqual([
-    [one.id, 'running'],
-    [two.id, 'exited'],
-  ])
-  await ws.detach()
-  expect(sleepers()).toEqual([])
-})
-
-it('close ends a running command', async () => {
-  const running = ws.shell.run('setsid sleep 987 & sleep 987')
-  await ws.shell.run('sleep 0.2')
-  await ws.close()
-  expect((await running).exitCode).not.toBe(0)
-  expect(sleepers()).toEqual([])
-  await expect(ws.shell.run('true')).rejects.toMatchObject({ code: 'closed' })
-})
-
-it('an abort keeps the output, and ends the tree', async () => {
-  const controller = new AbortController()
-  const result = await ws.shell.run('echo begun; setsid sleep 987 & sleep 987', {
-    signal: controller.signal,
-    onStdout: async () => controller.abort(),
-  })
-  expect([text(result.stdout), result.timedOut, result.exitCode]).toEqual(['begun\n', false, 143])
-  expect(sleepers()).toEqual([])
-})
-
-it('a command with a hanging callback still ends at its deadline', async () => {
-  const before = performance.now()
-  const result = await ws.shell.run('echo x; sleep 987', {
-    timeoutMs: 200,
-    onStdout: () => new Promise(() => undefined),
-  })
-  expect(result.timedOut).toBe(true)
-  expect(performance.now() - before).toBeLessThan(SOON_MS)
-})
-
 function descriptors(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-it('100 timeouts leave no zombie, no descriptor and no process', async () => {
-  await ws.shell.run('true')
-  const before = descriptors()
-  for (let batch = 0; batch < 5; batch += 1) {
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        ws.shell.run('sleep 987 & setsid sleep 987 & wait', { timeoutMs: 20 }),
-      ),
-    )
-  }
-  const children = allPids().filter((pid) => readProcess(pid)?.parent === process.pid)
-  expect(children.filter((pid) => readProcess(pid)?.state === 'Z')).toEqual([])
-  expect([members(), sleepers()]).toEqual([[], []])
-  expect(descriptors()).toBeLessThanOrEqual(before + 2)
-}, 180_000)
+const { namespace } = await probeNamespace()
+const found: readonly Containment[] = namespace === undefined ? ['scan'] : ['namespace', 'scan']
+
+describe.each(found)('with containment %s', (containment) => {
+  beforeEach(async () => {
+    host = new TestHost({ killGraceMs: 100, containment })
+    ws = (await host.open()).ws
+  })
+  afterEach(async () => host.dispose())
+
+  describe.each(Object.entries(ESCAPES))('what a command leaves: %s', (_, command) => {
+    it('is gone when the command ended by itself, which it does at once', async () => {
+      const before = performance.now()
+      const result = await ws.shell.run(`${command}\necho done`)
+      expect([text(result.stdout), result.exitCode]).toEqual(['done\n', 0])
+      expect(performance.now() - before).toBeLessThan(SOON_MS)
+      expect([members(), sleepers()]).toEqual([[], []])
+    })
+    it('is gone after a timeout', async () => {
+      const result = await ws.shell.run(`${command}\necho begun; sleep 987`, { timeoutMs: 300 })
+      expect([text(result.stdout), result.exitCode, result.timedOut]).toEqual([
+        'begun\n',
+        124,
+        true,
+      ])
+      expect(result.durationMs).toBeLessThan(SOON_MS)
+      expect([members(), sleepers()]).toEqual([[], []])
+    })
+  })
+
+  it('what changes its program again and again is seen in between', async () => {
+    // Nothing tells whose it is while a new program is set up.
+    const command = `( ${'setsid env -u NONE '.repeat(20)} sleep 987 >/dev/null 2>&1 & )`
+    for (let run = 0; run < 40; run += 1) {
+      await ws.shell.run(command)
+      expect([members(), sleepers()]).toEqual([[], []])
+    }
+  }, 60_000)
+
+  it('what start started lives on, and dies with kill, detach or close', async () => {
+    const one = await ws.shell.start('setsid sleep 987 & sleep 987')
+    const two = await ws.shell.start(['sleep', '987'])
+    await ws.shell.run('sleep 0.2; echo other')
+    expect(sleepers().length).toBe(3)
+    await ws.shell.kill(two.id)
+    expect(sleepers().length).toBe(2)
+    expect((await ws.shell.list()).map(({ id, state }) => [id, state])).toEqual([
+      [one.id, 'running'],
+      [two.id, 'exited'],
+    ])
+    await ws.detach()
+    expect(sleepers()).toEqual([])
+  })
+
+  it('close ends a running command', async () => {
+    const running = ws.shell.run('setsid sleep 987 & sleep 987')
+    await ws.shell.run('sleep 0.2')
+    await ws.close()
+    expect((await running).exitCode).not.toBe(0)
+    expect(sleepers()).toEqual([])
+    await expect(ws.shell.run('true')).rejects.toMatchObject({ code: 'closed' })
+  })
+
+  it('an abort keeps the output, and ends the tree', async () => {
+    const controller = new AbortController()
+    const result = await ws.shell.run('echo begun; setsid sleep 987 & sleep 987', {
+      signal: controller.signal,
+      onStdout: async () => controller.abort(),
+    })
+    expect([text(result.stdout), result.timedOut, result.exitCode]).toEqual(['begun\n', false, 143])
+    expect(sleepers()).toEqual([])
+  })
+
+  it('a command with a hanging callback still ends at its deadline', async () => {
+    const before = performance.now()
+    const result = await ws.shell.run('echo x; sleep 987', {
+      timeoutMs: 200,
+      onStdout: () => new Promise(() => undefined),
+    })
+    expect(result.timedOut).toBe(true)
+    expect(performance.now() - before).toBeLessThan(SOON_MS)
+  })
+
+  it('100 timeouts leave no zombie, no descriptor and no process', async () => {
+    await ws.shell.run('true')
+    const before = descriptors()
+    for (let batch = 0; batch < 5; batch += 1) {
+      await Promise.all(
+        Array.from({ length: 20 }, () =>
+          ws.shell.run('sleep 987 & setsid sleep 987 & wait', { timeoutMs: 20 }),
+        ),
+      )
+    }
+    const children = allPids().filter((pid) => readProcess(pid)?.parent === process.pid)
+    expect(children.filter((pid) => readProcess(pid)?.state === 'Z')).toEqual([])
+    expect([members(), sleepers()]).toEqual([[], []])
+    expect(descriptors()).toBeLessThanOrEqual(before + 2)
+  }, 180_000)
+})

@@ -1,0 +1,42 @@
+import { MARKER_VARIABLE } from './process-table.ts'
+
+/**
+ * Runs a program in a process of its own and ends with its exit code. This shell is the first
+ * process of a namespace: when it ends, the kernel kills every other one there. What shells say
+ * of a signal goes nowhere; what they say of a program that is missing goes to its output.
+ */
+const INIT = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
+
+/** Names that a shell can set; some shells do not let these go. */
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/
+const FIXED: ReadonlySet<string> = new Set(
+  'BASHOPTS BASH_VERSINFO EUID OPTIND PPID SHELLOPTS UID'.split(' '),
+)
+
+/** Arguments for a POSIX shell, and an environment that means nothing to what starts the shell. */
+export interface InitCommand {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * The command of a first process. Variables such as `LD_PRELOAD` would put code of the command into
+ * the programs that set the namespace up, outside of it: they arrive under other names, and get
+ * their own inside.
+ */
+export function initCommand(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): InitCommand {
+  const outer: Record<string, string> = {}
+  const exports: string[] = []
+  for (const [name, value] of Object.entries(env)) {
+    if (name === MARKER_VARIABLE || !VARIABLE_NAME.test(name)) outer[name] = value
+    else if (!FIXED.has(name)) {
+      const stand = `HELIX_WS_${exports.length}_`
+      outer[stand] = value
+      exports.push(`export ${name}="$${stand}"; unset ${stand}`)
+    }
+  }
+  return { args: ['-c', [...exports, INIT].join('\n'), 'init', ...words], env: outer }
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { findSystemProgram } from './find-program.ts'
+import { initCommand } from './namespace-init.ts'
+
+const execFileAsync = promisify(execFile)
+const PROBE_MS = 5000
+
+/** Lets a command see and reach the processes that it started, and none of the host. */
+export interface Namespace {
+  /** What to start in the place of a command. Its only child is the first process inside. */
+  wrap(
+    words: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): {
+    readonly file: string
+    readonly args: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+  }
+}
+
+/** A namespace, or why this host gives none. */
+export type NamespaceProbe =
+  | { readonly namespace: Namespace; readonly reason?: undefined }
+  | { readonly namespace?: undefined; readonly reason: string }
+
+/** With these root could unmount the `/proc` of the namespace, or read the memory of the host. */
+const LOST = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'sys_boot']
+const LOST_ON_NEWER_KERNELS = ['bpf', 'perfmon', 'checkpoint_restore']
+
+const OWN_PROCESSES = ['--pid', '--fork', '--kill-child', '--mount-proc']
+
+let probed: Promise<NamespaceProbe> | undefined
+
+/** Finds out once per process whether and how this user can make a namespace for processes. */
+export function probeNamespace(): Promise<NamespaceProbe> {
+  probed ??= tryAll()
+  return probed
+}
+
+async function tryAll(): Promise<NamespaceProbe> {
+  const [unshare, shell] = [findSystemProgram('unshare'), findSystemProgram('sh')]
+  if (unshare === undefined || shell === undefined) {
+    return { reason: 'the program unshare is not installed' }
+  }
+  let reason = 'no way to make one is known'
+  for (const words of waysToEnter(unshare)) {
+    const namespace = createNamespace(words, shell)
+    const problem = await problemOf(namespace)
+    if (problem === undefined) return { namespace }
+    reason = problem
+  }
+  return { reason }
+}
+
+/** Programs and arguments that start what follows them in a namespace, best first. */
+function waysToEnter(unshare: string): string[][] {
+  if (process.getuid?.() !== 0) {
+    return [[unshare, '--user', '--map-current-user', ...OWN_PROCESSES, '--']]
+  }
+  const setpriv = findSystemProgram('setpriv')
+  if (setpriv === undefined) return []
+  // Root of the machine keeps its files; root of a container without the rights gets a user namespace.
+  return [[], ['--user', '--map-root-user']].flatMap((user) =>
+    [[...LOST, ...LOST_ON_NEWER_KERNELS], LOST].map((lost) => {
+      const without = lost.map((name) => `-${name}`).join(',')
+      const drop = [setpriv, '--bounding-set', without, '--inh-caps', without]
+      return [unshare, ...user, ...OWN_PROCESSES, '--', ...drop, '--']
+    }),
+  )
+}
+
+function createNamespace([file = '', ...enter]: readonly string[], shell: string): Namespace {
+  return {
+    wrap: (words, env) => {
+      const init = initCommand(words, env)
+      return { file, args: [...enter, shell, ...init.args], env: init.env }
+    },
+  }
+}
+
+/** Why it does not work here; undefined when it does. */
+async function problemOf(namespace: Namespace): Promise<string | undefined> {
+  const words = [
+    '/bin/sh',
+    '-c',
+    'readlink /proc/self/ns/pid; test -e /proc/1/cmdline && echo $PPID',
+  ]
+  const { file, args, env } = namespace.wrap(words, { PATH: '/usr/bin:/bin' })
+  try {
+    const { stdout } = await execFileAsync(file, [...args], { env: { ...env }, timeout: PROBE_MS })
+    const [place, parent] = stdout.trim().split('\n')
+    const isOwn = place !== undefined && place !== readlinkSync('/proc/self/ns/pid')
+    return isOwn && parent === '1' ? undefined : 'the namespace shows processes of the host'
+  } catch (error) {
+    return error instanceof Error ? lastLineOf(error.message) : String(error)
+  }
+}
+
+function lastLineOf(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+}

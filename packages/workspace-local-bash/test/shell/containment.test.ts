@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
+import { type Containment, logMessages } from '@helix-agents/core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findProgram } from '../../src/shell/find-program.ts'
+import { initCommand } from '../../src/shell/namespace-init.ts'
+import { probeNamespace } from '../../src/shell/namespace.ts'
+import { allPids, readProcess } from '../../src/shell/process-table.ts'
+import { type LocalBashWorkspace } from '../../src/local-bash-workspace.ts'
+import { TestHost, text } from '../open-workspace.ts'
+
+const SECRET = 'sk-of-a-bystander-7731'
+const OWN_NAMESPACE = readlinkSync('/proc/self/ns/pid')
+/** In front of what would hurt the machine outside of a namespace. */
+const GUARD = `[ "$(readlink /proc/self/ns/pid)" != "${OWN_NAMESPACE}" ] || exit 9; `
+const EVERY_ENVIRONMENT = 'cat /proc/[0-9]*/environ /proc/$PPID/environ 2>/dev/null'
+
+/** A process of the same user that holds a secret, as the host process does. */
+let bystander: ChildProcess
+beforeAll(() => {
+  bystander = spawn('sleep', ['977'], { env: { SECRET }, stdio: 'ignore' })
+})
+afterAll(() => void bystander.kill('SIGKILL'))
+
+let host: TestHost
+let ws: LocalBashWorkspace
+afterEach(async () => host.dispose())
+const open = async (options: ConstructorParameters<typeof TestHost>[0]): Promise<void> => {
+  host = new TestHost({ killGraceMs: 50, ...options })
+  ws = (await host.open()).ws
+}
+const run = async (command: string | readonly string[], env: Record<string, string> = {}) => {
+  const { stdout, stderr, exitCode } = await ws.shell.run(command, { env })
+  return { stdout: text(stdout), stderr: text(stderr), exitCode }
+}
+
+const hasNamespace = (await probeNamespace()).namespace !== undefined
+const hasBubblewrap = findProgram('bwrap') !== undefined
+const namespaces = [
+  ...(hasNamespace ? [['namespace', { containment: 'namespace' }] as const] : []),
+  ...(hasBubblewrap ? [['bubblewrap', { isolation: 'bubblewrap' }] as const] : []),
+]
+
+describe.each(namespaces)('commands in a namespace: %s', (_, options) => {
+  beforeEach(() => open(options))
+
+  it('see no process of the host', async () => {
+    expect(ws.containment).toBe('namespace')
+    const { stdout } = await run(
+      `${EVERY_ENVIRONMENT}; echo; ls /proc | grep -c "^[0-9]"; echo $PPID`,
+    )
+    expect(stdout).not.toContain(SECRET)
+    expect(stdout).toContain('PATH=')
+    const [count, parent] = stdout.trim().split('\n').slice(-2).map(Number)
+    expect(count).toBeLessThan(7)
+    expect(parent).toBe(1)
+  })
+  it('cannot bring the /proc of the host back', async () => {
+    const seen = 'ls /proc | grep -c "^[0-9]"'
+    const line = `${GUARD}umount /proc; umount -l /proc; ${seen}; unshare -Urm sh -c 'umount /proc; umount -l /proc; ${seen}'`
+    const { stdout } = await run(line)
+    for (const count of stdout.trim().split('\n')) expect(Number(count)).toBeLessThan(10)
+  })
+  it('reach no process of the host with a signal', async () => {
+    const line = `${GUARD}sleep 977 & kill -9 ${bystander.pid} ${process.pid}; kill -9 $PPID; kill -9 -1; echo alive`
+    const { stdout, exitCode } = await run(line)
+    expect([stdout, exitCode]).toEqual(['alive\n', 0])
+    expect(readProcess(bystander.pid ?? 0)?.state).toBe('S')
+  })
+  it('leave nothing, whatever they do to hide it', async () => {
+    const line = `${GUARD}cd /; setsid -f env -i sleep 978 </dev/null >/dev/null 2>&1; readlink /proc/self/ns/pid`
+    const { stdout } = await run(line)
+    expect(stdout).toMatch(/^pid:\[\d+\]\n$/)
+    expect(processesIn(stdout.trim())).toEqual([])
+    const late = await ws.shell.run(`${line}; sleep 978`, { timeoutMs: 300 })
+    expect(late.timedOut).toBe(true)
+    expect(processesIn(text(late.stdout).trim())).toEqual([])
+  })
+  it('put no code into what sets the namespace up', async () => {
+    // The loader says so in each program that is started with it.
+    const { stderr } = await run(['/bin/true'], { LD_PRELOAD: '/missing/hook.so' })
+    expect(stderr.split('\n').filter((line) => line.includes('hook.so')).length).toBe(1)
+  })
+  it('get variables, arguments and exit codes as they are', async () => {
+    const odd = `a 'b' "c" $D \`e\` \\ \n é`
+    const env = { ODD: odd, PS4: '$(echo x)', PPID: '7', OPTIND: 'x', IFS: '/', 'A.B': 'dot' }
+    const { stdout } = await run('printf %s "$ODD"', env)
+    expect(stdout).toBe(odd)
+    expect((await run(['printf', '%s|', odd, '', '-x', '--'])).stdout).toBe(`${odd}||-x|--|`)
+    expect(await run('kill -SEGV $$')).toEqual({ stdout: '', stderr: '', exitCode: 139 })
+    expect((await run(['sh', '-c', 'exit 41'])).exitCode).toBe(41)
+    // Names of what a shell does itself are programs, or nothing.
+    expect((await run(['exit', '3'])).exitCode).toBe(127)
+    expect((await run(['eval', 'echo x'])).stdout).toBe('')
+  })
+  it('are asked to end before they are killed, and go on to nothing', async () => {
+    await host.dispose()
+    await open({ ...options, killGraceMs: 5000 })
+    const asked = await ws.shell.run('trap "echo asked; exit" TERM; sleep 977 & wait', {
+      timeoutMs: 300,
+    })
+    expect([text(asked.stdout), asked.exitCode]).toEqual(['asked\n', 124])
+    const last = await ws.shell.run('sleep 977; echo never', { timeoutMs: 300 })
+    expect([text(last.stdout), last.timedOut]).toEqual(['', true])
+    expect(last.durationMs).toBeLessThan(4000)
+  })
+})
+
+/** Ids of the living processes in a namespace. */
+function processesIn(namespace: string): number[] {
+  const inIt = (pid: number): boolean => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/pid`) === namespace && readProcess(pid)?.state !== 'Z'
+    } catch {
+      return false
+    }
+  }
+  return allPids().filter(inIt)
+}
+
+describe('commands that are found among the processes of the host', () => {
+  beforeEach(() => open({ containment: 'scan' }))
+
+  it('see those, which the log and the workspace say', async () => {
+    expect([ws.isolation, ws.containment]).toEqual(['none', 'scan'])
+    const [line] = host.logger.with(logMessages.noIsolation)
+    expect(line?.fields).toMatchObject({ isolation: 'none', containment: 'scan' })
+    expect((await run(`cat /proc/${bystander.pid}/environ`)).stdout).toContain(SECRET)
+  })
+  it('are asked all at once', async () => {
+    const last = await ws.shell.run('sleep 977; echo never', { timeoutMs: 300 })
+    expect([text(last.stdout), last.timedOut]).toEqual(['', true])
+  })
+})
+
+it('the log says once which containment is in force by default', async () => {
+  await open({})
+  const expected: Containment = hasNamespace ? 'namespace' : 'scan'
+  expect(ws.containment).toBe(expected)
+  const lines = host.logger.with(logMessages.noIsolation)
+  expect(lines.map(({ fields }) => fields.containment)).toEqual([expected])
+})
+
+it('a first process gets no variable of the command under its own name', () => {
+  const env = { LD_PRELOAD: 'x', PATH: '/bin', HELIX_WS_PROCESS: 'm', SHELLOPTS: 'xtrace' }
+  const init = initCommand(['ls'], env)
+  expect(init.env).toEqual({ HELIX_WS_0_: 'x', HELIX_WS_1_: '/bin', HELIX_WS_PROCESS: 'm' })
+  expect(init.args.slice(-2)).toEqual(['init', 'ls'])
+})
