@@ -37,6 +37,7 @@ const storeStatus: Readonly<Record<StateStoreError['code'], ErrorStatus>> = {
   unavailable: 503,
   corrupt: 500,
   'schema-version': 500,
+  'not-storable': 400,
 }
 
 /** Every error of a route ends here: a client gets JSON, the operator a log line. */

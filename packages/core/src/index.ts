@@ -107,6 +107,17 @@ export type {
   UserMessage,
 } from './llm/messages.ts'
 
+export {
+  type ContentLimits,
+  contentLimits,
+  ContentMeter,
+  type ContentProblem,
+  contentProblem,
+  describeContentProblem,
+  isStorableId,
+} from './llm/content-limits.ts'
+export { isMessage, isModelOutput, sizeProblem } from './llm/message-shape.ts'
+export { readStepResult } from './llm/read-step-result.ts'
 export { MockLLMAdapter, type MockStep } from './llm/mock-llm-adapter.ts'
 
 // Logging
@@ -257,6 +268,7 @@ export type { WorkspaceCapabilityFlags, WorkspaceRef } from './workspace/ref.ts'
 export type { Containment, Isolation, Workspace } from './workspace/workspace.ts'
 
 // State and streams
+export { assertStorable, assertStorableIds, type StorableWrite } from './state/assert-storable.ts'
 export type {
   Checkpoint,
   JournalEntry,

@@ -265,3 +265,29 @@ describe('a history', () => {
     expect(codeOf(await new VercelAIAdapter().generateStep(input))).toBe('invalid-request')
   })
 })
+
+test.each([
+  ['text', (delta: string) => ({ type: 'text-delta' as const, id: '1', delta })],
+  ['reasoning', (delta: string) => ({ type: 'reasoning-delta' as const, id: '1', delta })],
+  ['arguments', (delta: string) => ({ type: 'tool-input-delta' as const, id: '1', delta })],
+] as const)('a flood of %s is stopped while it streams', async (_, partOf) => {
+  let pulled = 0
+  let cancelled: unknown
+  const model = new MockLanguageModelV4({
+    doStream: async () => ({
+      stream: new ReadableStream<LanguageModelV4StreamPart>({
+        pull: (controller) => {
+          pulled += 1
+          controller.enqueue(partOf('x'.repeat(1_000_000)))
+        },
+        cancel: (reason) => {
+          cancelled = reason ?? 'cancelled'
+        },
+      }),
+    }),
+  })
+  const stopped = await new VercelAIAdapter().generateStep(inputOf(model))
+  expect(codeOf(stopped)).toBe('answer-too-large')
+  expect(pulled).toBeLessThan(12)
+  expect(cancelled).toBeDefined()
+})

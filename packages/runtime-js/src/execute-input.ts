@@ -1,4 +1,11 @@
-import { SessionError, type SessionLabels, type UserMessage } from '@helix-agents/core'
+import {
+  describeContentProblem,
+  isMessage,
+  SessionError,
+  type SessionLabels,
+  sizeProblem,
+  type UserMessage,
+} from '@helix-agents/core'
 import type { ExecuteInput, ExecuteOptions } from './executor-options.ts'
 
 /**
@@ -7,16 +14,25 @@ import type { ExecuteInput, ExecuteOptions } from './executor-options.ts'
  */
 export function toUserMessages(input: ExecuteInput, sessionId: string): readonly UserMessage[] {
   const message: unknown = isObject(input) ? input.message : input
-  if (typeof message === 'string') return [{ role: 'user', content: message }]
-  const messages: readonly unknown[] = Array.isArray(message) ? message : [message]
-  if (messages.length > 0 && messages.every(isUserMessage)) return messages
+  const given: unknown = typeof message === 'string' ? { role: 'user', content: message } : message
+  const messages: readonly unknown[] = Array.isArray(given) ? given : [given]
+  if (messages.length > 0 && messages.every(isUserMessage)) {
+    for (const each of messages) assertSize(each, sessionId)
+    return messages
+  }
   const detail = 'a message must be text, or an object with role user and content, or some of these'
   throw new SessionError('invalid-message', sessionId, detail)
 }
 
 function isUserMessage(message: unknown): message is UserMessage {
-  if (!isObject(message) || !('role' in message) || !('content' in message)) return false
-  return message.role === 'user' && typeof message.content === 'string'
+  return isMessage(message) && message.role === 'user'
+}
+
+function assertSize(message: UserMessage, sessionId: string): void {
+  const problem = sizeProblem(message)
+  if (problem === undefined || problem === 'id') return
+  const detail = `a message is ${describeContentProblem(problem)}`
+  throw new SessionError('invalid-message', sessionId, detail)
 }
 
 function isObject<T>(value: T): value is T & object {

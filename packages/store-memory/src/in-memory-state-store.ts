@@ -22,6 +22,7 @@ import {
   type StepStart,
   type ToolCallCompletion,
   type WorkspaceRef,
+  assertStorable,
   parseCount,
   parsePageQuery,
   toCursor,
@@ -40,6 +41,7 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `conflict` when the session exists. */
   async createSession(session: NewSession): Promise<SessionState> {
+    assertStorable({ ...session, customState: { value: session.customState } })
     if (this.#sessions.has(session.sessionId)) {
       throw new StateStoreError('conflict', session.sessionId, 'it exists already')
     }
@@ -98,6 +100,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`; `conflict` when the session had a run of this id.
    */
   async beginRun(start: RunStart): Promise<SessionState> {
+    assertStorable(start)
     const { sessionId, runId, leaseMs, now, hold = false } = start
     const record = this.#find(sessionId)
     if (record.isHeldAt(now)) throw new AgentAlreadyRunningError(sessionId)
@@ -120,6 +123,7 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async endRun(end: RunEnd): Promise<SessionState> {
+    assertStorable(end)
     const record = this.#writable(end)
     record.endLastRun(end.status, end.now)
     record.status = end.status
@@ -141,6 +145,7 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async appendMessages(append: MessageAppend): Promise<void> {
+    assertStorable(append)
     const record = this.#writable(append)
     record.append(append.messages)
     record.change(append)
@@ -150,6 +155,7 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async beginStep(step: StepStart): Promise<void> {
+    assertStorable(step)
     const record = this.#writable(step)
     record.append(step.messages)
     record.change(step)
@@ -160,6 +166,7 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
   async completeToolCall(completion: ToolCallCompletion): Promise<void> {
+    assertStorable(completion)
     const record = this.#writable(completion)
     const { journal } = record
     const index = journal.findIndex((entry) => entry.toolCallId === completion.toolCallId)
@@ -177,6 +184,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`, `conflict`
    */
   async commitStep(commit: StepCommit): Promise<void> {
+    assertStorable(commit)
     const record = this.#writable(commit)
     record.append(commit.messages)
     record.change(commit)
@@ -199,6 +207,7 @@ export class InMemoryStateStore implements SessionStateStore {
   async saveWorkspaceRef(
     write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
   ): Promise<void> {
+    assertStorable(write)
     const record = this.#writable(write)
     const others = Object.entries(record.workspaceRefs).filter(([name]) => name !== write.workspace)
     const own = write.ref === null ? [] : [[write.workspace, write.ref] as const]

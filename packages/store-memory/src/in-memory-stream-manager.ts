@@ -1,3 +1,4 @@
+import { assertStorableIds } from '@helix-agents/core'
 import type {
   SequencedChunk,
   StreamChunk,
@@ -37,6 +38,7 @@ export class InMemoryStreamManager implements StreamManager {
 
   /** Starts a run on a stream: readers of an earlier run get `stream_resync` and read on. */
   async startRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter> {
+    assertStorableIds(streamId, agentId, agentType)
     const run: StreamRun = { agentId, agentType }
     const existing = this.#streams.get(streamId)
     existing?.startRun(run)
@@ -45,6 +47,7 @@ export class InMemoryStreamManager implements StreamManager {
 
   /** Continues the current run on a stream: nothing is reset. */
   async resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter> {
+    assertStorableIds(streamId, agentId, agentType)
     const run: StreamRun = { agentId, agentType }
     const existing = this.#streams.get(streamId)
     existing?.resumeRun(run)

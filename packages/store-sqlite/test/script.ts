@@ -35,7 +35,12 @@ export async function step(
 ): Promise<void> {
   await store.beginStep({ ...write, messages: [], journal: [] })
   const messages = [user(content)]
-  await store.commitStep({ ...write, messages, checkpointId: `after ${content}`, ...extra })
+  await store.commitStep({
+    ...write,
+    messages,
+    checkpointId: `after ${content}`.slice(0, 40),
+    ...extra,
+  })
 }
 
 export async function textsOf(store: SessionStateStore, sessionId: string): Promise<unknown[]> {

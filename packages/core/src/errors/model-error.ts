@@ -8,7 +8,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * `malformed-tool-call`: the model asked for a tool in a way that its provider could not read.
  * `connection-lost`: the network failed, or the answer ended in the middle. `timeout`: the provider
  * did not go on in time. `invalid-request`: the provider does not accept the call as it is: its
- * model, its settings or its tools. `model-failed`: the provider failed for another reason.
+ * model, its settings or its tools. `answer-too-large`: the answer was over `contentLimits`, and is
+ * not kept. `model-failed`: the provider failed for another reason.
  */
 export type ModelErrorCode =
   | 'rate-limited'
@@ -20,6 +21,7 @@ export type ModelErrorCode =
   | 'connection-lost'
   | 'timeout'
   | 'invalid-request'
+  | 'answer-too-large'
   | 'model-failed'
 
 export interface ModelErrorOptions extends HelixErrorOptions {
@@ -45,6 +47,7 @@ const SENTENCES: Readonly<Record<ModelErrorCode, string>> = {
   'connection-lost': 'the connection to the model was lost',
   timeout: 'the model did not answer in time',
   'invalid-request': 'the provider of the model does not accept the call',
+  'answer-too-large': 'the answer of the model is larger than a session keeps',
   'model-failed': 'the model call failed',
 }
 

@@ -4,7 +4,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * `conflict`: another writer was first, or this run lost its lease. `not-found`: no such
  * session. `corrupt`: the stored data cannot be read. `unavailable`: the store did not answer.
  * `invalid-query`: a limit, an offset or a cursor that cannot be used. `schema-version`: the
- * database was made by another release and cannot be used by this one.
+ * database was made by another release and cannot be used by this one. `not-storable`: an id, a
+ * message or a value has the wrong shape or is over `contentLimits`; nothing of it is stored.
  */
 export type StateStoreErrorCode =
   | 'conflict'
@@ -13,6 +14,7 @@ export type StateStoreErrorCode =
   | 'unavailable'
   | 'invalid-query'
   | 'schema-version'
+  | 'not-storable'
 
 /** The session store could not do what was asked; other sessions are not affected. */
 export class StateStoreError extends HelixError {

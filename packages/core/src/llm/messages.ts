@@ -20,10 +20,11 @@ export interface ToolCall {
   /** As the model gave them; not validated yet. */
   readonly arguments: unknown
   /**
-   * Why the arguments cannot be read: they are no JSON, or the answer ended in the middle of them.
-   * `arguments` is their text then. The call is not run; the model is told.
+   * Why the arguments cannot be read: they are no JSON, or the answer ended in the middle of them;
+   * `arguments` is their text then. Or they are over `contentLimits`, and `arguments` is empty. The
+   * call is not run; the model is told.
    */
-  readonly problem?: 'malformed' | 'truncated'
+  readonly problem?: 'malformed' | 'truncated' | 'too-deep' | 'too-large'
 }
 
 export interface AssistantMessage {

@@ -3,7 +3,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
-import type { StepCallbacks } from '@helix-agents/core'
+import { contentLimits, ModelError, type StepCallbacks } from '@helix-agents/core'
 import { AnswerParts } from './answer-parts.ts'
 import { StreamFailure } from '../failure/stream-failure.ts'
 
@@ -19,6 +19,7 @@ export class AnswerCollector {
   readonly #callbacks: StepCallbacks
   #end: AnswerEnd | undefined
   #hasSpoken = false
+  #characters = 0
 
   constructor(callbacks: StepCallbacks) {
     this.#callbacks = callbacks
@@ -34,8 +35,13 @@ export class AnswerCollector {
     return this.#hasSpoken
   }
 
-  /** @throws {StreamFailure} for an error in the stream. */
+  /**
+   * @throws {StreamFailure} for an error in the stream.
+   * @throws {ModelError} `answer-too-large` as soon as the answer is over the limit of a session.
+   */
   add(part: LanguageModelV4StreamPart): void {
+    this.#characters += sizeOf(part)
+    if (this.#characters > contentLimits.maxCharacters) throw new ModelError('answer-too-large')
     switch (part.type) {
       case 'tool-call':
         if (part.providerExecuted !== true) this.parts.call(part)
@@ -101,4 +107,10 @@ export class AnswerCollector {
     this.#hasSpoken = true
     this.#callbacks.onToolInput?.({ toolCallId: part.id, toolName, delta: part.delta })
   }
+}
+
+/** Counts each part for something: there may be any number of empty ones. */
+function sizeOf(part: LanguageModelV4StreamPart): number {
+  if ('delta' in part) return part.delta.length + 1
+  return part.type === 'tool-call' ? part.input.length + part.toolName.length + 1 : 1
 }

@@ -36,6 +36,7 @@ const storeStatus: Readonly<Record<StateStoreError['code'], number>> = {
   unavailable: 503,
   corrupt: 500,
   'schema-version': 500,
+  'not-storable': 400,
 }
 
 /** What a client is told of an error: never more than it may know. */

@@ -1,5 +1,8 @@
 import {
+  contentLimits,
+  ModelError,
   type ModelRetry,
+  readStepResult,
   type StepCallbacks,
   type StepInput,
   type StepResult,
@@ -15,7 +18,7 @@ import { modelSpan, noteModel } from './spans.ts'
  * even when the adapter does not listen to its signal.
  */
 export function createModelCaller(run: Run): () => Promise<StepResult> {
-  const spoken = { text: false, thinking: false, toolInput: false }
+  const spoken = { text: false, thinking: false, toolInput: false, characters: 0 }
   const callbacks = createCallbacks(run, spoken)
   const inputs = new InputMaker(run)
   return async () => {
@@ -55,7 +58,8 @@ async function askModel(
     services.tracer,
     () => modelSpan(run, prepared.config),
     async (span) => {
-      const answer = await untilAborted(services.llmAdapter.generateStep(input), control.signal)
+      const given = await untilAborted(services.llmAdapter.generateStep(input), control.signal)
+      const answer = readStepResult(given)
       noteModel(span, answer)
       return answer
     },
@@ -68,12 +72,21 @@ interface Spoken {
   text: boolean
   thinking: boolean
   toolInput: boolean
+  /** Of what was streamed, up to the limit of an answer. */
+  characters: number
 }
 
 function forget(spoken: Spoken): void {
   spoken.text = false
   spoken.thinking = false
   spoken.toolInput = false
+  spoken.characters = 0
+}
+
+/** An adapter that streams without an end is stopped by the error that it gets. */
+function countSpoken(spoken: Spoken, piece: string): void {
+  spoken.characters += piece.length
+  if (spoken.characters > contentLimits.maxCharacters) throw new ModelError('answer-too-large')
 }
 
 function createCallbacks(run: Run, spoken: Spoken): StepCallbacks {
@@ -82,16 +95,19 @@ function createCallbacks(run: Run, spoken: Spoken): StepCallbacks {
     onTextDelta: (delta) => {
       if (control.cause !== undefined) return
       spoken.text = true
+      countSpoken(spoken, delta)
       chunks.emit('text_delta', { delta })
     },
     onThinking: (content, isComplete) => {
       if (control.cause !== undefined) return
       spoken.thinking = true
+      if (!isComplete) countSpoken(spoken, content)
       chunks.emit('thinking', { content, isComplete })
     },
     onToolInput: (piece) => {
       if (control.cause !== undefined) return
       spoken.toolInput = true
+      countSpoken(spoken, piece.delta)
       chunks.emit('tool_input_delta', piece)
     },
     onRetry: (retry) => {

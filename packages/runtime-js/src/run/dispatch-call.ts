@@ -1,15 +1,20 @@
 import {
+  contentProblem,
   createToolResultMessage,
+  describeContentProblem,
   failSpan,
   HelixError,
+  isModelOutput,
   logMessages,
   type ModelOutput,
   renderToolError,
+  sizeProblem,
   type Span,
   subAgentOf,
   type Tool,
   type ToolCall,
   type ToolError,
+  ToolFailedError,
   ToolInputError,
   type ToolResultMessage,
   traced,
@@ -60,8 +65,8 @@ async function dispatch(
     if (placed.call.problem !== undefined) throw unreadableArguments(placed.call)
     run.control.signal.throwIfAborted()
     const output = await invoke(run, tool, placed)
-    const content = render(run, placed.call, tool, output)
-    const message = createToolResultMessage(placed.call, { content })
+    if (tool.finishWith === true) assertOutput(output)
+    const message = render(run, placed.call, tool, output)
     run.chunks.emit('tool_end', { toolCallId, toolName, success: true, result: output })
     return tool.finishWith === true ? { message, finish: { output } } : { message }
   } catch (error) {
@@ -74,13 +79,27 @@ async function dispatch(
 }
 
 /** The call has succeeded: a result that cannot be rendered must not let the model repeat it. */
-function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ModelOutput {
+function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ToolResultMessage {
+  const shown = (content: ModelOutput): ToolResultMessage =>
+    createToolResultMessage(call, { content })
   try {
-    return tool.toModelOutput(output)
+    const content = tool.toModelOutput(output)
+    if (!isModelOutput(content)) throw new TypeError('toModelOutput gave no text and no parts')
+    const message = shown(content)
+    const problem = sizeProblem(message)
+    if (problem === undefined || problem === 'id') return message
+    return shown(`(the call succeeded; its result is ${describeContentProblem(problem)})`)
   } catch (error) {
     logFailure(run, call, error)
-    return '(the call succeeded; its result cannot be shown)'
+    return shown('(the call succeeded; its result cannot be shown)')
   }
+}
+
+/** The output of a run is stored with its session. */
+function assertOutput(output: unknown): void {
+  const problem = contentProblem(output)
+  if (problem === undefined) return
+  throw new ToolFailedError('tool-failed', `the output is ${describeContentProblem(problem)}`)
 }
 
 /** Ends a call with an error, on the stream and for the model. */

@@ -1,4 +1,13 @@
-import { type JsonValue, type StatePatch, ToolFailedError, toJsonValue } from '@helix-agents/core'
+import {
+  contentLimits,
+  ContentMeter,
+  type ContentProblem,
+  describeContentProblem,
+  type JsonValue,
+  type StatePatch,
+  ToolFailedError,
+  toJsonValue,
+} from '@helix-agents/core'
 import { applyPatches, enablePatches, type Patch, produceWithPatches } from 'immer'
 
 enablePatches()
@@ -18,6 +27,8 @@ export class StateTracker {
   #settled: JsonValue | undefined
   readonly #unsettled = new Map<object, Patch[]>()
   #isStored: boolean
+  /** Characters of the state at most: what was replaced or removed since it was measured counts too. */
+  #mayHave = Infinity
 
   constructor(
     initial: JsonValue | undefined,
@@ -52,11 +63,23 @@ export class StateTracker {
     if (!patches.every(({ op, value }) => op === 'remove' || isStorable(value))) {
       throw new ToolFailedError('tool-failed', 'the custom state must stay plain JSON')
     }
+    this.#assertSize(next, patches)
     this.#state = next
     const earlier = this.#unsettled.get(call)
     if (earlier === undefined) this.#unsettled.set(call, patches)
     else for (const patch of patches) earlier.push(patch)
     this.#onPatches(patches.map((patch) => toStatePatch(patch, before)))
+  }
+
+  /** Measures what is new; the whole state only when so much was added that it may be too large. */
+  #assertSize(next: unknown, patches: readonly Patch[]): void {
+    const added = new ContentMeter()
+    for (const { path, value } of patches) refuse(added.value(value, path.length))
+    this.#mayHave += added.characters
+    if (this.#mayHave <= contentLimits.maxCharacters) return
+    const whole = new ContentMeter()
+    refuse(whole.value(next))
+    this.#mayHave = whole.characters
   }
 
   /** What to store with the result of a call: its updates, on those of the calls before. */
@@ -91,6 +114,11 @@ export class StateTracker {
       return this.#state
     }
   }
+}
+
+function refuse(problem: ContentProblem | undefined): void {
+  if (problem === undefined) return
+  throw new ToolFailedError('tool-failed', `the custom state is ${describeContentProblem(problem)}`)
 }
 
 function isStorable(value: unknown): boolean {

@@ -1,10 +1,16 @@
-import { type ToolCall, ToolInputError } from '@helix-agents/core'
+import { describeContentProblem, type ToolCall, ToolInputError } from '@helix-agents/core'
 
 /** Characters of the arguments that the model is shown. */
 const SHOWN_CHARACTERS = 200
 
-/** What a model reads of a call whose arguments are no JSON: where they end, and what to do. */
+/** What a model reads of a call whose arguments cannot be read: why, and what to do. */
 export function unreadableArguments({ arguments: given, problem }: ToolCall): ToolInputError {
+  if (problem === 'too-deep' || problem === 'too-large') {
+    const detail = `The arguments are ${describeContentProblem(problem)}.`
+    return new ToolInputError('invalid-input', detail, {
+      hint: 'Nothing was done. Say it in several calls with less in each.',
+    })
+  }
   const text = typeof given === 'string' ? given.slice(-SHOWN_CHARACTERS) : ''
   const end = text === '' ? 'they are empty' : `they end with ${JSON.stringify(text)}`
   if (problem === 'truncated') {

@@ -1,6 +1,7 @@
 import {
   decodeBase64,
   encodeBase64,
+  isMessage,
   type FilePart,
   type Message,
   type ModelOutputPart,
@@ -66,68 +67,10 @@ function tryDecode(encoded: string): Uint8Array | undefined {
   }
 }
 
-function isMessage(fields: Fields): fields is Fields & Message {
-  if (fields['role'] === 'tool') return isToolResult(fields)
-  if (typeof fields['content'] !== 'string') return false
-  if (fields['role'] === 'assistant') {
-    return isOptional(fields['thinking'], isString) && isListOf(fields['toolCalls'], isToolCall)
-  }
-  return (
-    fields['role'] === 'user' &&
-    isListOf(fields['files'], isFile) &&
-    isOptional(fields['metadata'], isFields)
-  )
-}
-
-function isToolResult(fields: Fields): boolean {
-  const { content } = fields
-  return (
-    typeof fields['toolCallId'] === 'string' &&
-    typeof fields['toolName'] === 'string' &&
-    isOptional(fields['isError'], (value) => typeof value === 'boolean') &&
-    (typeof content === 'string' || (content !== undefined && isListOf(content, isPart)))
-  )
-}
-
-function isToolCall(call: Fields): boolean {
-  return typeof call['id'] === 'string' && typeof call['name'] === 'string'
-}
-
-function isFile(file: Fields): boolean {
-  const { data } = file
-  return (
-    (typeof data === 'string' || data instanceof Uint8Array) &&
-    typeof file['mediaType'] === 'string' &&
-    isOptional(file['filename'], isString)
-  )
-}
-
-function isPart(part: Fields): boolean {
-  if (part['type'] === 'text') return typeof part['text'] === 'string'
-  return (
-    part['type'] === 'media' &&
-    part['data'] instanceof Uint8Array &&
-    typeof part['mediaType'] === 'string'
-  )
-}
-
 function isStoredBytes(value: unknown): value is StoredBytes {
   return isFields(value) && typeof value['$bytes'] === 'string'
 }
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isString(value: unknown): boolean {
-  return typeof value === 'string'
-}
-
-function isOptional(value: unknown, check: (value: unknown) => boolean): boolean {
-  return value === undefined || check(value)
-}
-
-function isListOf(value: unknown, check: (item: Fields) => boolean): boolean {
-  if (value === undefined) return true
-  return Array.isArray(value) && value.every((item) => isFields(item) && check(item))
 }

@@ -20,6 +20,7 @@ import type {
   ToolCallCompletion,
   WorkspaceRef,
 } from '@helix-agents/core'
+import { assertStorable, isStorableId, StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
 import { WholeTexts } from './long-texts.ts'
@@ -57,12 +58,14 @@ export class SqlStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `conflict` when the session exists. */
   async createSession(session: NewSession): Promise<SessionState> {
+    assertStorable({ ...session, customState: { value: session.customState } })
     const row = toSessionToCreate(session)
     return this.#write(session.sessionId, (sql) => createSession(sql, row))
   }
 
   /** `null` for an unknown session. @throws {StateStoreError} `corrupt`, `unavailable` */
   async loadSession(sessionId: string): Promise<SessionState | null> {
+    if (!isStorableId(sessionId)) return null
     return this.#read(sessionId, (sql) => loadHead(sql, sessionId) ?? null)
   }
 
@@ -71,6 +74,7 @@ export class SqlStateStore implements SessionStateStore {
    * @throws {StateStoreError} `corrupt` when just that is damaged, `unavailable`
    */
   async loadOwner(sessionId: string): Promise<SessionOwner | null> {
+    if (!isStorableId(sessionId)) return null
     return this.#read(sessionId, (sql) => loadOwner(sql, sessionId) ?? null)
   }
 
@@ -86,7 +90,8 @@ export class SqlStateStore implements SessionStateStore {
 
   /** Removes everything of a session. Removing an unknown one does nothing. */
   async deleteSession(sessionId: string): Promise<void> {
-    return this.#write(sessionId, (sql) => deleteSession(sql, sessionId))
+    if (!isStorableId(sessionId)) return
+    await this.#write(sessionId, (sql) => deleteSession(sql, sessionId))
   }
 
   /**
@@ -95,6 +100,7 @@ export class SqlStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`; `conflict` when the session had a run of this id.
    */
   async beginRun(start: RunStart): Promise<SessionState> {
+    assertStorable(start)
     return this.#write(start.sessionId, (sql) => beginRun(sql, start))
   }
 
@@ -105,6 +111,7 @@ export class SqlStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async endRun(end: RunEnd): Promise<SessionState> {
+    assertStorable(end)
     return this.#write(end.sessionId, (sql) => endRun(sql, end))
   }
 
@@ -115,16 +122,19 @@ export class SqlStateStore implements SessionStateStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async appendMessages(append: MessageAppend): Promise<void> {
+    assertStorable(append)
     return this.#write(append.sessionId, prepareAppend(append))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async beginStep(step: StepStart): Promise<void> {
+    assertStorable(step)
     return this.#write(step.sessionId, prepareBeginStep(step))
   }
 
   /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
   async completeToolCall(completion: ToolCallCompletion): Promise<void> {
+    assertStorable(completion)
     return this.#write(completion.sessionId, prepareCompleteToolCall(completion))
   }
 
@@ -133,6 +143,7 @@ export class SqlStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`, `conflict`
    */
   async commitStep(commit: StepCommit): Promise<void> {
+    assertStorable(commit)
     return this.#write(commit.sessionId, prepareCommitStep(commit))
   }
 
@@ -145,6 +156,7 @@ export class SqlStateStore implements SessionStateStore {
   async saveWorkspaceRef(
     write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
   ): Promise<void> {
+    assertStorable(write)
     return this.#write(write.sessionId, (sql) => saveWorkspaceRef(sql, write))
   }
 
@@ -173,6 +185,7 @@ export class SqlStateStore implements SessionStateStore {
   }
 
   async #read<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
+    if (!isStorableId(sessionId)) throw new StateStoreError('not-found', '', 'no such session')
     try {
       return await this.#database.read((sql) => work(new WholeTexts(sql)))
     } catch (error) {

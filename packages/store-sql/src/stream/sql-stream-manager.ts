@@ -5,6 +5,7 @@ import type {
   StreamReaderOptions,
   StreamWriter,
 } from '@helix-agents/core'
+import { assertStorableIds } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
 import { toChunkText } from './chunk-text.ts'
@@ -103,6 +104,7 @@ export class SqlStreamManager implements StreamManager {
     names: RunNames,
     make: (sql: SqlStatements, names: RunNames) => StreamClaim,
   ): Promise<StreamWriter> {
+    assertStorableIds(names.streamId, names.agentId, names.agentType)
     let claim: StreamClaim | undefined
     await this.#change(names.streamId, (sql) => {
       claim = make(sql, names)

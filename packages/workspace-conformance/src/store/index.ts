@@ -4,6 +4,7 @@ import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
 import { holdBehaviours } from './hold-behaviours.ts'
 import { hostileBehaviours } from './hostile-behaviours.ts'
+import { limitBehaviours } from './limit-behaviours.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import { messageBehaviours } from './message-behaviours.ts'
 import { notedCallBehaviours } from './noted-call-behaviours.ts'
@@ -33,6 +34,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...outcomeBehaviours,
   ...hostileBehaviours,
   ...holdBehaviours,
+  ...limitBehaviours,
   ...damageBehaviours,
   ...durableBehaviours,
 ]

@@ -3,6 +3,7 @@ import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conf
 import { describe, expect, test } from 'vitest'
 import { callSaboteurs } from './call-saboteurs.ts'
 import { holdSaboteurs } from './hold-saboteurs.ts'
+import { limitSaboteurs, withLimits } from './limit-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
 import { sessionSaboteurs } from './session-saboteurs.ts'
@@ -16,6 +17,7 @@ const storeSaboteurs = {
   ...spendingSaboteurs,
   ...callSaboteurs,
   ...holdSaboteurs,
+  ...limitSaboteurs,
 }
 
 /** What a store gets wrong of sessions that were damaged. */
@@ -84,7 +86,7 @@ function createSubject(
   lose: Lost = (sessions) => sessions,
 ): StoreSubject {
   const sessions: StoredSessions = new Map()
-  const good = createReferenceStore(sessions)
+  const good = withLimits(createReferenceStore(sessions))
   return {
     store: { ...good, ...sabotage(good) },
     reopen: async () => createReferenceStore(lose(structuredClone(sessions))),
