@@ -16,13 +16,13 @@ import {
   type WriteOptions,
 } from '@helix-agents/core'
 import { WORKSPACE_ROOT } from './config.ts'
-import { toContainerPath } from './container-path.ts'
+import { toContainerPath, toWorkspacePath } from './container-path.ts'
 import type { SandboxDriver } from './driver/port.ts'
 import { toFileEntries, toFileStat } from './file-system/entries.ts'
 import { glob } from './file-system/glob.ts'
 import { grep } from './file-system/grep.ts'
 import { LimitedSource, mapStreamErrors } from './file-system/streams.ts'
-import type { LiveSandbox } from './live-sandbox.ts'
+import type { FileCalls, LiveSandbox } from './live-sandbox.ts'
 
 export interface SandboxFileLimits {
   /** Largest file that may be made, in bytes. */
@@ -40,11 +40,14 @@ type TransferMethod = 'copy' | 'move'
  * is refused in the container itself, where no race can come between.
  */
 export class CloudflareSandboxFileSystem implements FileSystem {
-  readonly #sandbox: LiveSandbox
+  readonly #live: LiveSandbox
+  readonly #sandbox: FileCalls
   readonly #limits: SandboxFileLimits
 
-  constructor(sandbox: LiveSandbox, limits: SandboxFileLimits) {
-    this.#sandbox = sandbox
+  /** @param calls How files are called. Default: links inside the workspace are followed. */
+  constructor(live: LiveSandbox, limits: SandboxFileLimits, calls: FileCalls = live) {
+    this.#live = live
+    this.#sandbox = calls
     this.#limits = limits
   }
 
@@ -169,6 +172,22 @@ export class CloudflareSandboxFileSystem implements FileSystem {
     }
   }
 
+  async realPath(
+    path: string,
+    { followLast = true }: { readonly followLast?: boolean } = {},
+  ): Promise<string> {
+    const normal = normalizePath(path)
+    const real = await this.#sandbox.callFile(normal, ({ files }) =>
+      files.realPath(toContainerPath(normal), { followLast }),
+    )
+    return normalizePath(toWorkspacePath(real) ?? normal)
+  }
+
+  /** The same files, for paths without links. */
+  withoutLinks(): FileSystem {
+    return new CloudflareSandboxFileSystem(this.#live, this.#limits, this.#live.withoutLinks())
+  }
+
   async #transfer(
     method: TransferMethod,
     request: { readonly from: string; readonly to: string; readonly options: TransferOptions },
@@ -231,6 +250,6 @@ function isRootReplaced(error: unknown): boolean {
   return WorkspaceFailedError.isInstance(error) && error.code === 'working-directory-missing'
 }
 
-async function makeRoot({ files }: SandboxDriver): Promise<void> {
+async function makeRoot({ files }: Pick<SandboxDriver, 'files'>): Promise<void> {
   await files.makeDirectory(WORKSPACE_ROOT, { recursive: true })
 }

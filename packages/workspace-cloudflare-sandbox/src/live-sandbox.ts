@@ -36,6 +36,18 @@ export interface CallOptions {
   readonly timeoutMs?: number
 }
 
+/** Calls on the files of a sandbox. */
+export interface FileCalls {
+  call<T>(run: (driver: WithFiles) => Promise<T>, options?: CallOptions): Promise<T>
+  callFile<T>(path: string, run: (driver: WithFiles) => Promise<T>): Promise<T>
+}
+
+type WithFiles = Pick<SandboxDriver, 'files'>
+
+function refusing({ files }: WithFiles): WithFiles {
+  return { files: files.withoutLinks() }
+}
+
 /**
  * A sandbox that the modules of a workspace share: every call to it passes here, where errors get
  * their meaning, silence an end, and the ref its changes.
@@ -85,6 +97,14 @@ export class LiveSandbox {
   callFile<T>(path: string, run: (driver: SandboxDriver) => Promise<T>): Promise<T> {
     this.#assertOpen()
     return this.#fileLimit(() => this.call(run, { path }))
+  }
+
+  /** The same for paths without links. */
+  withoutLinks(): FileCalls {
+    return {
+      call: (run, options) => this.call((driver) => run(refusing(driver)), options),
+      callFile: (path, run) => this.callFile(path, (driver) => run(refusing(driver))),
+    }
   }
 
   /**

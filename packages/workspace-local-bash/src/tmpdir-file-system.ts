@@ -52,26 +52,15 @@ export interface TmpdirFileSystemOptions {
  * content; its permissions are kept. Pipes, sockets and devices are refused.
  */
 export class TmpdirFileSystem implements FileSystem {
+  readonly #options: TmpdirFileSystemOptions
   readonly #context: FileContext
-  readonly #readers = new Set<FileReader>()
+  readonly #readers: Set<FileReader>
 
-  constructor(options: TmpdirFileSystemOptions) {
-    const root = realpathSync.native(options.root)
-    const restoreRoot = (): void => options.restore()
-    const { shellRoot, scratch } = options
-    const versions = new Versions(scratch)
-    this.#context = {
-      containment: new Containment({
-        root,
-        restoreRoot,
-        ...(shellRoot !== undefined && { shellRoot }),
-      }),
-      versions,
-      proven: new ProvenFiles(versions.isFine),
-      scratch,
-      maxFileBytes: options.maxFileBytes ?? Number.POSITIVE_INFINITY,
-      restore: restoreRoot,
-    }
+  /** @param shared What a view on the same files is made of. */
+  constructor(options: TmpdirFileSystemOptions, shared?: SharedFiles) {
+    this.#options = options
+    this.#readers = shared?.readers ?? new Set()
+    this.#context = shared?.context ?? createContext(options)
   }
 
   /** What the shell shares with the file system: the way from paths to the host. */
@@ -161,9 +150,45 @@ export class TmpdirFileSystem implements FileSystem {
     return writeStreamed(this.#context, normalizePath(path), { source, options })
   }
 
+  async realPath(path: string, options: { readonly followLast?: boolean } = {}): Promise<string> {
+    return this.#context.containment.realPath(normalizePath(path), options.followLast !== false)
+  }
+
+  /** The same files, for paths without links. */
+  withoutLinks(): FileSystem {
+    const containment = this.#context.containment.withoutLinks()
+    // A file that was proven to lie inside may have been reached through a link.
+    const context = { ...this.#context, containment, proven: new ProvenFiles(false) }
+    return new TmpdirFileSystem(this.#options, { context, readers: this.#readers })
+  }
+
   /** Closes files that unfinished streams hold open. */
   release(): void {
     for (const reader of this.#readers) reader.close()
+  }
+}
+
+interface SharedFiles {
+  readonly context: FileContext
+  readonly readers: Set<FileReader>
+}
+
+function createContext(options: TmpdirFileSystemOptions): FileContext {
+  const root = realpathSync.native(options.root)
+  const restoreRoot = (): void => options.restore()
+  const { shellRoot, scratch } = options
+  const versions = new Versions(scratch)
+  return {
+    containment: new Containment({
+      root,
+      restoreRoot,
+      ...(shellRoot !== undefined && { shellRoot }),
+    }),
+    versions,
+    proven: new ProvenFiles(versions.isFine),
+    scratch,
+    maxFileBytes: options.maxFileBytes ?? Number.POSITIVE_INFINITY,
+    restore: restoreRoot,
   }
 }
 

@@ -109,6 +109,10 @@ export interface DriverFiles {
   move(from: string, to: string, options?: TransferOptions): Promise<DriverEntry>
   /** Runs in the container, one round trip, linear-time. Of a file: the path is empty. */
   search(path: string, query: SearchQuery): Promise<SearchOutcome>
+  /** The absolute path of what a path reaches; what is missing keeps its spelling. */
+  realPath(path: string, options: { readonly followLast: boolean }): Promise<string>
+  /** The same files for paths without links: a link on the way is `escape`. */
+  withoutLinks(): DriverFiles
   /**
    * Several files in one round trip, in the order asked for, as many as fit in `maxBytes`, at
    * least one. What is gone by now has no bytes. Absent: files are read one by one.

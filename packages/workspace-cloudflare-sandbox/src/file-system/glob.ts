@@ -10,7 +10,7 @@ import {
 } from '@helix-agents/core'
 import { toContainerPath } from '../container-path.ts'
 import type { DriverEntry } from '../driver/port.ts'
-import type { LiveSandbox } from '../live-sandbox.ts'
+import type { FileCalls } from '../live-sandbox.ts'
 
 /** Relative to the root of the workspace. */
 export const INTERNAL_NAME = INTERNAL_DIRECTORY.slice(1)
@@ -25,7 +25,7 @@ interface GlobRequest {
  * file of the workspace counts as a file; each such link is looked up.
  */
 export async function glob(
-  sandbox: LiveSandbox,
+  sandbox: FileCalls,
   pattern: string,
   { options, maxEntries }: GlobRequest,
 ): Promise<string[]> {
@@ -46,7 +46,7 @@ export async function glob(
 }
 
 async function listTree(
-  sandbox: LiveSandbox,
+  sandbox: FileCalls,
   path: string,
   { maxEntries, signal }: { readonly maxEntries: number; readonly signal: AbortSignal | undefined },
 ): Promise<readonly DriverEntry[]> {
@@ -76,7 +76,7 @@ function inPathOrder(entries: readonly DriverEntry[]): readonly DriverEntry[] {
   return entries.toSorted((a, b) => compareCodePoints(a.path, b.path))
 }
 
-async function leadsToFile(sandbox: LiveSandbox, path: string): Promise<boolean> {
+async function leadsToFile(sandbox: FileCalls, path: string): Promise<boolean> {
   try {
     const entry = await sandbox.callFile(path, ({ files }) => files.stat(toContainerPath(path)))
     return entry.type === 'file'

@@ -14,7 +14,7 @@ import {
 } from '@helix-agents/core'
 import { toContainerPath } from '../container-path.ts'
 import type { DriverFile, SearchOutcome } from '../driver/port.ts'
-import type { LiveSandbox } from '../live-sandbox.ts'
+import type { FileCalls } from '../live-sandbox.ts'
 import { INTERNAL_NAME, isInternal } from './glob.ts'
 
 /** Bytes that are fetched together. */
@@ -31,7 +31,7 @@ interface GrepRequest {
 
 /** A search on its way through the candidates. */
 interface Scan {
-  readonly sandbox: LiveSandbox
+  readonly sandbox: FileCalls
   readonly search: TextSearch
   readonly collector: GrepCollector
   readonly signal: AbortSignal | undefined
@@ -43,7 +43,7 @@ interface Scan {
  * that text holds no match and is not named.
  */
 export async function grep(
-  sandbox: LiveSandbox,
+  sandbox: FileCalls,
   pattern: string,
   { options, maxFileBytes, maxFiles }: GrepRequest,
 ): Promise<GrepResult> {

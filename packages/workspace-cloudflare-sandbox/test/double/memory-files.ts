@@ -45,6 +45,15 @@ export class MemoryFiles implements DriverFiles {
     })
   }
 
+  /** There are no links in memory. */
+  async realPath(path: string): Promise<string> {
+    return path
+  }
+
+  withoutLinks(): DriverFiles {
+    return this
+  }
+
   readStream(path: string, options: ReadOptions = {}): Promise<ReadableStream<Uint8Array>> {
     return this.#do('readStream', ({ fs }) => fs.readStream(inside(path), options))
   }

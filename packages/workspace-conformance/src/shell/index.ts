@@ -2,6 +2,7 @@ import { backgroundBehaviours } from './background.ts'
 import { callbackBehaviours } from './callbacks.ts'
 import { endingBehaviours } from './ending.ts'
 import { freshStartBehaviours } from './fresh-start.ts'
+import { linkBehaviours } from './links.ts'
 import { runBehaviours } from './running.ts'
 import type { ShellBehaviour } from './shell-subject.ts'
 import { shellFileBehaviours } from './with-files.ts'
@@ -13,5 +14,6 @@ export const shellBehaviours: readonly ShellBehaviour[] = [
   ...endingBehaviours,
   ...callbackBehaviours,
   ...shellFileBehaviours,
+  ...linkBehaviours,
   ...backgroundBehaviours,
 ]

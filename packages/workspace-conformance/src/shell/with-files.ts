@@ -2,6 +2,7 @@ import { type OutputCut, type RunResult, type Workspace } from '@helix-agents/co
 import { check, equal, equalBytes, rejectionOf, rejectsWithCode } from '../assert.ts'
 import { read } from '../file-system/files.ts'
 import { filesOf } from '../provider/provider-subject.ts'
+import { makeOutside } from './links.ts'
 import { outputOf, run, type ShellBehaviour, stillWorks } from './shell-subject.ts'
 
 const LINES = 5000
@@ -34,33 +35,11 @@ async function worksOrNames(ws: Workspace): Promise<void> {
   await rejectsWithCode('working-directory-missing', () => Promise.reject(attempt))
 }
 
-/** A directory beside the workspace, with one file; harmless to lose. */
-async function makeOutside(ws: Workspace, name: string): Promise<string> {
-  const outside = `/tmp/helix-kit-${name}`
-  await run(ws, `mkdir -p ${outside}; echo private words > ${outside}/private.txt`)
-  return outside
-}
-
 async function replaceRootByLink(ws: Workspace): Promise<void> {
   // Always the same one: afterwards there may be no shell to remove it with.
   const outside = await makeOutside(ws, 'link-target')
   await run(ws, `root=$PWD; cd / && rm -rf "$root" && ln -s ${outside} "$root"`)
   await worksOrNames(ws)
-}
-
-async function refusesLinksTo(ws: Workspace, outside: string): Promise<void> {
-  const file = `${outside}/private.txt`
-  await run(ws, `ln -s ${outside} out; ln -s ${file} file; ln -s ../../../../../..${file} up`)
-  await run(ws, 'ln -s no gone')
-  const fs = filesOf(ws)
-  for (const path of ['/out/private.txt', '/file', '/up']) {
-    await rejectsWithCode('path-escape', () => fs.readFile(path))
-    await rejectsWithCode('path-escape', () => fs.writeFile(path, 'x'))
-  }
-  await rejectsWithCode(['not-found', 'path-escape'], () => fs.readFile('/gone'))
-  equal(await fs.glob('**/private.txt'), [])
-  equal((await fs.grep('private')).matches, [])
-  await fs.rm('/out', { recursive: true })
 }
 
 function isResult(value: unknown): value is RunResult {
@@ -154,34 +133,6 @@ export const shellFileBehaviours: readonly ShellBehaviour[] = [
         equal(await outputOf(ws, 'cat private.txt'), found.value.trim())
       const [made] = await Promise.allSettled([fs.writeFile('/made', 'made')])
       if (made.status === 'fulfilled') equal(await outputOf(ws, 'cat made'), 'made')
-    },
-  },
-  {
-    id: 'shell/links/that-lead-out-are-refused',
-    needs: ['fs'],
-    run: async (ws) => {
-      const outside = await makeOutside(ws, crypto.randomUUID())
-      try {
-        await refusesLinksTo(ws, outside)
-        equal(await outputOf(ws, `cat ${outside}/private.txt`), 'private words')
-      } finally {
-        await run(ws, `rm -rf ${outside}`)
-      }
-    },
-  },
-  {
-    id: 'shell/links/inside-are-followed',
-    needs: ['fs'],
-    run: async (ws) => {
-      await run(ws, 'mkdir d; echo x > d/a; ln -s d link; ln -s loop loop')
-      const fs = filesOf(ws)
-      equal(await read(fs, '/link/a'), 'x\n')
-      await rejectionOf(() => fs.readFile('/loop'))
-      equal(
-        (await fs.ls('/')).map(({ name, type }) => `${type} ${name}`),
-        ['directory d', 'symlink link', 'symlink loop'],
-      )
-      equal(await fs.glob('**/a'), ['/d/a'])
     },
   },
 ]

@@ -4,12 +4,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   compileGlob,
   compileSearch,
@@ -53,7 +55,16 @@ export function createDiskFiles(root: string): FileSystem {
       return entry.isFile() ? [path] : []
     })
   const files = (): string[] => walk('').toSorted()
+  const realPath = async (path: string, { followLast = true } = {}): Promise<string> => {
+    const normal = normalizePath(path)
+    if (!followLast) return join(await realPath(dirname(normal)), basename(normal))
+    const real = realOf(join(root, normal), 0)
+    if (!inside(real)) throw new FileSystemError('path-escape', path)
+    return real === root ? '/' : real.slice(root.length)
+  }
   return {
+    realPath,
+    withoutLinks: () => withoutLinks(createDiskFiles(root), realPath),
     readFile: async (path) => {
       if (statOf(path).type !== 'file') throw new FileSystemError('is-directory', path)
       return new Uint8Array(readFileSync(hostPath(path)))
@@ -92,9 +103,51 @@ export function createDiskFiles(root: string): FileSystem {
     rm: async (path, options) => rmSync(join(root, normalizePath(path)), { ...options }),
     mkdir: async () => unused(),
     copy: async () => unused(),
-    move: async () => unused(),
+    move: async (from, to) => renameSync(join(root, from), join(root, to)),
     readStream: async () => unused(),
     writeStream: async () => unused(),
+  }
+}
+
+/** Also of what is missing; without a bound on links. */
+function realOf(host: string, depth: number): string {
+  if (host === '/' || depth > 200) return host
+  const path = join(realOf(dirname(host), depth + 1), basename(host))
+  return isLink(path) ? realOf(resolve(dirname(path), readlinkSync(path)), depth + 1) : path
+}
+
+function isLink(host: string): boolean {
+  try {
+    return lstatSync(host, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  } catch (error) {
+    // It lies below a file.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
+    throw error
+  }
+}
+
+/** Refuses a path that is not its own real path. */
+function withoutLinks(
+  fs: FileSystem,
+  realPath: (path: string, options?: { followLast?: boolean }) => Promise<string>,
+): FileSystem {
+  const plain = async (path: string, followLast = true): Promise<string> => {
+    if ((await realPath(path, { followLast })) === normalizePath(path)) return path
+    throw new FileSystemError('path-escape', path)
+  }
+  return {
+    ...fs,
+    readFile: async (path) => fs.readFile(await plain(path)),
+    stat: async (path) => fs.stat(await plain(path)),
+    writeFile: async (path, data) => fs.writeFile(await plain(path), data),
+    appendFile: async (path, data) => fs.appendFile(await plain(path), data),
+    ls: async (path) => fs.ls(await plain(path)),
+    grep: async (pattern, options) =>
+      fs.grep(pattern, { ...options, path: await plain(options?.path ?? '/') }),
+    glob: async (pattern, options) =>
+      fs.glob(pattern, { ...options, path: await plain(options?.path ?? '/') }),
+    rm: async (path, options) => fs.rm(await plain(path, false), options),
+    move: async (from, to) => fs.move(await plain(from, false), await plain(to, false)),
   }
 }
 

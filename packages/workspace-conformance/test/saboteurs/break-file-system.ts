@@ -1,7 +1,7 @@
 import { type FileSystem, FileSystemError } from '@helix-agents/core'
 
 export type FsSaboteur = (good: FileSystem) => FileSystem
-type Method = Exclude<keyof FileSystem, 'watch' | 'readText'>
+type Method = Exclude<keyof FileSystem, 'watch' | 'readText' | 'realPath' | 'withoutLinks'>
 type Args<M extends Method> = Parameters<FileSystem[M]>
 type Result<M extends Method> = Awaited<ReturnType<FileSystem[M]>>
 

@@ -202,6 +202,18 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/links/inside-are-followed': withFiles((good) => ({
     ls: async (path) => (await good.ls(path)).map((entry) => ({ ...entry, type: 'file' })),
   })),
+  'shell/links/have-a-real-path': withFiles((good) => ({
+    realPath: async (path) => (await good.stat(path)).path,
+  })),
+  'shell/links/are-refused-without-links': withFiles((good) => ({ withoutLinks: () => good })),
+  'shell/links/path-rules-see-what-is-reached': withFiles((good) => ({
+    realPath: async (path) => path,
+    withoutLinks: () => good,
+  })),
+  'shell/links/path-rules-hold-for-copies-and-moves': withFiles((good) => ({
+    realPath: async (path) => path,
+    withoutLinks: () => good,
+  })),
   'shell/background/outlives-the-call': withShell((good) => ({
     start: async (command) => ({ ...(await good.start!(command)), state: 'exited' }),
   })),

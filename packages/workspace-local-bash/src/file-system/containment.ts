@@ -1,5 +1,5 @@
 import { type BigIntStats, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs'
-import { baseName, FileSystemError, parentPath } from '@helix-agents/core'
+import { baseName, FileSystemError, normalizePath, parentPath } from '@helix-agents/core'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { ANCHOR, ANCHOR_NO_LINK, canPin } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'
@@ -15,6 +15,8 @@ export interface ContainmentOptions {
    * @throws {WorkspaceFailedError} `working-directory-missing` when it cannot.
    */
   restoreRoot(): void
+  /** Whether a link on the way is refused, also one that stays inside. Default: it is followed. */
+  readonly refusesLinks?: boolean
 }
 
 /** Ends a race with somebody who swaps links. */
@@ -46,10 +48,44 @@ export class Containment {
     return path === '/' ? this.root : this.root + path
   }
 
-  /** Whether an open file lies in the workspace. */
-  holds(fd: number): boolean {
-    const location = readlinkSync(`/proc/self/fd/${fd}`)
-    return location === this.root || location.startsWith(this.#prefix)
+  /** The same, where links are refused. */
+  withoutLinks(): Containment {
+    return new Containment({ ...this.#options, refusesLinks: true })
+  }
+
+  /** Whether an open file lies in the workspace; where links are refused: at this very path. */
+  holds(fd: number, path: string): boolean {
+    return this.#accepts(readlinkSync(`/proc/self/fd/${fd}`), this.hostPath(path))
+  }
+
+  /**
+   * The path of what a path reaches; what is missing keeps its spelling.
+   * @throws {FileSystemError} `path-escape`, `invalid-path` when it is too long.
+   */
+  realPath(path: string, followLast: boolean): string {
+    const place: Place =
+      this.#parentOf(path, followLast) ?? this.walk(path, { followLast, stopsAtMissing: true })
+    try {
+      const location = place.directory.location()
+      if (!this.#isInside(location)) throw new FileSystemError('path-escape', path)
+      const names = [location.slice(this.root.length), place.name, ...(place.rest ?? [])]
+      return normalizePath(`/${names.join('/')}`)
+    } catch (error) {
+      throw toFileSystemError(error, path)
+    } finally {
+      place.directory.close()
+    }
+  }
+
+  /** The directory that holds a path; undefined where the walk has to find it. */
+  #parentOf(path: string, followLast: boolean): Located | undefined {
+    if (path === '/') return undefined
+    const directory = this.#tryOpen(this.hostPath(parentPath(path)), ANCHOR)
+    if (directory === undefined) return undefined
+    const found = withStats({ directory, name: baseName(path) }, path)
+    if (!followLast || !found.stats?.isSymbolicLink()) return found
+    directory.close()
+    return undefined
   }
 
   /** The root itself, brought back when it is gone. */
@@ -85,19 +121,15 @@ export class Containment {
    * `path-escape`.
    */
   locate(path: string, options: WalkOptions): Located {
-    const parent = path === '/' ? undefined : this.#tryOpen(this.hostPath(parentPath(path)), ANCHOR)
-    if (parent !== undefined) {
-      const found = withStats({ directory: parent, name: baseName(path) }, path)
-      if (!found.stats?.isSymbolicLink() || !options.followLast) return found
-      parent.close()
-    }
+    const direct = this.#parentOf(path, options.followLast)
+    if (direct !== undefined) return direct
     for (let look = 0; look < MAX_LOOKS; look += 1) {
       const found = withStats(this.walk(path, options), path)
       // A link can be put there right after the walk found none: walk again.
       if (!found.stats?.isSymbolicLink() || !options.followLast) return found
       found.directory.close()
     }
-    throw new FileSystemError('path-escape', path)
+    throw new FileSystemError('not-found', path, { detail: 'its links never stay the same' })
   }
 
   /** Goes name by name. */
@@ -105,6 +137,7 @@ export class Containment {
     try {
       return walkPath(path, {
         ...options,
+        refusesLinks: this.#options.refusesLinks === true,
         openRoot: () => this.openRoot(),
         mapLink: (target) => this.#mapLink(target),
       })
@@ -118,7 +151,7 @@ export class Containment {
     try {
       if (!canPin) return this.#openByPath(hostPath)
       const directory = PinnedDirectory.open(hostPath, flags)
-      if (this.#isInside(directory.location())) return directory
+      if (this.#accepts(directory.location(), hostPath)) return directory
       directory.close()
       return undefined
     } catch (error) {
@@ -129,8 +162,12 @@ export class Containment {
 
   #openByPath(hostPath: string): PinnedDirectory | undefined {
     const real = realpathSync.native(hostPath)
-    if (!this.#isInside(real)) return undefined
+    if (!this.#accepts(real, hostPath)) return undefined
     return PinnedDirectory.open(real, ANCHOR_NO_LINK)
+  }
+
+  #accepts(location: string, hostPath: string): boolean {
+    return this.#options.refusesLinks === true ? location === hostPath : this.#isInside(location)
   }
 
   #isInside(location: string): boolean {

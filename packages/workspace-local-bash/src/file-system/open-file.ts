@@ -26,7 +26,7 @@ function openDirectly(context: FileContext, path: string): OpenFile | undefined 
   if (fd === undefined) return undefined
   try {
     const stats = fstatSync(fd, { bigint: true })
-    if (stats.isFile() && isInside(context, fd, stats)) return { fd, stats }
+    if (stats.isFile() && isInside(context, path, { fd, stats })) return { fd, stats }
   } catch (error) {
     closeSync(fd)
     throw error
@@ -75,9 +75,9 @@ function statDirectly(context: FileContext, path: string): BigIntStats | undefin
   }
 }
 
-function isInside(context: FileContext, fd: number, stats: BigIntStats): boolean {
+function isInside(context: FileContext, path: string, { fd, stats }: OpenFile): boolean {
   if (context.proven.has(stats)) return true
-  if (!context.containment.holds(fd)) return false
+  if (!context.containment.holds(fd, path)) return false
   context.proven.add(stats)
   return true
 }

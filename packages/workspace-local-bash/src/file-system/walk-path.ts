@@ -1,6 +1,6 @@
 import { mkdirSync, readlinkSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
-import { errnoOf } from './map-error.ts'
+import { errnoOf, isMissing } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 
 /** As many as Linux follows. */
@@ -13,6 +13,8 @@ const MAX_CREATED = 5000
 export interface Place {
   readonly directory: PinnedDirectory
   readonly name: string
+  /** Names behind it, when the walk ended before the end of the path. */
+  readonly rest?: readonly string[]
 }
 
 export interface WalkOptions {
@@ -20,9 +22,13 @@ export interface WalkOptions {
   readonly followLast: boolean
   /** Whether missing directories on the way are made. */
   readonly createParents?: boolean
+  /** Whether the walk ends at what is missing or no directory, with what is left of the path. */
+  readonly stopsAtMissing?: boolean
 }
 
 interface WalkSource extends WalkOptions {
+  /** Whether a link on the way is refused. */
+  readonly refusesLinks: boolean
   openRoot(): PinnedDirectory
   /** The workspace path that an absolute link leads to; undefined: it leads out. */
   mapLink(target: string): string | undefined
@@ -65,7 +71,10 @@ class PathWalk {
       if (name === '..') this.#leave()
       else if (this.#followLink(name, isLast)) continue
       else if (isLast) return { directory: this.#detachTop(), name }
-      else this.#enter(name)
+      else if (!this.#enter(name)) {
+        const rest = this.#pending.toReversed()
+        return { directory: this.#detachTop(), name, rest }
+      }
     }
     return { directory: this.#detachTop(), name: '.' }
   }
@@ -97,6 +106,7 @@ class PathWalk {
     const target = readLink(this.#top.at(name))
     if (target === undefined) return false
     if (isLast && !this.#source.followLast) return false
+    if (this.#source.refusesLinks) throw new FileSystemError('path-escape', this.#path)
     this.#countLink()
     const mapped = target.startsWith('/') ? this.#source.mapLink(target) : target
     if (mapped === undefined) throw new FileSystemError('path-escape', this.#path)
@@ -108,7 +118,8 @@ class PathWalk {
     return true
   }
 
-  #enter(name: string): void {
+  /** @returns false when there is no such directory, and the walk ends at that. */
+  #enter(name: string): boolean {
     try {
       this.#stack.push(this.#top.child(name))
     } catch (error) {
@@ -116,8 +127,10 @@ class PathWalk {
       if (errno === 'ENOENT' && this.#source.createParents === true) this.#create(name)
       // A link was put there after the look: look again. A file that stays a file ends it.
       else if (errno === 'ELOOP' || (errno === 'ENOTDIR' && this.#isLink(name))) this.#retry(name)
+      else if (this.#source.stopsAtMissing === true && isMissing(error)) return false
       else throw error
     }
+    return true
   }
 
   #create(name: string): void {
@@ -143,7 +156,10 @@ class PathWalk {
   /** Bounds links, loops of links, and races with whoever swaps them. */
   #countLink(): void {
     this.#links += 1
-    if (this.#links > MAX_LINKS) throw new FileSystemError('path-escape', this.#path)
+    if (this.#links <= MAX_LINKS) return
+    throw new FileSystemError('not-found', this.#path, {
+      detail: 'its links lead in a circle, or through too many others',
+    })
   }
 }
 

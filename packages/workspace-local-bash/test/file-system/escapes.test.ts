@@ -77,6 +77,9 @@ const LINKS: Readonly<Record<string, string>> = {
   sibling: '#-sibling',
 }
 
+/** Links in a circle lead nowhere, not out. */
+const codeOf = (link: string): string => (link.startsWith('loop') ? 'not-found' : 'path-escape')
+
 function plant(): void {
   const { root, outside } = opened
   mkdirSync(join(root, 'dir'))
@@ -105,7 +108,7 @@ describe('links that lead out', () => {
         // oxlint-disable-next-line vitest/no-conditional-in-test -- settles either way
         const result = await CALLS[call]!(`/${link}`).catch((error: unknown) => error)
         expect(outsideState()).toBe(before)
-        expect(FileSystemError.isInstance(result) && result.code).toBe('path-escape')
+        expect(FileSystemError.isInstance(result) && result.code).toBe(codeOf(link))
         expect(String(result)).not.toContain(opened.base)
       })
     }
@@ -113,7 +116,7 @@ describe('links that lead out', () => {
       plant()
       for (const path of [`/${link}/sentinel`, `/${link}/sub/deep`, `/dir/../${link}/x`]) {
         const error = await fs.readFile(path).catch((thrown: unknown) => thrown)
-        expect(FileSystemError.isInstance(error) && error.code).toBe('path-escape')
+        expect(FileSystemError.isInstance(error) && error.code).toBe(codeOf(link))
       }
     })
   }

@@ -102,7 +102,7 @@ export interface FileEvent {
  *
  * Every method throws `FileSystemError` with the codes named here, and `WorkspaceEvictedError`
  * when the backend is gone. Symbolic links are followed inside the workspace; one that leads
- * out is `path-escape`.
+ * out is `path-escape`, and links that lead in a circle are `not-found`.
  */
 export interface FileSystem {
   /**
@@ -178,6 +178,20 @@ export interface FileSystem {
    * use `readText(fs, path)`, which falls back to `readFile`.
    */
   readText?(path: string): Promise<string>
+  /**
+   * The normalised path of what a path reaches, with every link on the way followed; what is
+   * missing keeps its spelling. Providers whose workspaces can hold links have it together with
+   * `withoutLinks`: path rules are checked on this path, and hold for what the call then uses.
+   * `followLast: false` keeps a link in the last place. Default: it is followed.
+   * @throws {FileSystemError} `path-escape`, `not-found` for links that lead in a circle.
+   */
+  realPath?(path: string, options?: { readonly followLast?: boolean }): Promise<string>
+  /**
+   * The same files for paths without links: a link on the way, whenever it was made, is
+   * `path-escape`, and searches find no links. A link in the last place can be removed, moved
+   * and replaced, as nothing of these follows it.
+   */
+  withoutLinks?(): FileSystem
   /** Calls back for each change below a path until the returned function is called. */
   watch?(path: string, callback: (event: FileEvent) => Promise<void>): Promise<() => void>
 }

@@ -3,6 +3,7 @@ import type { FileSystemConfig } from './config.ts'
 import type { FileSystem } from './contract.ts'
 import { forwardFileSystem } from './forward.ts'
 import { withPathRules } from './path-rules.ts'
+import { RuledPaths } from './ruled-paths.ts'
 import { withReadOnly } from './read-only.ts'
 import { withSizeLimit } from './size-limit.ts'
 
@@ -15,7 +16,9 @@ export function withFileSystemPolicy(
   config: FileSystemConfig,
   context: PolicyContext,
 ): FileSystem {
-  const limited = withSizeLimit(forwardFileSystem(fs), config)
-  const ruled = withPathRules(limited, config, context)
+  const hasRules = config.pathRules.length > 0
+  const files = hasRules && fs.withoutLinks !== undefined ? fs.withoutLinks() : fs
+  const limited = withSizeLimit(forwardFileSystem(files), config)
+  const ruled = hasRules ? withPathRules(limited, new RuledPaths(fs, config, context)) : limited
   return config.readOnly ? withReadOnly(ruled) : ruled
 }

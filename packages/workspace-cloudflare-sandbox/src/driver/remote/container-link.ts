@@ -1,6 +1,6 @@
 import type { Clock } from '@helix-agents/core'
 import { failureOf } from '../script/file-reply.ts'
-import { filePrelude } from '../script/file-prelude.ts'
+import { filePrelude, REFUSE_LINKS } from '../script/file-prelude.ts'
 import { findReply, parseReply, type ScriptReply } from '../script/reply.ts'
 import type { ContainerSettings } from '../script/settings.ts'
 import { LargeFiles } from './large-files.ts'
@@ -20,6 +20,9 @@ export interface LinkOptions {
   readonly createNonce: () => string
 }
 
+/** What operations on files need of a container. */
+export type FileLink = Omit<ContainerLink, 'clock' | 'epoch'>
+
 /** One container as the driver knows it: the way to it, and the epoch it must have. */
 export class ContainerLink {
   readonly runner: ScriptRunner
@@ -35,6 +38,19 @@ export class ContainerLink {
     this.settings = settings
     this.clock = clock
     this.createNonce = createNonce
+  }
+
+  /** The same for scripts that refuse links on the way of their paths. */
+  refusingLinks(): FileLink {
+    const link: FileLink = {
+      runner: this.runner,
+      settings: this.settings,
+      createNonce: this.createNonce,
+      largeFiles: this.largeFiles,
+      ask: (script, call) => this.ask(`${REFUSE_LINKS}\n${script}`, call),
+      refusingLinks: () => link,
+    }
+    return link
   }
 
   /**

@@ -4,7 +4,7 @@ import type { DriverFile, ReadManyOptions, ReadOptions } from '../port.ts'
 import { decodeText } from '../script/file-reply.ts'
 import { readManyScript, readScript } from '../script/read-script.ts'
 import type { ScriptReply } from '../script/reply.ts'
-import type { ContainerLink } from './container-link.ts'
+import type { FileLink } from './container-link.ts'
 import { LARGE_BYTES } from './large-files.ts'
 import { bytesStream, sliceStream } from './streams.ts'
 
@@ -15,7 +15,7 @@ const STREAM_INLINE_BYTES = 256 * 1024
 const FETCH_DEADLINE_MS = 60_000
 
 export async function readBytes(
-  link: ContainerLink,
+  link: FileLink,
   path: string,
   options: ReadOptions,
 ): Promise<Uint8Array> {
@@ -29,7 +29,7 @@ export async function readBytes(
 }
 
 export async function readStream(
-  link: ContainerLink,
+  link: FileLink,
   path: string,
   options: ReadOptions,
 ): Promise<ReadableStream<Uint8Array>> {
@@ -48,7 +48,7 @@ interface Opening {
 }
 
 /** A file that was large when it was last seen is fetched while the script still checks it. */
-async function open(link: ContainerLink, path: string, opening: Opening): Promise<Content> {
+async function open(link: FileLink, path: string, opening: Opening): Promise<Content> {
   const early = link.largeFiles.has(path) ? fetchEarly(link, path, opening.options) : undefined
   try {
     const asked = await ask(link, path, opening)
@@ -68,7 +68,7 @@ async function open(link: ContainerLink, path: string, opening: Opening): Promis
 
 /** A stream on its way, of which nothing is used before the path is known to be allowed. */
 function fetchEarly(
-  link: ContainerLink,
+  link: FileLink,
   path: string,
   options: ReadOptions,
 ): {
@@ -96,7 +96,7 @@ function fetchEarly(
 const PATHS_BYTES = 60_000
 
 export async function readMany(
-  link: ContainerLink,
+  link: FileLink,
   paths: readonly string[],
   { maxBytes, signal }: ReadManyOptions,
 ): Promise<readonly DriverFile[]> {
@@ -121,7 +121,7 @@ function firstPaths(paths: readonly string[]): readonly string[] {
 }
 
 function ask(
-  link: ContainerLink,
+  link: FileLink,
   path: string,
   { options, inlineBytes, isBinary = false }: Opening,
 ): Promise<ScriptReply> {
@@ -155,7 +155,7 @@ function changed(): DriverError {
 }
 
 function fetchFile(
-  { runner }: ContainerLink,
+  { runner }: FileLink,
   path: string,
   { signal }: ReadOptions,
 ): Promise<ReadableStream<Uint8Array>> {

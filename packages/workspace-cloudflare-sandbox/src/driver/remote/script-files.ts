@@ -12,18 +12,19 @@ import type {
   WriteOptions,
 } from '../port.ts'
 import { DriverError } from '../driver-error.ts'
-import { readEntries, readEntry, readNames } from '../script/file-reply.ts'
+import { decodeText, readEntries, readEntry, readNames } from '../script/file-reply.ts'
 import type { ScriptReply } from '../script/reply.ts'
 import {
   copyScript,
   listScript,
   makeDirectoryScript,
   moveScript,
+  realPathScript,
   removeScript,
   searchScript,
   statScript,
 } from '../script/tree-scripts.ts'
-import type { ContainerLink } from './container-link.ts'
+import type { FileLink } from './container-link.ts'
 import { readBytes, readMany, readStream } from './read-file.ts'
 import { appendBytes, writeBytes, writeStream } from './write-file.ts'
 
@@ -34,9 +35,9 @@ const DEFAULT_MAX_ENTRIES = 100_000
 
 /** Files by scripts: one round trip an operation, large contents beside it as streams. */
 export class ScriptFiles implements DriverFiles {
-  readonly #link: ContainerLink
+  readonly #link: FileLink
 
-  constructor(link: ContainerLink) {
+  constructor(link: FileLink) {
     this.#link = link
   }
 
@@ -100,6 +101,16 @@ export class ScriptFiles implements DriverFiles {
 
   readMany(paths: readonly string[], options: ReadManyOptions): Promise<readonly DriverFile[]> {
     return readMany(this.#link, paths, options)
+  }
+
+  async realPath(path: string, options: { readonly followLast: boolean }): Promise<string> {
+    const { payload } = await this.#look(realPathScript(path, options.followLast), undefined)
+    const relative = decodeText(payload.trim())
+    return relative === '' ? this.#link.settings.root : `${this.#link.settings.root}/${relative}`
+  }
+
+  withoutLinks(): DriverFiles {
+    return new ScriptFiles(this.#link.refusingLinks())
   }
 
   async search(path: string, query: SearchQuery): Promise<SearchOutcome> {

@@ -5,7 +5,7 @@ import { readEntry } from '../script/file-reply.ts'
 import { TEMPORARY_PREFIX } from '../script/file-prelude.ts'
 import type { ScriptReply } from '../script/reply.ts'
 import { appendScript, type ContentSource, writeScript } from '../script/write-script.ts'
-import type { ContainerLink } from './container-link.ts'
+import type { FileLink } from './container-link.ts'
 import { LARGE_BYTES } from './large-files.ts'
 import type { ScriptCall } from './script-runner.ts'
 import { watchStream } from './streams.ts'
@@ -24,7 +24,7 @@ interface Content<T> {
  * 1 MiB on the content goes first.
  */
 export async function writeBytes(
-  link: ContainerLink,
+  link: FileLink,
   { path, data }: Content<Uint8Array>,
   options: WriteOptions,
 ): Promise<DriverEntry> {
@@ -35,7 +35,7 @@ export async function writeBytes(
 
 /** Adds to a file, in the same ways. */
 export async function appendBytes(
-  link: ContainerLink,
+  link: FileLink,
   { path, data }: Content<Uint8Array>,
   { maxBytes, signal }: AppendOptions,
 ): Promise<DriverEntry> {
@@ -46,7 +46,7 @@ export async function appendBytes(
 
 /** Writes a stream of unknown length: first whole into a file of its own, then a rename. */
 export async function writeStream(
-  link: ContainerLink,
+  link: FileLink,
   { path, data }: Content<ReadableStream<Uint8Array>>,
   options: WriteOptions,
 ): Promise<DriverEntry> {
@@ -74,7 +74,7 @@ interface Sending {
 }
 
 async function send(
-  link: ContainerLink,
+  link: FileLink,
   { data, script }: Sending,
   call: ScriptCall,
 ): Promise<ScriptReply> {
@@ -96,7 +96,7 @@ async function send(
 
 /** What takes long on its way is not waited for by a script, which would slow it down. */
 async function sendFirst(
-  link: ContainerLink,
+  link: FileLink,
   { data, script, path }: Sending & { readonly path: string },
   call: ScriptCall,
 ): Promise<ScriptReply> {
@@ -114,7 +114,7 @@ async function sendFirst(
 }
 
 /** Tells the waiting script that the content will not come. */
-function giveUp(link: ContainerLink, nonce: string): (error: unknown) => Promise<never> {
+function giveUp(link: FileLink, nonce: string): (error: unknown) => Promise<never> {
   return async (error) => {
     await tell(link, `: >${quoteWord(`${link.settings.scratch}/gone-${nonce}`)}`)
     throw error
@@ -122,12 +122,12 @@ function giveUp(link: ContainerLink, nonce: string): (error: unknown) => Promise
 }
 
 /** The content may have come when nobody waited for it any more. */
-function sweep(link: ContainerLink, path: string): Promise<void> {
+function sweep(link: FileLink, path: string): Promise<void> {
   return tell(link, `rm -f -- ${quoteWord(path)}*`)
 }
 
 /** For what helps but decides nothing: the error that led here is the one to report. */
-async function tell({ runner }: ContainerLink, script: string): Promise<void> {
+async function tell({ runner }: FileLink, script: string): Promise<void> {
   await Promise.allSettled([runner.run(script, { deadlineMs: 10_000, isRepeatable: true })])
 }
 
@@ -157,7 +157,7 @@ function inlineSource(data: Uint8Array): ContentSource | undefined {
  * Files on their way in wait in the workspace itself, so that the last step is a rename. Listings
  * leave them out, and no directory stays behind.
  */
-function stagePath({ settings }: ContainerLink, nonce: string): string {
+function stagePath({ settings }: FileLink, nonce: string): string {
   return `${settings.root}/${TEMPORARY_PREFIX}${nonce}.staged`
 }
 

@@ -16,13 +16,16 @@ export const TEMPORARY_PREFIX = '.helix-write-'
  */
 export function filePrelude(settings: ContainerSettings, nonce: string, epoch: string): string {
   return `export LC_ALL=C
-d=${quoteWord(settings.scratch)} R=${quoteWord(settings.root)} N=${nonce}
+d=${quoteWord(settings.scratch)} R=${quoteWord(settings.root)} N=${nonce} refuse=
 ${READ_EPOCH}
 ${sayFunction(nonce)}
 ${epoch === '' ? '' : `[[ $epoch == ${epoch} ]] || say cold "$epoch"`}
 ${FUNCTIONS}
 `
 }
+
+/** Put in front of a script: links on the way of its paths are refused. */
+export const REFUSE_LINKS = 'refuse=1'
 
 const FUNCTIONS = `fail() { say fail "$@"; }
 # Where it leads is asked of the kernel: a link may turn while \`cd\` finds its own answer.
@@ -36,10 +39,11 @@ root() {
   top=$PWD rest=\${1#"$R"}; rest=\${rest#/}
 }
 at() {
-  local make=$2 c
-  root "$1"; b=.
+  local make=$2 c w
+  root "$1"; b=. w=$top/$rest; w=\${w%/*}
   while [[ $rest == */* ]]; do
     c=\${rest%%/*} rest=\${rest#*/}
+    [[ $refuse && -L ./$c ]] && fail escape
     if [[ -d ./$c ]]; then into "./$c" || fail system; inside
     elif [[ -e ./$c ]]; then fail not-directory
     elif [[ -L ./$c ]]; then
@@ -53,10 +57,13 @@ at() {
     else fail not-found; fi
   done
   [[ $rest ]] && b=$rest
+  # Also a link that was put there a moment ago has led to another directory.
+  [[ ! $refuse || $top == / || $PWD == "$w" ]] || fail escape
 }
 follow() {
   local t
   [[ -L ./$b ]] || return 0
+  [[ $refuse ]] && fail escape
   t=$(realpath -m -- "./$b"; echo /); t=\${t%$'\\n'/}
   [[ $top == / || $t == "$top" || $t == "$top"/* ]] || fail escape
   [[ -L $t ]] && fail not-found

@@ -10,6 +10,18 @@ export function statScript(path: string): string {
   return `at ${quoteWord(path)}; follow; present; ok "$b"\n`
 }
 
+/** Answers with the path relative to the workspace, links followed, whatever of it is missing. */
+export function realPathScript(path: string, followLast: boolean): string {
+  return `root ${quoteWord(path)}
+${followLast ? 'l=' : 'l=${rest##*/}; rest=${rest%"$l"}'}
+p=$(realpath -m -- "./$rest"; echo /); p=\${p%$'\\n'/}\${l:+/$l}
+[[ $p == "$top" || $p == "$top"/* ]] || fail escape
+${followLast ? '[[ -L $p ]] && fail not-found' : ''}
+p=\${p#"$top"}; printf %s "\${p#/}" | base64 -w0
+say path
+`
+}
+
 export function listScript(
   path: string,
   options: {
