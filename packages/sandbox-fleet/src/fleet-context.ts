@@ -6,6 +6,7 @@ import type { SandboxTarget } from './driver/fleet-driver.ts'
 import type { LedgerClock } from './ledger-clock.ts'
 import type { KillReason, SandboxError, SandboxRecord } from './ledger/sandbox-record.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
+import type { ClaimWatch } from './safety/claim-watch.ts'
 import type { RuleContext, SafetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
@@ -37,6 +38,8 @@ export interface FleetContext {
   readonly environment: string
   readonly policy: FleetPolicy
   readonly rules: SafetyRules
+  /** Which claims may be judged by the clock of this process. */
+  readonly claims: ClaimWatch
   /** The time of the ledger, as far as it tells one. */
   readonly clock: LedgerClock
   readonly random: () => number
@@ -48,8 +51,9 @@ export interface FleetContext {
 }
 
 /** What a rule may look at, now. */
-export function ruleContext({ clock, environment, policy }: FleetContext): RuleContext {
-  return { now: clock.now(), environment, policy }
+export function ruleContext({ claims, clock, environment, policy }: FleetContext): RuleContext {
+  const isProven = (record: SandboxRecord): boolean => claims.isProven(record)
+  return { now: clock.now(), environment, policy, isProven }
 }
 
 /** A sandbox of the ledger, as its driver is told of it. */

@@ -14,6 +14,8 @@ export const fleetMessages = {
   listingRefused: 'Sandbox listing refused',
   /** The ledger did not take a report; the run it is about goes on. */
   reportLost: 'Sandbox report lost',
+  /** A run has held a sandbox for long and loses it soon: see `sessionId` and `endsAt`. */
+  holdEnding: 'Sandbox hold ends soon',
   /** The clock of this process differs from that of the ledger, which is used. */
   clockOff: 'Sandbox clock is off',
   /** A sink of alerts failed. */

@@ -4,6 +4,7 @@ import { GuardedDriver } from './driver/guarded-driver.ts'
 import type { FleetContext, FleetEvent } from './fleet-context.ts'
 import type { SandboxRecord } from './ledger/sandbox-record.ts'
 import { LedgerClock } from './ledger-clock.ts'
+import { ClaimWatch } from './safety/claim-watch.ts'
 import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './safety/fleet-policy.ts'
 import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
@@ -54,12 +55,19 @@ export function createFleetContext(
     environment,
     policy,
     rules,
+    claims: new ClaimWatch({ clock: ownClock, proofMs: proofMsOf(store, policy) }),
     clock,
     random,
     logger,
     instanceId: options.instanceId ?? crypto.randomUUID(),
     emit: emitterOf(options.onEvent, { clock, logger }),
   }
+}
+
+/** A ledger with a clock, or whose writers all have right ones, needs no proof. */
+function proofMsOf(store: FleetStore, policy: FleetPolicy): number {
+  const isTrusted = store.now !== undefined || store.hasRightClocks === true
+  return isTrusted ? 0 : (policy.claimProofMs ?? policy.ownerLeaseMs)
 }
 
 function guardDrivers(

@@ -18,6 +18,7 @@ import type { SandboxRecord } from './ledger/sandbox-record.ts'
 import type { ReconcileReport } from './reconcile/reconcile-report.ts'
 import { type ReconcileOptions, runReconcile } from './reconcile/run-reconcile.ts'
 import type { FleetReporter } from './report/fleet-reporter.ts'
+import type { ReporterOptions } from './report/hold-warning.ts'
 import { LedgerReporter } from './report/ledger-reporter.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
 import type { FleetPage, FleetQuery } from './store/fleet-store.ts'
@@ -187,8 +188,11 @@ export class Fleet {
    * For providers and runtimes, to tell what they do.
    * @param holder Name of who holds the sandboxes. Default: this process.
    */
-  reporter(holder = `process:${this.#context.instanceId}`): FleetReporter {
-    return new LedgerReporter(this.#context, holder)
+  reporter(
+    holder = `process:${this.#context.instanceId}`,
+    options: ReporterOptions = {},
+  ): FleetReporter {
+    return new LedgerReporter(this.#context, holder, options)
   }
 
   #diagnose(record: SandboxRecord): readonly Finding[] {

@@ -87,6 +87,7 @@ export type { RunOptions, SandboxLease } from './admission/sandbox-lease.ts'
 
 // Reports of providers and runtimes
 export type { FleetReporter, ReportedActivity } from './report/fleet-reporter.ts'
+export type { HoldEnding, ReporterOptions } from './report/hold-warning.ts'
 export {
   createLifecycleListener,
   type LifecycleListenerOptions,

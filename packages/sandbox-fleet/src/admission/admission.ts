@@ -1,21 +1,23 @@
 import { FleetError, withDeadline } from '@helix-agents/core'
 import { type FleetContext, ruleContext, targetOf, toSandboxError } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
+import { holding } from '../ledger/record-changes.ts'
 import type { SandboxLabels, SandboxRecord } from '../ledger/sandbox-record.ts'
 import {
-  ownerClaim,
+  ownerHold,
   recordFailed,
   recordOpened,
   recordProvisioning,
   type SandboxDescription,
 } from '../report/ledger-writes.ts'
+import type { ReporterOptions } from '../report/hold-warning.ts'
 import { AdmissionQueue } from './admission-queue.ts'
 import { SandboxLease } from './sandbox-lease.ts'
 
 const POLL_MS = 1000
 const DEFAULT_QUEUE_TIMEOUT_MS = 60_000
 
-export interface AdmissionRequest extends SandboxDescription {
+export interface AdmissionRequest extends SandboxDescription, ReporterOptions {
   /** Who uses it. Default: a name of this process. */
   readonly holder?: string
   /** Takes one that waits in this pool, if there is one, instead of making one. */
@@ -54,16 +56,21 @@ export class Admission {
     await this.#context.clock.keepTime()
     const { holder = `process:${this.#context.instanceId}` } = request
     const reused = await this.#takeFromPool(request, holder)
-    if (reused !== undefined) return this.#lease(reused, holder, true)
+    if (reused !== undefined) return this.#lease(reused, request, { holder, wasReused: true })
     await this.#reserve(request, holder)
     await this.#make(request, holder, create)
     const opened = await recordOpened(this.#context, describe(request), holder)
-    return this.#lease(opened, holder, false)
+    return this.#lease(opened, request, { holder, wasReused: false })
   }
 
-  #lease({ id, lifetime }: SandboxRecord, holder: string, wasReused: boolean): SandboxLease {
+  #lease(
+    { id, lifetime }: SandboxRecord,
+    { onHoldEnding, sessionId }: AdmissionRequest,
+    how: { readonly holder: string; readonly wasReused: boolean },
+  ): SandboxLease {
     const onEnd = (): void => this.#queue.wakeFirst()
-    return new SandboxLease(this.#context, { id, lifetime, holder, wasReused, onEnd })
+    const warning = { sessionId, ...(onHoldEnding !== undefined && { onHoldEnding }) }
+    return new SandboxLease(this.#context, { id, lifetime, ...how, warning, onEnd })
   }
 
   async #reserve(request: AdmissionRequest, holder: string): Promise<void> {
@@ -137,10 +144,9 @@ export class Admission {
     if (probe?.state !== 'running') return false
     try {
       const { sessionId: _s, agentType: _a, taskId: _t, ...rest } = record
-      const claim = ownerClaim(this.#context, holder)
       const version = record.version + 1
-      const next = { ...rest, ...labelsOf(request), version, claim, lastActivityAt: clock.now() }
-      await store.update(next)
+      const next = { ...rest, ...labelsOf(request), version, lastActivityAt: clock.now() }
+      await store.update(holding(next, ownerHold(this.#context, holder)))
       return true
     } catch (error) {
       if (FleetError.isInstance(error) && error.code === 'conflict') return false
@@ -159,6 +165,13 @@ function labelsOf({ agentType, sessionId, taskId }: AdmissionRequest): SandboxLa
 }
 
 function describe(request: AdmissionRequest): SandboxDescription {
-  const { holder: _h, pool: _p, onFull: _o, queueTimeoutMs: _q, ...description } = request
+  const {
+    holder: _h,
+    pool: _p,
+    onFull: _o,
+    queueTimeoutMs: _q,
+    onHoldEnding: _w,
+    ...description
+  } = request
   return description
 }

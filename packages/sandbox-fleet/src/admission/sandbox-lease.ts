@@ -1,9 +1,14 @@
 import { FleetError, withDeadline } from '@helix-agents/core'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
-import type { KillReason } from '../ledger/sandbox-record.ts'
+import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'
+import { type ReporterOptions, warnOfHoldEnd } from '../report/hold-warning.ts'
 import { recordActivity, recordReleased, renewClaim } from '../report/ledger-writes.ts'
 import { terminateSandbox, type TerminateOutcome } from '../sweep/terminate-sandbox.ts'
+
+export interface HoldWarning extends ReporterOptions {
+  readonly sessionId: string | undefined
+}
 
 export interface SandboxLeaseParts {
   readonly id: string
@@ -12,6 +17,8 @@ export interface SandboxLeaseParts {
   /** It served somebody else before. */
   readonly wasReused: boolean
   readonly holder: string
+  /** Whom to warn before the hold ends. */
+  readonly warning: HoldWarning
   /** Called once, when it is let go or ended. */
   readonly onEnd: () => void
 }
@@ -28,11 +35,13 @@ export class SandboxLease {
   readonly #context: FleetContext
   readonly #holder: string
   readonly #lifetime: number
+  readonly #warning: HoldWarning
   /** Aborts when the fleet took the sandbox. */
   readonly #taken = new AbortController()
   readonly #onEnd: () => void
   #cancelTimer: () => void = () => {}
   #isOver = false
+  #isWarned = false
 
   constructor(context: FleetContext, parts: SandboxLeaseParts) {
     this.id = parts.id
@@ -41,6 +50,7 @@ export class SandboxLease {
     this.#holder = parts.holder
     this.#lifetime = parts.lifetime
     this.#onEnd = parts.onEnd
+    this.#warning = parts.warning
     this.#keep()
   }
 
@@ -144,7 +154,8 @@ export class SandboxLease {
   }
 
   async #renew(): Promise<void> {
-    const renewal = { holder: this.#holder, lifetime: this.#lifetime }
+    const onStored = (record: SandboxRecord): void => this.#warn(record)
+    const renewal = { holder: this.#holder, lifetime: this.#lifetime, onStored }
     if (await renewClaim(this.#context, this.id, renewal)) return
     if (!this.#end()) return
     const error = new FleetError('invalid-transition', 'the sandbox was ended', {
@@ -152,6 +163,13 @@ export class SandboxLease {
     })
     this.#taken.abort(error)
     this.#onEnd()
+  }
+
+  #warn(record: SandboxRecord): void {
+    if (this.#isWarned) return
+    const { onHoldEnding, sessionId = '' } = this.#warning
+    const options = { sessions: new Set([sessionId]), ...(onHoldEnding && { onHoldEnding }) }
+    this.#isWarned = warnOfHoldEnd(this.#context, record, options)
   }
 
   /** @returns false when it is over already. */

@@ -52,6 +52,7 @@ export function remoteFleetStore(
     usageSince: (since) => reach(() => stub.usageSince(since)),
     acquireLease: (request) => reach(() => stub.acquireLease(request)),
     releaseLease: (fence) => reach(() => stub.releaseLease(fence)),
+    hasRightClocks: true,
     ...(useLedgerTime && { now: () => reach(() => stub.now()) }),
     readState: async (key) => {
       const json = await reach(() => stub.readState(key))

@@ -8,7 +8,7 @@ const MANY_ATTEMPTS = 3
 const MANY_UNKNOWN = 3
 /** Longer than passes are apart. */
 const UNTRIED_MS = 15 * 60_000
-const BY_HAND = 'Nothing by itself. End it by hand if it is not needed.'
+const BY_HAND = 'End it by hand if it is not needed.'
 const NEXT_CLEANUP = 'The next cleanup ends it.'
 
 export interface DiagnoseContext {
@@ -25,6 +25,7 @@ export function diagnose(record: SandboxRecord, context: DiagnoseContext): reado
     case 'running':
       return [
         ...pastDeadline(record, context),
+        ...holdEnding(record, context),
         ...lifeOf(record, context),
         ...repeatedTimeouts(record, context),
         ...resources(record, context),
@@ -71,6 +72,28 @@ function pastDeadline(record: SandboxRecord, { now }: DiagnoseContext): readonly
   ]
 }
 
+/** Its run has held it for so long that it loses it soon, or should have lost it. */
+function holdEnding(record: SandboxRecord, { now, policy }: DiagnoseContext): readonly Finding[] {
+  const { claim, holdDeadlineAt } = record
+  if (holdDeadlineAt === undefined || holdDeadlineAt - policy.holdWarningMs > now) return []
+  const leftMs = holdDeadlineAt - now
+  const heldMs = policy.maxHoldMs - leftMs
+  return [
+    {
+      sandboxId: record.id,
+      kind: 'hold-ending',
+      severity: leftMs > 0 ? 'warning' : 'critical',
+      reason: `Its run has held it for ${minutes(heldMs)}, and may for ${minutes(policy.maxHoldMs)}.`,
+      evidence: { leftMs, holder: claim?.holder ?? '' },
+      nextStep:
+        leftMs > 0
+          ? `A cleanup ends it in ${minutes(leftMs)}, in use or not. Its session is warned.`
+          : 'The next cleanup ends it, in use or not.',
+      since: holdDeadlineAt - policy.holdWarningMs,
+    },
+  ]
+}
+
 /** How it is held and when something happened in it last. */
 function lifeOf(record: SandboxRecord, context: DiagnoseContext): readonly Finding[] {
   const { now, policy } = context
@@ -97,7 +120,9 @@ function stuck(record: SandboxRecord, isHeld: boolean, context: DiagnoseContext)
     severity: 'critical',
     reason: `Nothing happened in it for ${minutes(now - record.lastActivityAt)}, and ${who}.`,
     evidence: evidenceOf(record, context),
-    nextStep: isHeld ? BY_HAND : NEXT_CLEANUP,
+    nextStep: isHeld
+      ? `Nothing, until its hold is over${leftOf(record, context)}. ${BY_HAND}`
+      : NEXT_CLEANUP,
     since: record.lastActivityAt + policy.stuckAfterMs,
   }
 }
@@ -125,9 +150,14 @@ function longRunning(record: SandboxRecord, context: DiagnoseContext): Finding {
     severity: 'warning',
     reason: `It runs for ${minutes(now - record.createdAt)}. Its owner holds it and uses it.`,
     evidence: evidenceOf(record, context),
-    nextStep: 'Nothing: age alone ends no sandbox.',
+    nextStep: `Nothing, until its hold is over${leftOf(record, context)}.`,
     since: record.createdAt + policy.warnAfterMs,
   }
+}
+
+/** When the hold of a sandbox is over, as a part of a sentence. */
+function leftOf({ holdDeadlineAt }: SandboxRecord, { now }: DiagnoseContext): string {
+  return holdDeadlineAt === undefined ? '' : ` in ${minutes(Math.max(0, holdDeadlineAt - now))}`
 }
 
 function repeatedTimeouts(record: SandboxRecord, { policy }: DiagnoseContext): readonly Finding[] {
@@ -140,7 +170,7 @@ function repeatedTimeouts(record: SandboxRecord, { policy }: DiagnoseContext): r
       severity: 'warning',
       reason: `Its last ${consecutiveTimeouts} operations took too long.`,
       evidence: { consecutiveTimeouts, timeouts, operations },
-      nextStep: BY_HAND,
+      nextStep: `Nothing while it is held. ${BY_HAND}`,
       since: record.lastActivityAt,
     },
   ]
@@ -149,15 +179,15 @@ function repeatedTimeouts(record: SandboxRecord, { policy }: DiagnoseContext): r
 const PATTERNS: Readonly<Record<ResourcePattern, readonly [reason: string, nextStep: string]>> = {
   'busy-loop': [
     'It computes all the time: probably a loop that does not end.',
-    'Nothing while it is held. End it by hand, and bound the loop.',
+    'Nothing until its hold is over. End it by hand, and bound the loop.',
   ],
   hang: [
     'It computes nothing: it waits for something, such as a call without a time limit.',
-    'Nothing while it is held. End it by hand, and give the call a time limit.',
+    'Nothing until its hold is over. End it by hand, and give the call a time limit.',
   ],
   'memory-growth': [
     'It needs ever more memory: probably a leak in what runs in it.',
-    'Nothing while it is held. End it by hand before the platform does.',
+    'Nothing until its hold is over. End it by hand before the platform does.',
   ],
 }
 

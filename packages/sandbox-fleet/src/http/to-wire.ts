@@ -58,6 +58,7 @@ export function toWireSandbox(record: SandboxRecord, context: DiagnoseContext): 
     timeouts: record.timeouts,
     cpu_percent: sample?.cpuPercent ?? null,
     memory_mb: sample?.memoryMb ?? null,
+    hold_deadline_at: record.holdDeadlineAt === undefined ? null : iso(record.holdDeadlineAt),
     kill_reason: record.kill?.reason ?? null,
     ...toWireTroubles(record),
     findings: diagnose(record, context).map(({ kind, severity, reason, nextStep }) => ({

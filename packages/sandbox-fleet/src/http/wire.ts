@@ -52,6 +52,9 @@ export const sandboxSchema = z
     task_id: label,
     session_id: label,
     tenant: label,
+    hold_deadline_at: time
+      .nullable()
+      .openapi({ description: 'When a cleanup ends it though a run holds it' }),
     critical: z.boolean().openapi({ description: 'Spared by an emergency cleanup' }),
     operations: count,
     timeouts: count,

@@ -32,5 +32,6 @@ function claimedUntil({ claim }: SandboxRecord): number {
 }
 
 function deadlineOf(record: SandboxRecord): number {
-  return record.deadlineAt ?? Number.MAX_SAFE_INTEGER
+  const { deadlineAt = Number.MAX_SAFE_INTEGER, holdDeadlineAt = Number.MAX_SAFE_INTEGER } = record
+  return Math.min(deadlineAt, holdDeadlineAt)
 }

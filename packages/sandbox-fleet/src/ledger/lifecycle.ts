@@ -145,7 +145,7 @@ function reclaimed(record: SandboxRecord): SandboxRecord {
 
 /** Nothing is owed, and nobody holds what is gone. */
 function settled(record: SandboxRecord): SandboxRecord {
-  const { owed: _owed, claim: _claim, ...rest } = record
+  const { owed: _owed, claim: _claim, holdDeadlineAt: _hold, ...rest } = record
   return rest
 }
 

@@ -35,9 +35,32 @@ export function withActivity(record: SandboxRecord, activity: SandboxActivity): 
   }
 }
 
-/** Gives it to a holder; without one, nobody keeps it from now on. */
+/** A claim of a run, and until when the run may keep the sandbox if its hold begins now. */
+export interface OwnerHold {
+  readonly claim: SandboxClaim
+  readonly holdDeadlineAt: number
+}
+
+/** Begins the hold of a run. The version stays: this is a part of another change. */
+export function holding(
+  record: SandboxRecord,
+  { claim, holdDeadlineAt }: OwnerHold,
+): SandboxRecord {
+  const { holdDeadlineAt: _before, ...rest } = record
+  return record.critical ? { ...rest, claim } : { ...rest, claim, holdDeadlineAt }
+}
+
+/** Renews the claim of a run: a hold that goes on keeps its deadline. */
+export function withRenewal(record: SandboxRecord, hold: OwnerHold): SandboxRecord {
+  const { claim, holdDeadlineAt } = record
+  const isSame = claim?.kind === 'owner' && claim.holder === hold.claim.holder
+  const kept = isSame && holdDeadlineAt !== undefined ? { ...hold, holdDeadlineAt } : hold
+  return { ...holding(record, kept), version: record.version + 1 }
+}
+
+/** Gives it to whoever waits for it; without one, nobody keeps it from now on. */
 export function withClaim(record: SandboxRecord, claim: SandboxClaim | undefined): SandboxRecord {
-  const { claim: _before, ...rest } = record
+  const { claim: _before, holdDeadlineAt: _hold, ...rest } = record
   return { ...rest, ...(claim !== undefined && { claim }), version: record.version + 1 }
 }
 

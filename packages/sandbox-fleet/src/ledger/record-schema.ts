@@ -68,6 +68,7 @@ const identity = {
   provisionDeadlineAt: timeSchema.exactOptional(),
   deadlineAt: timeSchema.exactOptional(),
   claim: claimSchema.exactOptional(),
+  holdDeadlineAt: timeSchema.exactOptional(),
 }
 
 const newSandboxSchema = z.object({ ...identity, critical: z.boolean().exactOptional() })

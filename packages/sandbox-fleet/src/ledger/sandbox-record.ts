@@ -102,6 +102,8 @@ export interface SandboxRecord extends SandboxLabels {
   /** Until when it may live, whoever uses it. */
   readonly deadlineAt?: number
   readonly claim?: SandboxClaim
+  /** Until when its present holder may keep it; absent without one, and for a critical one. */
+  readonly holdDeadlineAt?: number
   /** Spared by an emergency. */
   readonly critical: boolean
   readonly operations: number
@@ -130,6 +132,8 @@ export interface NewSandbox extends SandboxLabels {
   readonly provisionDeadlineAt?: number
   readonly deadlineAt?: number
   readonly claim?: SandboxClaim
+  /** Until when its present holder may keep it. */
+  readonly holdDeadlineAt?: number
 }
 
 /** Steps that a record remembers. */

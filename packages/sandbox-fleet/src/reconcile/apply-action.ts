@@ -63,8 +63,10 @@ async function heal(
   await clock.keepTime()
   if (!rules.isKnown(probe)) return 'unknown'
   // A stopped one that somebody holds may be used again.
-  const isHeld = probe.state === 'stopped' && !rules.isUnclaimed(record, ruleContext(context))
-  if (isHeld || !isGoneForGood(context, record, probe)) return 'present'
+  const rule = ruleContext(context)
+  const isUnclaimed = rules.isUnclaimed(record, rule) && rules.isSilent(record, rule)
+  if ((probe.state === 'stopped' && !isUnclaimed) || !isGoneForGood(context, record, probe))
+    return 'present'
   const event = { type: 'vanish', detail: `found ${probe.state} by reconciliation` } as const
   const next = applyEvent(record, event, clock.now())
   await store.update(next)

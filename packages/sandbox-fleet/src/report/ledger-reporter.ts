@@ -1,7 +1,9 @@
 import { backoffMs, FleetError, withDeadline } from '@helix-agents/core'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
+import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { FleetReporter, ReportedActivity } from './fleet-reporter.ts'
+import { type ReporterOptions, warnOfHoldEnd } from './hold-warning.ts'
 import {
   recordActivity,
   recordFailed,
@@ -25,6 +27,8 @@ interface Held {
   readonly users: Set<string>
   /** The life that is held; absent until the ledger has heard of it. */
   lifetime: number | undefined
+  /** Its sessions were warned that this hold ends soon. */
+  isWarned: boolean
   at: number
   operations: number
   timeouts: number
@@ -39,6 +43,7 @@ const NOTHING_DONE = { operations: 0, timeouts: 0, timeoutsInARow: 0, succeeded:
 export class LedgerReporter implements FleetReporter {
   readonly #context: FleetContext
   readonly #holder: string
+  readonly #options: ReporterOptions
   readonly #held = new Map<string, Held>()
   /** The last report of each sandbox that is under way. */
   readonly #pending = new Map<string, Promise<void>>()
@@ -47,9 +52,10 @@ export class LedgerReporter implements FleetReporter {
   #isStopped = false
 
   /** @param holder Name of who holds the sandboxes, such as a process. */
-  constructor(context: FleetContext, holder: string) {
+  constructor(context: FleetContext, holder: string, options: ReporterOptions = {}) {
     this.#context = context
     this.#holder = holder
+    this.#options = options
   }
 
   provisioning(sandbox: SandboxDescription): void {
@@ -134,7 +140,7 @@ export class LedgerReporter implements FleetReporter {
   #hold(sandbox: SandboxDescription): Held {
     const at = this.#context.clock.now()
     const before = this.#held.get(sandbox.id) ?? { users: new Set<string>(), ...NOTHING_DONE }
-    const held = Object.assign(before, { sandbox, at, lifetime: undefined })
+    const held = Object.assign(before, { sandbox, at, lifetime: undefined, isWarned: false })
     held.users.add(sandbox.sessionId ?? '')
     this.#held.set(sandbox.id, held)
     return held
@@ -190,7 +196,12 @@ export class LedgerReporter implements FleetReporter {
       // The report of its opening was lost, or refused while it was being destroyed.
       if (held.lifetime === undefined) await this.#open(held)
       const { lifetime } = held
-      const renewal = { holder: this.#holder, ...(lifetime !== undefined && { lifetime }) }
+      const onStored = (record: SandboxRecord): void => this.#warn(held, record)
+      const renewal = {
+        holder: this.#holder,
+        onStored,
+        ...(lifetime !== undefined && { lifetime }),
+      }
       return operations === 0
         ? renewClaim(this.#context, id, renewal)
         : recordActivity(this.#context, id, { ...done, ...renewal })
@@ -199,6 +210,12 @@ export class LedgerReporter implements FleetReporter {
       const isKept = await this.#known(held, renew)
       if (!isKept && this.#held.get(id) === held) this.#held.delete(id)
     })
+  }
+
+  #warn(held: Held, record: SandboxRecord): void {
+    if (held.isWarned) return
+    const options = { ...this.#options, sessions: held.users }
+    held.isWarned = warnOfHoldEnd(this.#context, record, options)
   }
 
   #startTimer(): void {

@@ -1,7 +1,14 @@
 import { FleetError } from '@helix-agents/core'
 import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { applyEvent, createRecord } from '../ledger/lifecycle.ts'
-import { type SandboxActivity, withActivity, withClaim } from '../ledger/record-changes.ts'
+import {
+  holding,
+  type OwnerHold,
+  type SandboxActivity,
+  withActivity,
+  withClaim,
+  withRenewal,
+} from '../ledger/record-changes.ts'
 import { parseNewSandbox } from '../ledger/record-schema.ts'
 import type {
   SandboxClaim,
@@ -21,9 +28,12 @@ export interface SandboxDescription extends SandboxLabels {
   readonly maxLifetimeMs?: number
 }
 
-/** A claim of a run, from now on: of the time that is kept. */
-export function ownerClaim({ clock, policy }: FleetContext, holder: string): SandboxClaim {
-  return { kind: 'owner', holder, until: clock.now() + policy.ownerLeaseMs }
+/** The hold of a run, from now on: of the time that is kept. */
+export function ownerHold({ claims, clock, policy }: FleetContext, holder: string): OwnerHold {
+  claims.addOwn(holder)
+  const now = clock.now()
+  const claim = { kind: 'owner', holder, until: now + policy.ownerLeaseMs } as const
+  return { claim, holdDeadlineAt: now + policy.maxHoldMs }
 }
 
 /**
@@ -40,6 +50,7 @@ export async function recordProvisioning(
   await clock.keepTime()
   const { maxLifetimeMs = policy.maxLifetimeMs, ...labels } = sandbox
   const now = clock.now()
+  const hold = ownerHold(context, options.holder)
   const record = createRecord(
     parseNewSandbox({
       ...labels,
@@ -47,7 +58,8 @@ export async function recordProvisioning(
       createdAt: now,
       provisionDeadlineAt: now + policy.provisionTimeoutMs,
       ...(maxLifetimeMs !== undefined && { deadlineAt: now + maxLifetimeMs }),
-      claim: ownerClaim(context, options.holder),
+      claim: hold.claim,
+      ...(sandbox.critical !== true && { holdDeadlineAt: hold.holdDeadlineAt }),
     }),
   )
   const { maxActive } = options
@@ -74,13 +86,13 @@ export async function recordOpened(
   let hasStarted = false
   await context.clock.keepTime()
   const now = context.clock.now()
-  const claim = ownerClaim(context, holder)
+  const hold = ownerHold(context, holder)
   const stored = await changeRecord(context.store, sandbox.id, (record) => {
     hasStarted = record.status !== 'running'
     const running = hasStarted
       ? applyEvent(record, { type: reopening(context, record) }, now)
       : { ...record, version: record.version + 1, lastActivityAt: now }
-    return { ...running, claim }
+    return holding(running, hold)
   })
   if (hasStarted) context.emit('started', stored)
   return stored
@@ -120,6 +132,8 @@ export interface ClaimRenewal {
   readonly holder: string
   /** The life that is held: a later one of the same id is somebody else's. */
   readonly lifetime?: number
+  /** Gets the record as it is then. */
+  readonly onStored?: (record: SandboxRecord) => void
 }
 
 /**
@@ -133,10 +147,11 @@ export async function renewClaim(
   renewal: ClaimRenewal,
 ): Promise<boolean> {
   await context.clock.keepTime()
-  const claim = ownerClaim(context, renewal.holder)
+  const hold = ownerHold(context, renewal.holder)
   const stored = await changeRecord(context.store, id, (record) =>
-    isKept(record, renewal) ? withClaim(record, claim) : undefined,
+    isKept(record, renewal) ? withRenewal(record, hold) : undefined,
   )
+  renewal.onStored?.(stored)
   return isKept(stored, renewal)
 }
 
@@ -149,10 +164,13 @@ export async function recordActivity(
   await context.clock.keepTime()
   // By a clock that has leapt it may lie ahead.
   const done = { ...activity, at: Math.min(activity.at, context.clock.now()) }
-  const claim = ownerClaim(context, activity.holder)
+  const hold = ownerHold(context, activity.holder)
   const stored = await changeRecord(context.store, id, (record) =>
-    isKept(record, activity) ? { ...withActivity(record, done), claim } : undefined,
+    isKept(record, activity)
+      ? { ...withRenewal(withActivity(record, done), hold), version: record.version + 1 }
+      : undefined,
   )
+  activity.onStored?.(stored)
   if (activity.timeouts > 0) context.emit('timeout', stored)
   return isKept(stored, activity)
 }

@@ -27,8 +27,21 @@ export const fleetPolicySchema = z.strictObject({
   provisionTimeoutMs: msSchema.default(2 * MINUTE_MS),
   /** Longest life of a sandbox, also of one in use. Fixed when it is made. Default: none. */
   maxLifetimeMs: msSchema.optional(),
+  /**
+   * Longest time for which a run may hold a sandbox without letting go of it, one with `critical`
+   * excepted. The session is warned before; then a cleanup ends the sandbox, in use or not.
+   */
+  maxHoldMs: msSchema.default(4 * HOUR_MS),
+  /** How long before the end of a hold its session is warned. */
+  holdWarningMs: msSchema.default(15 * MINUTE_MS),
   /** A holder that does not renew its claim for so long is taken for dead. */
   ownerLeaseMs: msSchema.default(2 * MINUTE_MS),
+  /**
+   * Where the ledger has no clock: how long a sweeper must see an owner's claim unchanged that ran
+   * out by its own clock before it believes so. Default: `ownerLeaseMs`. 0: the clocks are right,
+   * for one-shot scripts.
+   */
+  claimProofMs: z.number().nonnegative().finite().optional(),
   /** How long a detached sandbox waits for its session. */
   detachedRetentionMs: msSchema.default(7 * DAY_MS),
   /** How long a sandbox waits in the pool to be used again. */
@@ -41,8 +54,10 @@ export const fleetPolicySchema = z.strictObject({
   pressureRatio: z.number().positive().max(1).default(0.8),
   /** How long one must have been idle then. */
   pressureIdleMs: msSchema.default(MINUTE_MS),
-  /** Sandboxes that one pass may end. */
+  /** Sandboxes that one pass may end, unless it finds more than ten times as many. */
   maxKillsPerPass: countSchema.default(10),
+  /** Of a backlog a pass ends a tenth, and at most so many. */
+  maxBacklogKillsPerPass: countSchema.default(100),
   /** The same in an emergency. */
   maxEmergencyKills: countSchema.default(100),
   /** Destroys still owed that one pass tries again. */

@@ -9,6 +9,8 @@ export interface RuleContext {
   /** The deployment that wants to end something. */
   readonly environment: string
   readonly policy: FleetPolicy
+  /** Whether the claim of a record may be judged by this clock, see `ClaimWatch`. */
+  readonly isProven: (record: SandboxRecord) => boolean
 }
 
 /** How many sandboxes a pass may end, and has chosen. */
@@ -28,6 +30,13 @@ export interface SafetyRules {
   hasOwnLabel(environment: string | undefined, context: RuleContext): boolean
   /** A claim that runs keeps its sandbox; clocks may differ. */
   isUnclaimed(record: SandboxRecord, context: RuleContext): boolean
+  /**
+   * A claim that ran out by this clock may just have been renewed by an owner with another one: it
+   * counts until its owner is seen to be silent.
+   */
+  isSilent(record: SandboxRecord, context: RuleContext): boolean
+  /** A run that holds a sandbox for longer than it may loses it, unless it is critical. */
+  isHeldTooLong(record: SandboxRecord, context: RuleContext): boolean
   /** A sandbox in which something was done lately is left alone. */
   isIdle(record: SandboxRecord, idleMs: number, context: RuleContext): boolean
   /** Nothing is concluded from a list that may miss some. */
@@ -66,6 +75,14 @@ export const safetyRules: SafetyRules = {
 
   isUnclaimed: ({ claim }, { now, policy }) =>
     claim === undefined || claim.until + policy.clockSkewMs <= now,
+
+  isSilent: (record, { isProven, now }) => {
+    const { claim } = record
+    return claim?.kind !== 'owner' || claim.until > now || isProven(record)
+  },
+
+  isHeldTooLong: ({ critical, holdDeadlineAt }, { now }) =>
+    !critical && holdDeadlineAt !== undefined && holdDeadlineAt <= now,
 
   isIdle: ({ lastActivityAt }, idleMs, { now }) => now - lastActivityAt >= idleMs,
 

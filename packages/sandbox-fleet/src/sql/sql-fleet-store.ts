@@ -21,7 +21,7 @@ import { findRecord, insertRecord, updateRecord } from './record-row.ts'
 import { damaged, toFleetError } from './to-fleet-error.ts'
 
 const FIRST_CREATED =
-  'SELECT created_at FROM helix_fleet_sandboxes WHERE environment = ? ORDER BY seq LIMIT 1'
+  'SELECT created_at FROM helix_fleet_sandboxes WHERE seq > 0 AND environment = ? ORDER BY seq LIMIT 1'
 const PRUNE =
   'DELETE FROM helix_fleet_sandboxes WHERE seq IN (' +
   "SELECT seq FROM helix_fleet_sandboxes WHERE status = 'terminated' AND status_since < ?" +

@@ -106,6 +106,12 @@ export interface FleetStore {
    * clock as the others, such as those of one host.
    */
   now?(): Promise<number>
+  /**
+   * The clocks of all processes that write are right, such as those of Workers: a sweeper believes
+   * its own at once. Default false: where `now` is absent too, a sweeper first watches a claim that
+   * ran out by its clock, see `claimProofMs` of the policy.
+   */
+  readonly hasRightClocks?: boolean
   /** A small value of the fleet itself, such as the time of the last pass. */
   readState(key: string): Promise<JsonValue | undefined>
   writeState(key: string, value: JsonValue): Promise<void>

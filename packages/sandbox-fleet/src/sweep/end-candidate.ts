@@ -11,14 +11,20 @@ import type { CleanupCandidate } from './plan-cleanup.ts'
 import type { SweepLease } from './sweep-lease.ts'
 import { type CleanupMode, judge, type Verdict } from './verdict.ts'
 
+export interface PassBudget {
+  readonly kills: number
+  readonly retries: number
+  readonly looks: number
+}
+
 /** What the candidates of one pass share. */
 export interface Pass {
   readonly context: FleetContext
   readonly lease: SweepLease
   readonly mode: CleanupMode
-  /** Sandboxes and retries that this pass may end, and has. */
-  readonly budget: { readonly kills: number; readonly retries: number }
-  taken: { kills: number; retries: number }
+  /** What this pass may do, and has done: ends, retries, and questions about what it may end. */
+  readonly budget: PassBudget
+  readonly taken: { kills: number; retries: number; looks: number }
 }
 
 /**
@@ -31,6 +37,8 @@ export async function endCandidate(
   pass: Pass,
 ): Promise<CleanupOutcome> {
   const { context } = pass
+  // What the budget does not allow costs neither the ledger nor the provider a call.
+  if (!hasBudget(candidate.action, pass)) return 'over-budget'
   await context.clock.keepTime()
   const record = await context.store.get(candidate.record.id)
   if (!context.rules.mayAsk(record)) return 'changed'
@@ -53,8 +61,7 @@ async function retryOwed(
   pass: Pass,
 ): Promise<CleanupOutcome> {
   const { context, lease } = pass
-  const { retries: allowed } = pass.budget
-  if (!context.rules.isWithinBudget({ allowed, taken: pass.taken.retries })) return 'over-budget'
+  if (!hasBudget('retry', pass)) return 'over-budget'
   pass.taken.retries += 1
   const fence = await lease.keep()
   const next = withAttempt(record, context.clock.now() + attemptMs(context))
@@ -62,7 +69,28 @@ async function retryOwed(
   return destroyRecorded(context, next, driver)
 }
 
+const ENDED: readonly CleanupOutcome[] = ['destroyed', 'owed']
+
+/** Reserves a place in the budget before the provider is asked, and releases it if nothing ends. */
 async function endJudged(
+  record: SandboxRecord,
+  verdict: Verdict & { readonly action: 'destroy' },
+  driver: GuardedDriver,
+  pass: Pass,
+): Promise<CleanupOutcome> {
+  if (!hasBudget('destroy', pass)) return 'over-budget'
+  pass.taken.kills += 1
+  pass.taken.looks += 1
+  let outcome: CleanupOutcome | undefined
+  try {
+    outcome = await endReserved(record, verdict, driver, pass)
+    return outcome
+  } finally {
+    if (outcome === undefined || !ENDED.includes(outcome)) pass.taken.kills -= 1
+  }
+}
+
+async function endReserved(
   record: SandboxRecord,
   verdict: Verdict & { readonly action: 'destroy' },
   driver: GuardedDriver,
@@ -75,18 +103,19 @@ async function endJudged(
   const refusal = await refuse(record, probe, { verdict, mode, context })
   if (refusal !== undefined) return refusal
   if (judgeNow(record, pass).action !== 'destroy') return 'changed'
-  const { kills: allowed } = pass.budget
-  if (!context.rules.isWithinBudget({ allowed, taken: pass.taken.kills })) return 'over-budget'
-  pass.taken.kills += 1
-  try {
-    const fence = await lease.keep()
-    const kill = { reason: verdict.reason, detail: verdict.detail, by: `sweep:${mode}` }
-    const next = await recordIntent(context, record, kill, fence)
-    return await destroyRecorded(context, next, driver)
-  } catch (error) {
-    if (FleetError.isInstance(error) && error.code === 'conflict') pass.taken.kills -= 1
-    throw error
+  const fence = await lease.keep()
+  const kill = { reason: verdict.reason, detail: verdict.detail, by: `sweep:${mode}` }
+  const next = await recordIntent(context, record, kill, fence)
+  return destroyRecorded(context, next, driver)
+}
+
+function hasBudget(action: CleanupCandidate['action'], { budget, context, taken }: Pass): boolean {
+  const { rules } = context
+  if (action === 'retry') {
+    return rules.isWithinBudget({ allowed: budget.retries, taken: taken.retries })
   }
+  const hasLooks = taken.looks < budget.looks
+  return hasLooks && rules.isWithinBudget({ allowed: budget.kills, taken: taken.kills })
 }
 
 function judgeNow(record: SandboxRecord, { context, mode }: Pass): Verdict {

@@ -3,14 +3,19 @@ import { errorText } from '../error-text.ts'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import { noteHeartbeat, stateKey } from '../fleet-stats.ts'
+import type { FleetPolicy } from '../safety/fleet-policy.ts'
 import type { CleanupItem, CleanupOutcome, CleanupReport, PassOutcome } from './cleanup-report.ts'
-import { endCandidate, type Pass } from './end-candidate.ts'
+import { endCandidate, type Pass, type PassBudget } from './end-candidate.ts'
 import { inParallel } from './in-parallel.ts'
 import { type CleanupCandidate, type CleanupPlan, planCleanup } from './plan-cleanup.ts'
 import { SweepLease } from './sweep-lease.ts'
 import type { CleanupMode } from './verdict.ts'
 
 const CURSOR = 'cleanup-cursor'
+/** A backlog is to be gone after about so many passes. */
+const BACKLOG_PASSES = 10
+/** Questions of a pass for each end that it may make: some sandboxes are spared when asked about. */
+const LOOKS_PER_KILL = 5
 const NOTHING_FOUND = { candidates: [], examined: 0, unreadable: 0, spared: {} }
 const CLEANED: readonly CleanupOutcome[] = ['destroyed', 'vanished']
 
@@ -113,16 +118,15 @@ async function apply(
 ): Promise<boolean> {
   const { clock, logger, policy } = context
   const untilMs = progress.startedAt + policy.passTimeoutMs
-  const kills = plan.mode === 'emergency' ? policy.maxEmergencyKills : policy.maxKillsPerPass
   const pass: Pass = {
     context,
     lease,
     mode: plan.mode,
-    budget: { kills, retries: policy.maxRetriesPerPass },
-    taken: { kills: 0, retries: 0 },
+    budget: budgetOf(plan, policy),
+    taken: { kills: 0, retries: 0, looks: 0 },
   }
   let isDone = true
-  await inParallel(plan.candidates, policy.concurrency, async (candidate) => {
+  await inParallel(inTurn(plan, pass), policy.concurrency, async (candidate) => {
     const outcome = clock.now() < untilMs ? await endCandidate(candidate, pass) : 'over-budget'
     progress.outcomes.set(candidate, outcome)
     if (outcome === 'over-budget') isDone = false
@@ -131,6 +135,23 @@ async function apply(
     logger.info({ sandboxId: id, reason: candidate.reason }, fleetMessages.cleanedUp(id))
   })
   return isDone
+}
+
+/** Where there is a backlog a pass ends more: a tenth of what it found, up to a limit. */
+function budgetOf({ candidates, mode }: CleanupPlan, policy: FleetPolicy): PassBudget {
+  const retries = policy.maxRetriesPerPass
+  const { maxBacklogKillsPerPass, maxEmergencyKills, maxKillsPerPass } = policy
+  const found = candidates.filter(({ action }) => action === 'destroy').length
+  const share = Math.min(Math.ceil(found / BACKLOG_PASSES), maxBacklogKillsPerPass)
+  const kills = mode === 'emergency' ? maxEmergencyKills : Math.max(maxKillsPerPass, share)
+  return { kills, retries, looks: kills * LOOKS_PER_KILL }
+}
+
+/** Where not all can be asked about, not always the same are left out: some may refuse each time. */
+function inTurn({ candidates }: CleanupPlan, { budget, context }: Pass): CleanupCandidate[] {
+  if (candidates.length <= budget.looks) return [...candidates]
+  const start = Math.floor(context.random() * candidates.length)
+  return [...candidates.slice(start), ...candidates.slice(0, start)]
 }
 
 /** A pass that reached its limit is gone on with where it stopped, so that none waits for ever. */

@@ -47,7 +47,8 @@ function judgeInEmergency(record: SandboxRecord): Verdict {
 }
 
 function judgeByTime(record: SandboxRecord, context: JudgeContext): Verdict {
-  const { now, policy } = context
+  const { now, policy, rules } = context
+  if (!rules.isSilent(record, context)) return spare('claimed')
   if (record.deadlineAt !== undefined && record.deadlineAt <= now) {
     return destroy('deadline', `its deadline passed ${minutes(now - record.deadlineAt)} ago`)
   }
@@ -65,7 +66,10 @@ function judgeByTime(record: SandboxRecord, context: JudgeContext): Verdict {
 
 function judgeRunning(record: SandboxRecord, context: JudgeContext): Verdict {
   const { mode, now, policy, rules } = context
-  if (!rules.isUnclaimed(record, context)) return spare('claimed')
+  if (!rules.isUnclaimed(record, context)) {
+    const isTooLong = rules.isHeldTooLong(record, context)
+    return isTooLong ? destroy('deadline', heldTooLong(policy)) : spare('claimed')
+  }
   if (record.claim?.kind === 'pool') {
     return destroy('pool-expired', 'nobody used it again while it waited in the pool')
   }
@@ -73,6 +77,10 @@ function judgeRunning(record: SandboxRecord, context: JudgeContext): Verdict {
   if (rules.isIdle(record, policy.stuckAfterMs, context)) return destroy('idle', idle)
   const isPressed = mode === 'pressure' && rules.isIdle(record, policy.pressureIdleMs, context)
   return isPressed ? destroy('pressure', `${idle}, while room is short`) : spare('active')
+}
+
+function heldTooLong({ maxHoldMs }: RuleContext['policy']): string {
+  return `its run holds it for more than ${minutes(maxHoldMs)}, the longest time that a run may`
 }
 
 function destroy(reason: KillReason, detail: string): Verdict {

@@ -8,7 +8,9 @@ import {
   MemoryFleetStore,
 } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
-import { FakeDriver, finish, HOUR_MS, MINUTE_MS } from '../fleet-harness.ts'
+import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
+import { runCleanup } from '../../src/sweep/run-cleanup.ts'
+import { FakeDriver, finish, given, HOUR_MS, MINUTE_MS, setup } from '../fleet-harness.ts'
 import { codeOf } from '../store/store-samples.ts'
 
 class StoreWithTime extends MemoryFleetStore {
@@ -179,10 +181,55 @@ describe('a ledger with a clock', () => {
   })
 })
 
-test('without one, a claim of a clock that is far behind counts as over', async () => {
-  const time = clock()
-  const { driver } = await runBeside(new MemoryFleetStore(), time, -HOUR_MS)
-  expect(driver.terminated).toEqual(['a'])
+describe('a ledger without a clock', () => {
+  test.each([-70 * MINUTE_MS, 0, 70 * MINUTE_MS])(
+    'keeps what is held by a clock off by %i ms, and ends it once its owner is silent',
+    async (offset) => {
+      const time = clock()
+      const { driver, fleet, reporter } = await runBeside(new MemoryFleetStore(), time, offset)
+      expect(driver.terminated).toEqual([])
+      void reporter.stop()
+      const endedAt = time.now()
+      while (driver.terminated.length === 0 && time.now() < endedAt + 3 * HOUR_MS) {
+        await time.advance(5 * MINUTE_MS)
+        await finish(time, fleet.tick())
+      }
+      expect(driver.terminated).toEqual(['a'])
+      // A claim of a clock that is ahead outlives its owner by the difference.
+      const aheadMs = Math.max(0, offset)
+      expect(time.now() - endedAt).toBeLessThanOrEqual(aheadMs + 25 * MINUTE_MS)
+    },
+  )
+
+  test('a sweeper that is 70 min ahead ends nothing that was renewed just now', async () => {
+    const time = clock()
+    const { store, close } = await openSqliteFleetStore(':memory:')
+    const driver = new FakeDriver()
+    const owner = join(store, time, driver)
+    const ahead = new ShiftedClock(time, 70 * MINUTE_MS)
+    const sweeper = join(store, ahead, driver)
+    const reporter = owner.fleet.reporter()
+    reporter.opened({ id: 'a', provider: 'fake' })
+    driver.alive.set('a', { environment: 'test', createdAt: time.now() })
+    await finish(time, reporter.flush())
+    expect((await finish(time, sweeper.fleet.cleanup())).spared).toEqual({ claimed: 1 })
+    // Again and again, each time right after the owner has renewed its claim.
+    for (let round = 0; round < 10; round += 1) {
+      await time.advance(MINUTE_MS)
+      await finish(time, reporter.flush())
+      await finish(time, sweeper.fleet.cleanup())
+    }
+    expect(driver.terminated).toEqual([])
+    await reporter.stop()
+    await close()
+  })
+
+  test('a deployment whose clocks are right believes them at once', async () => {
+    const parts = setup({ policy: { claimProofMs: 0 } })
+    await given(parts, 'left', { claim: { kind: 'owner', holder: 'dead', until: 0 } })
+    await finish(parts.clock, runCleanup(parts.context, 'scheduled'))
+    expect(parts.driver.terminated).toEqual(['left'])
+  })
 })
 
 test('a clock that was ahead puts off no comparison with the providers', async () => {

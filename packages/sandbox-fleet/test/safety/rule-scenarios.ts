@@ -3,7 +3,7 @@ import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
 import type { SafetyRules } from '../../src/safety/safety-rules.ts'
 import { runCleanup } from '../../src/sweep/run-cleanup.ts'
 import { terminateSandbox } from '../../src/sweep/terminate-sandbox.ts'
-import { finish, given, MINUTE_MS, setup, statusOf } from '../fleet-harness.ts'
+import { finish, given, HOUR_MS, MINUTE_MS, setup, statusOf } from '../fleet-harness.ts'
 import { codeOf } from '../store/store-samples.ts'
 import type { RuleName } from './without-rule.ts'
 
@@ -69,10 +69,33 @@ export const ruleScenarios: readonly RuleScenario[] = [
     },
   },
   {
+    rule: 'isSilent',
+    what: 'a claim that ran out by the clock of the sweeper counts until its owner is seen to be silent',
+    run: async (rules) => {
+      const fleet = setup({ rules })
+      const until = fleet.clock.now() - HOUR_MS
+      await given(fleet, 'held', { claim: { kind: 'owner', holder: 'run', until } })
+      await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
+      expect(fleet.driver.terminated).toEqual([])
+    },
+  },
+  {
+    rule: 'isHeldTooLong',
+    what: 'what is critical is not ended, however long a run holds it',
+    run: async (rules) => {
+      const fleet = setup({ rules })
+      const now = fleet.clock.now()
+      const claim = { kind: 'owner', holder: 'run', until: now + HOUR_MS } as const
+      await given(fleet, 'held', { claim, holdDeadlineAt: now - HOUR_MS, critical: true })
+      await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
+      expect(fleet.driver.terminated).toEqual([])
+    },
+  },
+  {
     rule: 'isUnclaimed',
     what: 'a claim that has just run out by this clock still counts',
     run: async (rules) => {
-      const fleet = setup({ rules })
+      const fleet = setup({ rules, policy: { claimProofMs: 0 } })
       const until = fleet.clock.now() - 5000
       await given(fleet, 'held', { claim: { kind: 'owner', holder: 'run', until } })
       await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))

@@ -61,6 +61,10 @@ async function plans(): Promise<readonly string[]> {
   )
 }
 
+async function recordPlans(): Promise<readonly string[]> {
+  return (await plans()).filter((plan) => plan.includes('fleet_sandboxes'))
+}
+
 const rowsRead = (): number => statements.reduce((sum, { rows }) => sum + rows, 0)
 
 describe(`a ledger of ${RECORDS} records`, () => {
@@ -73,7 +77,13 @@ describe(`a ledger of ${RECORDS} records`, () => {
       totalDestroyed: RECORDS - 600,
     })
     expect(rowsRead()).toBeLessThan(20)
-    expect((await plans()).filter((plan) => plan.includes('helix_fleet_sandboxes'))).toEqual([])
+    // While no cleanup has ended, the oldest record: one row, found by its key.
+    const plan = 'SEARCH helix_fleet_sandboxes USING INTEGER PRIMARY KEY (rowid>?)'
+    expect(await recordPlans()).toEqual([plan])
+    await store.writeState('heartbeat:production', { cleanupAt: NOW })
+    statements.length = 0
+    await fleet.stats()
+    expect(await recordPlans()).toEqual([])
   })
 
   test.each([

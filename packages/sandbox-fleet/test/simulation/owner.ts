@@ -10,6 +10,7 @@ import {
   recordReleased,
   renewClaim,
 } from '../../src/report/ledger-writes.ts'
+import type { SandboxRecord } from '@helix-agents/sandbox-fleet'
 import type { RealSandbox, SimulatedProvider } from './simulated-provider.ts'
 import type { ProcessClock } from './virtual-clock.ts'
 import type { World } from './world.ts'
@@ -90,14 +91,22 @@ async function reopen(owner: Owner, sandbox: RealSandbox): Promise<void> {
   const description = { id: name, provider: provider.name, agentType: 'sim' }
   await again(owner, async () => {
     const stored = await recordOpened(context, description, name)
-    noteHold(owner, sandbox, stored.claim?.until ?? 0, stored.deadlineAt)
+    noteHold(owner, sandbox, stored.claim?.until ?? 0, endOf(stored))
   })
+}
+
+/** When the ledger may end it though its owner holds it; never for what is critical. */
+function endOf({ deadlineAt, holdDeadlineAt }: SandboxRecord): number {
+  const never = Number.MAX_SAFE_INTEGER
+  return Math.min(deadlineAt ?? never, holdDeadlineAt ?? never)
 }
 
 async function open(owner: Owner): Promise<RealSandbox | undefined> {
   const { context, name, provider, world } = owner
   const maxLifetime = world.random.chance(0.2) ? { maxLifetimeMs: 12 * 60_000 } : {}
-  const description = { id: name, provider: provider.name, agentType: 'sim', ...maxLifetime }
+  const critical = world.random.chance(0.2)
+  const kind = { agentType: 'sim', critical, ...maxLifetime }
+  const description = { id: name, provider: provider.name, ...kind }
   const isLate = provider.name === 'lists' && world.random.chance(0.3)
   if (!isLate) await recordProvisioning(context, description, { holder: name, maxActive: 8 })
   maybeCrash(owner)
@@ -115,7 +124,7 @@ async function open(owner: Owner): Promise<RealSandbox | undefined> {
   if (isLate) await owner.clock.sleep(world.random.between(0, 50_000))
   await again(owner, async () => {
     const stored = await recordOpened(context, description, name)
-    noteHold(owner, sandbox, stored.claim?.until ?? 0, stored.deadlineAt)
+    noteHold(owner, sandbox, stored.claim?.until ?? 0, endOf(stored))
   })
   return sandbox
 }

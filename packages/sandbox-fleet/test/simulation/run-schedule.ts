@@ -36,6 +36,7 @@ const policy = {
   provisionTimeoutMs: 2 * MINUTE_MS,
   ownerLeaseMs: 2 * MINUTE_MS,
   clockSkewMs: 2 * SKEW_MS + 1000,
+  maxHoldMs: 15 * MINUTE_MS,
   maxKillsPerPass: 3,
   maxRetriesPerPass: 4,
   passTimeoutMs: 3 * MINUTE_MS,
@@ -47,6 +48,8 @@ export interface ScheduleOptions {
   readonly rules?: SafetyRules
   /** The ledger has a clock; those of the processes are off by up to so much, and leap. */
   readonly wrongByMs?: number
+  /** The clocks of all sweepers are so much ahead, and the ledger has none. */
+  readonly sweepersAheadMs?: number
   /** The ledger itself. Default: in memory. */
   readonly store?: FleetStore
 }
@@ -91,6 +94,7 @@ class Deployment {
   readonly #owners: Owner[] = []
   readonly #ledger: LedgerWatcher
   readonly #wrongByMs: number | undefined
+  readonly #sweepersAheadMs: number
   #foreign: readonly string[] = []
   #calmFailures = 0
 
@@ -98,6 +102,7 @@ class Deployment {
     this.#world = world
     this.#rules = options.rules ?? safetyRules
     this.#wrongByMs = options.wrongByMs
+    this.#sweepersAheadMs = options.sweepersAheadMs ?? 0
     this.#store = options.store ?? new MemoryFleetStore()
     this.#providers = [
       new SimulatedProvider(world, {
@@ -209,7 +214,8 @@ class Deployment {
   }
 
   #startSweeper(name: string): void {
-    const { clock } = this.#drawClock()
+    const ahead = this.#sweepersAheadMs
+    const clock = ahead === 0 ? this.#drawClock().clock : this.#process(ahead)
     const pass = { kills: 0 }
     const context = this.#context(name, clock, { pass })
     void this.#sweep(name, context, clock, pass)

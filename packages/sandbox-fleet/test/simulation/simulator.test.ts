@@ -46,6 +46,7 @@ const noticed: readonly RuleName[] = [
   'isIdle',
   'isKnown',
   'isAbandoned',
+  'isHeldTooLong',
   'isSeenAbandoned',
   'isPastGrace',
   'isUnclaimed',
@@ -67,6 +68,25 @@ test('clocks that are off by a day break nothing where the ledger has its own', 
   for (let seed = 1; seed <= 200; seed += 1) {
     expect([seed, (await runSchedule(seed, { wrongByMs })).violations]).toEqual([seed, []])
   }
+})
+
+function held(violations: readonly string[]): readonly string[] {
+  return violations.filter((text) => text.endsWith('is held and was ended'))
+}
+
+describe('sweepers whose clocks are ahead, on a ledger without one', SLOW, () => {
+  test('end nothing that an owner holds', async () => {
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const { violations } = await runSchedule(seed, { sweepersAheadMs: 70 * 60_000 })
+      expect([seed, held(violations)]).toEqual([seed, []])
+    }
+  })
+
+  test('would without the proof that an owner is silent', async () => {
+    const rules = withoutRule('isSilent')
+    const { violations } = await runSchedule(1, { sweepersAheadMs: 70 * 60_000, rules })
+    expect(held(violations)).not.toEqual([])
+  })
 })
 
 test('holds on SQLite as well', SLOW, async () => {

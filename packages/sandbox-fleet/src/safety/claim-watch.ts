@@ -1,0 +1,60 @@
+import type { Clock } from '@helix-agents/core'
+import type { SandboxRecord } from '../ledger/sandbox-record.ts'
+
+/** Claims that are watched at once; beyond, the oldest is watched anew. */
+const MAX_WATCHED = 10_000
+
+interface Watched {
+  readonly until: number
+  readonly lifetime: number
+  isUnchanged: boolean
+}
+
+export interface ClaimWatchOptions {
+  readonly clock: Pick<Clock, 'setTimer'>
+  /** How long a claim must stay as it is, in milliseconds. 0: nothing has to be watched. */
+  readonly proofMs: number
+}
+
+/**
+ * Where each process has a clock of its own, a claim that ran out by one of them may just have been
+ * renewed by another. A living owner renews its claim: one that this process sees unchanged for so
+ * long has no living owner, whatever the clocks say. Time is measured by timers, which do not leap.
+ */
+export class ClaimWatch {
+  readonly #options: ClaimWatchOptions
+  readonly #watched = new Map<string, Watched>()
+  /** Holders of this process: they and the sweeper go by the same clock. */
+  readonly #own = new Set<string>()
+
+  constructor(options: ClaimWatchOptions) {
+    this.#options = options
+  }
+
+  addOwn(holder: string): void {
+    this.#own.add(holder)
+  }
+
+  /** Whether the claim of a record may be judged by the clock of this process; else it is watched. */
+  isProven({ claim, id, lifetime }: SandboxRecord): boolean {
+    if (this.#options.proofMs === 0 || claim?.kind !== 'owner') return true
+    if (this.#own.has(claim.holder)) return true
+    const { until } = claim
+    const seen = this.#watched.get(id)
+    if (seen?.until === until && seen.lifetime === lifetime) return seen.isUnchanged
+    this.#watch(id, { until, lifetime, isUnchanged: false })
+    return false
+  }
+
+  #watch(id: string, watched: Watched): void {
+    this.#watched.delete(id)
+    this.#watched.set(id, watched)
+    if (this.#watched.size > MAX_WATCHED) {
+      const [oldest] = this.#watched.keys()
+      if (oldest !== undefined) this.#watched.delete(oldest)
+    }
+    this.#options.clock.setTimer(this.#options.proofMs, () => {
+      watched.isUnchanged = true
+    })
+  }
+}
