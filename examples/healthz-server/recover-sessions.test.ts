@@ -2,6 +2,7 @@ import { type Logger, noopLogger, StateStoreError } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import { createHarness } from './harness.ts'
+import { keepRecovering } from './keep-recovering.ts'
 import { recoverSessions } from './recover-sessions.ts'
 
 const LEASE_MS = 1000
@@ -77,4 +78,21 @@ test('one whose store is busy is tried again', async () => {
   stateStore.beginRun = beginRun
   expect(await recoverSessions(parts)).toEqual({ resumed: ['a'], waiting: [], failed: [] })
   expect(await ended('a')).toBe('completed')
+})
+
+test('a store that does not answer once is asked again', async () => {
+  const clock = new ManualClock()
+  const { stateStore, parts, ended } = await abandoned('a', clock)
+  await clock.advance(LEASE_MS + 1)
+  const listSessions = stateStore.listSessions.bind(stateStore)
+  stateStore.listSessions = () => {
+    stateStore.listSessions = listSessions
+    return Promise.reject(new StateStoreError('unavailable', '', 'the database is locked'))
+  }
+  const isResumed = Promise.withResolvers<void>()
+  const logger: Logger = { ...noopLogger, info: () => isResumed.resolve() }
+  const stop = await keepRecovering({ ...parts, logger }, 1)
+  await isResumed.promise
+  expect(await ended('a')).toBe('completed')
+  stop()
 })

@@ -13,7 +13,7 @@ import {
 import { agent } from './agent.ts'
 import { createApp } from './app.ts'
 import { createObservability } from './observability.ts'
-import { type RecoveryParts, recoverSessions } from './recover-sessions.ts'
+import { keepRecovering } from './keep-recovering.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { openStores } from './stores.ts'
@@ -86,24 +86,6 @@ function listen(server: Server, { port, host }: Settings): Promise<number> {
       resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
   })
-}
-
-/** A session of a process that died can be taken over once its lease is out: asks until then. */
-async function keepRecovering(parts: RecoveryParts, everyMs: number): Promise<() => void> {
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  const recover = async (): Promise<void> => {
-    const { waiting } = await recoverSessions(parts)
-    if (waiting.length > 0 && !stopped) timer = setTimeout(again, everyMs).unref()
-  }
-  const again = (): void => {
-    recover().catch((error: unknown) => parts.logger.error({ error }, 'recovery failed'))
-  }
-  await recover()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-  }
 }
 
 /** The first signal lets runs stop in order, a second one ends the process at once. */

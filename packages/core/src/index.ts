@@ -300,6 +300,7 @@ export type {
   UnreadableSession,
 } from './state/session-state-store.ts'
 export { toChunkJson } from './stream/chunk-json.ts'
+export { cutChunk } from './stream/cut-chunk.ts'
 export { type PageRange, parseCount, parsePageQuery, toCursor } from './state/page-query.ts'
 export type { ChunkType, SequencedChunk, StatePatch, StreamChunk } from './stream/chunks.ts'
 export { encodeServerSentEvent, parseLastEventId } from './stream/server-sent-event.ts'

@@ -29,7 +29,11 @@ export interface AgentHandle<TOutput = unknown> {
    * @throws {SessionError} `not-resumable` when the session never ran.
    */
   result(): Promise<AgentResult<TOutput>>
-  /** Asks a run of this executor to stop after the step under way; it can be resumed. */
+  /**
+   * Asks a run of this executor to stop after the step under way; it can be resumed.
+   * @throws {SessionError} `not-running` when there is no run, or it is over; `runs-elsewhere` when
+   * it is under way in another process.
+   */
   interrupt(): Promise<void>
   /**
    * Stops a run of this executor at once, model and tools included, or ends a paused session.
@@ -67,7 +71,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     stream: (options) => readStream(services, sessionId, options),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has checked it
     result: async () => (await (parts.run?.done ?? storedResult(parts))) as AgentResult<TOutput>,
-    interrupt: async () => liveRun()?.control.interrupt(),
+    interrupt: () => interruptRun(services, sessionId),
     abort: async () => {
       const run = liveRun()
       if (run === undefined) return actions.abortPaused()
@@ -75,6 +79,19 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     },
     resume: (options = {}) => actions.resume(options),
   }
+}
+
+async function interruptRun(services: RunServices, sessionId: string): Promise<void> {
+  await services.active.untilStarted(sessionId)
+  const run = services.active.get(sessionId)
+  if (run !== undefined && services.active.isTaken(sessionId)) return run.control.interrupt()
+  const session = await load(services, sessionId)
+  if (run === undefined && session?.status === 'running') {
+    throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process', {
+      hint: 'Interrupt it there, or wait until its lease is out and resume it.',
+    })
+  }
+  throw new SessionError('not-running', sessionId, 'no run of it is under way')
 }
 
 /** The result of a run that this handle did not start. */

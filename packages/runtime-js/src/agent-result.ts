@@ -16,7 +16,7 @@ interface RunResultBase {
   readonly runId: string
   /** Finished steps of the session, over all its runs. */
   readonly stepCount: number
-  /** Tokens of this run, as far as the model reported them. */
+  /** Tokens of this run and its sub-agents, as far as the model reported them. */
   readonly usage: TokenUsage
   /**
    * What was used since the last `execute`: by this run and those that it resumed, with their

@@ -112,11 +112,12 @@ export interface DeleteOptions {
 }
 
 export interface ShutdownOptions {
-  /** Time for the steps under way; what is not done by then is stopped. Default 10 000. */
+  /** Time for the steps under way; what is not done by then is stopped. Default 6 000. */
   readonly timeoutMs?: number
   /**
    * Time for what was stopped to let go of its workspaces and to store its end. When it is over
-   * the shutdown ends anyway: what a run did not store is found by the next one. Default 5 000.
+   * the shutdown ends anyway: what a run did not store is found by the next one. Default 3 000:
+   * with `timeoutMs` less than the 10 s that container platforms give.
    */
   readonly graceMs?: number
 }

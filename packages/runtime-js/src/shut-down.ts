@@ -2,8 +2,9 @@ import type { ActiveRuns } from './active-runs.ts'
 import type { ShutdownOptions } from './executor-options.ts'
 import type { RunServices } from './run/run-services.ts'
 
-const DEFAULT_TIMEOUT_MS = 10_000
-const DEFAULT_GRACE_MS = 5_000
+/** Container platforms kill a process 10 s after they asked it to end: both fit, with a rest. */
+const DEFAULT_TIMEOUT_MS = 6000
+const DEFAULT_GRACE_MS = 3000
 
 /** Interrupts every run, those that are starting too, and waits for their ends: not for ever. */
 export async function shutDown(

@@ -165,6 +165,21 @@ test('a sub-agent that was interrupted is counted once, when its parent goes on'
   })
 })
 
+test('usage and spending agree about sub-agents, and a run without prices has no cost', async () => {
+  const child = defineAgent({ name: 'child', llmConfig: { model: 'm' } })
+  const tool = createSubAgentTool(child, z.object({}))
+  const parent = defineAgent({ name: 'parent', llmConfig: { model: 'm' }, tools: [tool] })
+  const { executor } = createHarness([
+    { ...calls([tool.name]), usage },
+    { ...say('Sub.'), usage },
+    { ...say('Done.'), usage },
+  ])
+  const { usage: used, spending } = await (await executor.execute(parent, 'Go.')).result()
+  expect(used).toEqual({ inputTokens: 180, outputTokens: 120, totalTokens: 300 })
+  expect(spending).toMatchObject({ ...used, modelCalls: 3 })
+  expect(spending).not.toHaveProperty('cost')
+})
+
 const priced = { maxCost: 0.0003, costOf: costByPrices({ m: { input: 1, output: 1 } }) }
 
 test('a sub-agent without prices is paid at those of its parent', async () => {
@@ -217,7 +232,10 @@ test.each([
   const handle = await executor.execute(agent, 'Go.', { sessionId: 's' })
   const result = await handle.result()
   expect(result).toMatchObject({ error: { code: 'cost-unknown' }, stepCount: 1 })
-  expect((await store.loadSession('s'))?.spending).toMatchObject({ cost: 0, totalTokens: 100 })
+  const spending = (await store.loadSession('s'))?.spending
+  expect(spending).toMatchObject({ totalTokens: 100 })
+  // What is not known is not shown as nothing.
+  expect(spending).not.toHaveProperty('cost')
 })
 
 test('amounts that are none do not switch a limit off', async () => {

@@ -102,6 +102,21 @@ describe('bounds of the loop', () => {
 })
 
 describe('interrupt', () => {
+  test('of a run that is over, and of one of another process, says that it does nothing', async () => {
+    const { agent: waiter, hold, started } = agentThatWaits()
+    const harness = createHarness([calls(['wait']), say('done')])
+    const handle = await harness.executor.execute(waiter, 'x', { sessionId: 's' })
+    await started.opened
+    const elsewhere = await harness.next([]).executor.getHandle(waiter, 's')
+    await expect(elsewhere?.interrupt()).rejects.toMatchObject({ code: 'runs-elsewhere' })
+    hold.open()
+    await handle.result()
+    await expect(handle.interrupt()).rejects.toMatchObject({
+      name: 'SessionError',
+      code: 'not-running',
+    })
+  })
+
   test('lets the step under way finish and leaves the session resumable', async () => {
     const { agent: waiter, hold, started } = agentThatWaits()
     const harness = createHarness([calls(['wait']), say('done')])

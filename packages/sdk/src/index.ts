@@ -53,6 +53,7 @@ export {
   createSubAgentTool,
   createTimeSlice,
   createToolResultMessage,
+  cutChunk,
   type Deadline,
   decodeBase64,
   decodeText,

@@ -8,32 +8,27 @@ import type {
 } from '@helix-agents/core'
 import { MemoryStream, type StreamRun } from './memory-stream.ts'
 import { MemoryStreamReader } from './memory-stream-reader.ts'
-
-export interface InMemoryStreamManagerOptions {
-  /**
-   * Chunks kept of the current run of each stream. A reader that falls further behind gets a
-   * `stream_resync`. Default 10 000.
-   */
-  readonly maxBufferedChunks?: number
-}
-
-const DEFAULT_MAX_BUFFERED_CHUNKS = 10_000
+import {
+  type InMemoryStreamManagerOptions,
+  parseStreamBounds,
+  type StreamBounds,
+} from './stream-bounds.ts'
 
 /**
  * Streams in the memory of the process. The chunks of a run are kept until the next run starts
- * or the stream is deleted, and no more of them than the buffer takes.
+ * or the stream is deleted, and no more of them than the bounds allow; of runs that have ended,
+ * those that ended last.
  */
 export class InMemoryStreamManager implements StreamManager {
   readonly #streams = new Map<string, MemoryStream>()
-  readonly #maxBufferedChunks: number
+  readonly #bounds: StreamBounds
+  /** Bytes of streams whose run has ended; the one that ended first is first. */
+  readonly #ended = new Map<MemoryStream, number>()
+  #endedBytes = 0
 
-  /** @throws {RangeError} unless `maxBufferedChunks` is a whole number of at least 1. */
+  /** @throws {RangeError} for a bound that is no whole number, or too small. */
   constructor(options: InMemoryStreamManagerOptions = {}) {
-    const { maxBufferedChunks = DEFAULT_MAX_BUFFERED_CHUNKS } = options
-    if (!Number.isSafeInteger(maxBufferedChunks) || maxBufferedChunks < 1) {
-      throw new RangeError(`maxBufferedChunks must be at least 1, not ${maxBufferedChunks}`)
-    }
-    this.#maxBufferedChunks = maxBufferedChunks
+    this.#bounds = parseStreamBounds(options)
   }
 
   /** Starts a run on a stream: readers of an earlier run get `stream_resync` and read on. */
@@ -41,6 +36,7 @@ export class InMemoryStreamManager implements StreamManager {
     assertStorableIds(streamId, agentId, agentType)
     const run: StreamRun = { agentId, agentType }
     const existing = this.#streams.get(streamId)
+    this.#takeBack(existing)
     existing?.startRun(run)
     return createWriter(existing ?? this.#create(streamId, run), run)
   }
@@ -50,6 +46,7 @@ export class InMemoryStreamManager implements StreamManager {
     assertStorableIds(streamId, agentId, agentType)
     const run: StreamRun = { agentId, agentType }
     const existing = this.#streams.get(streamId)
+    this.#takeBack(existing)
     existing?.resumeRun(run)
     return createWriter(existing ?? this.#create(streamId, run), run)
   }
@@ -57,7 +54,9 @@ export class InMemoryStreamManager implements StreamManager {
   /** Ends the current run, or does nothing when it is not the given one any more. */
   async endRun(streamId: string, agentId?: string, last?: StreamChunk): Promise<void> {
     const stream = this.#streams.get(streamId)
-    if (agentId === undefined || stream?.agentId === agentId) stream?.endRun(last)
+    if (stream === undefined || (agentId !== undefined && stream.agentId !== agentId)) return
+    stream.endRun(last)
+    this.#setAside(stream)
   }
 
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */
@@ -73,11 +72,32 @@ export class InMemoryStreamManager implements StreamManager {
   async deleteStream(streamId: string): Promise<void> {
     const stream = this.#streams.get(streamId)
     this.#streams.delete(streamId)
-    stream?.endRun()
+    if (stream === undefined) return
+    this.#takeBack(stream)
+    stream.endRun()
+  }
+
+  /** Keeps an ended stream among the others; those that ended first lose their chunks. */
+  #setAside(stream: MemoryStream): void {
+    this.#takeBack(stream)
+    this.#ended.set(stream, stream.bytes)
+    this.#endedBytes += stream.bytes
+    for (const [oldest] of this.#ended) {
+      if (this.#endedBytes <= this.#bounds.maxEndedBytes) return
+      this.#takeBack(oldest)
+      oldest.dropChunks()
+    }
+  }
+
+  /** The stream is no ended one any more. */
+  #takeBack(stream: MemoryStream | undefined): void {
+    if (stream === undefined) return
+    this.#endedBytes -= this.#ended.get(stream) ?? 0
+    this.#ended.delete(stream)
   }
 
   #create(streamId: string, run: StreamRun): MemoryStream {
-    const stream = new MemoryStream(this.#maxBufferedChunks, run)
+    const stream = new MemoryStream(this.#bounds, run)
     this.#streams.set(streamId, stream)
     return stream
   }

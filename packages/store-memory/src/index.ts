@@ -1,5 +1,3 @@
 export { InMemoryStateStore } from './in-memory-state-store.ts'
-export {
-  InMemoryStreamManager,
-  type InMemoryStreamManagerOptions,
-} from './in-memory-stream-manager.ts'
+export { InMemoryStreamManager } from './in-memory-stream-manager.ts'
+export type { InMemoryStreamManagerOptions } from './stream-bounds.ts'

@@ -1,9 +1,19 @@
 import type { SequencedChunk, StreamChunk } from '@helix-agents/core'
+import { boundChunk } from './bounded-chunk.ts'
+import type { StreamBounds } from './stream-bounds.ts'
+
+/** Share of the bytes that is dropped at once, so that not every write drops something. */
+const BATCH_SHARE = 8
 
 /** Names of the run that writes, for chunks the stream makes itself. */
 export interface StreamRun {
   readonly agentId: string
   readonly agentType: string
+}
+
+interface Kept {
+  readonly chunk: SequencedChunk
+  readonly bytes: number
 }
 
 /** One reader as its stream sees it: told that there may be something to take. */
@@ -17,9 +27,12 @@ export interface WaitingReader {
  * one of its own.
  */
 export class MemoryStream {
-  readonly #capacity: number
-  /** The chunk with sequence s is at `(s - #runStart) % #capacity`. */
-  #ring: SequencedChunk[] = []
+  readonly #bounds: StreamBounds
+  /** The chunk with sequence s is at `(s - #runStart) % maxBufferedChunks`. */
+  #ring: (Kept | undefined)[] = []
+  /** The oldest chunk that is kept. */
+  #first = 1
+  #bytes = 0
   #runStart = 1
   #next = 1
   #run: StreamRun
@@ -27,14 +40,23 @@ export class MemoryStream {
   #lastTimestamp = 0
   readonly #waiting = new Set<WaitingReader>()
 
-  constructor(capacity: number, run: StreamRun) {
-    this.#capacity = capacity
+  constructor(bounds: StreamBounds, run: StreamRun) {
+    this.#bounds = bounds
     this.#run = run
   }
 
   /** The sequence number of the first chunk that a new reader gets. */
   get runStart(): number {
     return this.#runStart
+  }
+
+  /** Bytes of the chunks that are kept. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isOpen(): boolean {
+    return this.#open
   }
 
   /** The run that writes, or wrote last. */
@@ -48,8 +70,9 @@ export class MemoryStream {
   }
 
   startRun(run: StreamRun): void {
-    this.#ring = []
+    this.dropChunks()
     this.#next++
+    this.#first = this.#next
     this.#runStart = this.#next
     this.resumeRun(run)
   }
@@ -67,8 +90,14 @@ export class MemoryStream {
   }
 
   write(chunk: StreamChunk): void {
+    const { maxBufferedChunks, maxBufferedBytes, maxChunkBytes } = this.#bounds
+    const bounded = boundChunk(chunk, maxChunkBytes)
+    if (this.#next - this.#first >= maxBufferedChunks) this.#dropFirst()
     const sequence = this.#next++
-    this.#ring[(sequence - this.#runStart) % this.#capacity] = { ...chunk, sequence }
+    const { bytes } = bounded
+    this.#ring[this.#placeOf(sequence)] = { chunk: { ...bounded.chunk, sequence }, bytes }
+    this.#bytes += bytes
+    if (this.#bytes > maxBufferedBytes) this.#dropDownTo(maxBufferedBytes)
     this.#lastTimestamp = chunk.timestamp
     if (this.#waiting.size > 0) this.#wakeAll()
   }
@@ -81,8 +110,8 @@ export class MemoryStream {
     }
     if (position > this.#next) return this.#resync('new-run')
     if (position === this.#next) return this.#open ? 'wait' : 'end'
-    if (position < this.#firstKept()) return this.#resync('buffer-overrun')
-    return this.#ring[(position - this.#runStart) % this.#capacity] ?? 'end'
+    if (position < this.#first) return this.#resync('buffer-overrun')
+    return this.#ring[this.#placeOf(position)]?.chunk ?? 'end'
   }
 
   /** Wakes a reader once, at the next change. */
@@ -94,12 +123,32 @@ export class MemoryStream {
     this.#waiting.delete(reader)
   }
 
-  #firstKept(): number {
-    return Math.max(this.#runStart, this.#next - this.#capacity)
+  /** Lets go of all chunks; who reads on gets a `stream_resync`. */
+  dropChunks(): void {
+    this.#ring = []
+    this.#bytes = 0
+    this.#first = this.#next
+  }
+
+  #placeOf(sequence: number): number {
+    return (sequence - this.#runStart) % this.#bounds.maxBufferedChunks
+  }
+
+  #dropFirst(): void {
+    const place = this.#placeOf(this.#first)
+    this.#bytes -= this.#ring[place]?.bytes ?? 0
+    this.#ring[place] = undefined
+    this.#first++
+  }
+
+  /** The newest chunk always fits. */
+  #dropDownTo(maxBytes: number): void {
+    const kept = maxBytes - Math.floor(maxBytes / BATCH_SHARE)
+    while (this.#bytes > kept && this.#first < this.#next - 1) this.#dropFirst()
   }
 
   #resync(reason: 'new-run' | 'buffer-overrun'): SequencedChunk {
-    const nextSequence = this.#firstKept()
+    const nextSequence = this.#first
     return {
       ...this.#run,
       type: 'stream_resync',

@@ -79,6 +79,22 @@ test('no statement looks at rows of other sessions, or at more than it needs', a
   }
 })
 
+/** The id of a checkpoint, as a run makes them. */
+const id = (at: number): string => `cpv1-s-s${at}-t1700000000000-0000ab`
+
+test('a checkpoint is found by its step, however many there are', async () => {
+  const { recording, store } = await subject()
+  const write = await begun(store, 's')
+  for (let at = 1; at <= 30; at++) await step(store, write, `${at}`, { checkpointId: id(at) })
+  recording.take()
+  expect(await store.getCheckpoint('s', id(7))).toMatchObject({ id: id(7), stepCount: 7 })
+  const found = recording.take().map(({ statement }) => statement)
+  expect(found).toHaveLength(2)
+  expect(found[1]).toContain('c.step_count = ?')
+  expect(await store.getCheckpoint('s', 'after 7')).toBeNull()
+  expect(await store.getCheckpoint('s', `${id(7)}0`)).toBeNull()
+})
+
 test('lists of sessions go along an index', async () => {
   const { database, recording, store } = await subject()
   await store.listSessions({ cursor: 'zz' })

@@ -44,8 +44,8 @@ export function reachedLimit(budget: Budget, spent: Spending): BudgetLimit | und
   return isOutOfTokens ? 'max-tokens' : undefined
 }
 
-function isReached(used: number, limit: number | undefined): boolean {
-  return limit !== undefined && used >= limit
+function isReached(used: number | undefined, limit: number | undefined): boolean {
+  return limit !== undefined && used !== undefined && used >= limit
 }
 
 const LIMITS = [

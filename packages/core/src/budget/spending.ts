@@ -8,8 +8,8 @@ export interface Spending {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
-  /** In the unit of the budget's `costOf`; 0 without one. */
-  readonly cost: number
+  /** In the unit of the budget's `costOf`; absent where no price is known. */
+  readonly cost?: number
   /** Answers of the model, failed ones included. */
   readonly modelCalls: number
   /** Time in which a process worked on it; breaks between two do not count. */
@@ -21,18 +21,20 @@ export const NO_SPENDING: Spending = Object.freeze({
   inputTokens: 0,
   outputTokens: 0,
   totalTokens: 0,
-  cost: 0,
   modelCalls: 0,
   durationMs: 0,
 })
 
-/** What one model call uses; what is no amount counts as nothing. */
-export function spendingOf(usage: TokenUsage, cost: number): Spending {
+/**
+ * What one model call uses; what is no amount counts as nothing. Without a cost its price is not
+ * known.
+ */
+export function spendingOf(usage: TokenUsage, cost?: number): Spending {
   const inputTokens = amountOf(usage.inputTokens)
   const outputTokens = amountOf(usage.outputTokens)
   const totalTokens = amountOf(usage.totalTokens ?? inputTokens + outputTokens)
-  const paid = amountOf(cost)
-  return { inputTokens, outputTokens, totalTokens, cost: paid, modelCalls: 1, durationMs: 0 }
+  const paid = cost === undefined ? {} : { cost: amountOf(cost) }
+  return { inputTokens, outputTokens, totalTokens, ...paid, modelCalls: 1, durationMs: 0 }
 }
 
 /** Providers and prices come from outside: one `NaN` would switch off every limit for good. */
@@ -42,11 +44,12 @@ function amountOf(given: number | undefined): number {
 
 /** Both together. */
 export function addSpending(one: Spending, other: Spending): Spending {
+  const isPriced = one.cost !== undefined || other.cost !== undefined
   return {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
-    cost: one.cost + other.cost,
+    ...(isPriced ? { cost: (one.cost ?? 0) + (other.cost ?? 0) } : {}),
     modelCalls: one.modelCalls + other.modelCalls,
     durationMs: one.durationMs + other.durationMs,
   }

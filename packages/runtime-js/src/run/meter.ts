@@ -29,6 +29,8 @@ export class Meter {
   readonly #options: MeterOptions
   readonly #startedAt: number
   #spent: Spending
+  /** Of this run alone: what it resumes is not in it. */
+  #used: Spending = NO_SPENDING
   #lastUsage: TokenUsage | undefined
   #isChanged: boolean
   #isCostUnknown = false
@@ -44,6 +46,12 @@ export class Meter {
   get spending(): Spending {
     const elapsedMs = this.#options.clock.now() - this.#startedAt
     return { ...this.#spent, durationMs: this.#spent.durationMs + elapsedMs }
+  }
+
+  /** Tokens of this run, those of its sub-agents included. */
+  get usage(): Required<Pick<TokenUsage, 'inputTokens' | 'outputTokens' | 'totalTokens'>> {
+    const { inputTokens, outputTokens, totalTokens } = this.#used
+    return { inputTokens, outputTokens, totalTokens }
   }
 
   /** What the last model call has used. */
@@ -71,10 +79,10 @@ export class Meter {
   /** Counts a model call that was made with the given settings. */
   count(usage: TokenUsage, config: LLMConfig): void {
     const { costOf } = this
-    const cost = costOf === undefined ? 0 : costOfCall(costOf, usage, config)
-    if (cost === undefined) this.#missCost()
+    const cost = costOf === undefined ? undefined : costOfCall(costOf, usage, config)
+    if (costOf !== undefined && cost === undefined) this.#missCost()
     this.#lastUsage = usage
-    this.#add(spendingOf(usage, cost ?? 0))
+    this.#use(spendingOf(usage, cost))
   }
 
   /** That of the agent, or of the nearest one whose sub-agent it is: all count in one unit. */
@@ -100,6 +108,15 @@ export class Meter {
     this.#isCostUnknown = true
     const { parent } = this.#options
     if (parent !== undefined) parent.#missCost()
+  }
+
+  /** What is used now, by this run or by a sub-agent of it. */
+  #use(spending: Spending): void {
+    this.#used = addSpending(this.#used, spending)
+    this.#spent = addSpending(this.#spent, spending)
+    this.#isChanged = true
+    const { parent } = this.#options
+    if (parent !== undefined) parent.#use(spending)
   }
 
   #add(spending: Spending): void {

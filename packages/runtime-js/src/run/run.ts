@@ -3,7 +3,6 @@ import {
   type LLMConfig,
   type Message,
   type RunWrite,
-  spendingOf,
   type StateChange,
   type StopConditions,
   type TokenUsage,
@@ -58,7 +57,6 @@ export class Run {
   readonly #startedAt: number
   readonly #stepsBefore: number
   #steps = 0
-  #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
   #noting: Promise<void> = Promise.resolve()
 
   constructor(parts: RunParts) {
@@ -83,8 +81,9 @@ export class Run {
     return this.#stepsBefore + this.#steps
   }
 
+  /** Tokens of this run, those of its sub-agents included. */
   get usage(): TokenUsage {
-    return this.#usage
+    return this.meter.usage
   }
 
   /** What every write to the store carries. */
@@ -107,14 +106,7 @@ export class Run {
 
   /** Counts a model call that was made with the given settings. */
   count(usage: TokenUsage | undefined, config: LLMConfig): void {
-    if (usage === undefined) return
-    this.meter.count(usage, config)
-    const { inputTokens, outputTokens, totalTokens } = spendingOf(usage, 0)
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + inputTokens,
-      outputTokens: this.#usage.outputTokens + outputTokens,
-      totalTokens: this.#usage.totalTokens + totalTokens,
-    }
+    if (usage !== undefined) this.meter.count(usage, config)
   }
 
   /**

@@ -21,6 +21,7 @@ const CHECKPOINT =
   ' LEFT JOIN helix_states st ON st.session = c.session AND st.version = c.state_version' +
   ' LEFT JOIN helix_refs r ON r.session = c.session AND r.version = c.refs_version'
 const LIST = `${CHECKPOINT} WHERE c.session = ? AND c.step_count < ? ORDER BY c.step_count DESC LIMIT ?`
+const FIND_AT = `${CHECKPOINT} WHERE c.session = ? AND c.step_count = ? AND c.checkpoint_id = ?`
 const FIND = `${CHECKPOINT} WHERE c.session = ? AND c.checkpoint_id = ? ORDER BY c.step_count DESC LIMIT 1`
 
 /** What comes after a checkpoint; each takes the session and a position. */
@@ -56,8 +57,16 @@ export function getCheckpoint(
   checkpointId: string,
 ): Checkpoint | null {
   const { id } = findSession(sql, sessionId)
-  const row = sql.get(FIND, id, toSqlText(checkpointId))
+  const row = findRow(sql, id, checkpointId)
   return row === undefined ? null : toCheckpoint(row, sessionId)
+}
+
+/** The id of a checkpoint names its step, which is its key; ids of other makers are searched for. */
+function findRow(sql: SqlStatements, session: number, checkpointId: string): SqlRow | undefined {
+  const text = toSqlText(checkpointId)
+  const step = /-s(\d{1,15})-t\d{1,20}-[^-]{1,64}$/.exec(checkpointId)?.[1]
+  const row = step === undefined ? undefined : sql.get(FIND_AT, session, Number(step), text)
+  return row ?? sql.get(FIND, session, text)
 }
 
 function toCheckpoint(row: SqlRow, sessionId: string): Checkpoint {
@@ -83,7 +92,7 @@ export function restoreCheckpoint(sql: SqlStatements, restore: Restore): Session
   const { sessionId, checkpointId, now } = restore
   const session = findSession(sql, sessionId)
   if (isHeldAt(session, now)) throw new StateStoreError('conflict', sessionId, 'a run holds it')
-  const row = sql.get(FIND, session.id, toSqlText(checkpointId))
+  const row = findRow(sql, session.id, checkpointId)
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
   endLastRun(sql, session, 'interrupted', now)
   goBack(sql, session, row, now)

@@ -51,7 +51,7 @@ const spendingSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   totalTokens: z.number(),
-  cost: z.number(),
+  cost: z.number().optional(),
   modelCalls: z.number(),
   durationMs: z.number(),
 })

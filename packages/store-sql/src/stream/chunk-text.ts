@@ -1,6 +1,5 @@
-import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import { cutChunk, type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
 import { damaged } from '../state/column.ts'
-import { cutChunk } from './cut-chunk.ts'
 
 /** A chunk as it is stored. */
 export interface ChunkText {
