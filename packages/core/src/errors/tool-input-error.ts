@@ -3,8 +3,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 /**
  * `invalid-input`: the named arguments are wrong. `unknown-tool`: the agent has no such tool; names
  * that come close are in the hint. `no-match`: the text to replace is not in the file; the nearest
- * is shown. `ambiguous-match`: it is there several times, in the named lines. `patch-failed`: a part
- * of the patch does not fit; nothing was changed.
+ * is shown. `ambiguous-match`: it is there several times, in the named lines. `patch-failed`: a line
+ * of the patch was not understood, or a hunk does not fit; nothing was changed.
  */
 export type ToolInputErrorCode =
   | 'invalid-input'

@@ -37,23 +37,26 @@ const KINDS: readonly (readonly [Plain, string])[] = [
 /**
  * Names the first difference in one or two sentences: the line, the column and both characters, so
  * that texts that look the same can be told apart. Empty when there is none.
+ *
+ * @param linesAbove Lines of the file that stand in front of the given ones.
  */
-export function describeDifference(file: FileLines, wanted: WantedLines): string {
+export function describeDifference(file: FileLines, wanted: WantedLines, linesAbove = 0): string {
   const at = wanted.lines.findIndex(
     (_line, index) => !isSameLine(file, wanted, index, (text) => text),
   )
   if (at < 0) return ''
   const line = file.lines[file.start + at]
-  const number = file.start + at + 1
+  const number = linesAbove + file.start + at + 1
   if (line === undefined) {
     if (file.isCut) return ''
-    return `The file ends before line ${number}; ${wanted.name} goes on with ${show(wanted.lines[at] ?? '', 0)}.`
+    return `The file ends before line ${number}; ${wanted.name} goes on with ${show(wanted, at, 0)}.`
   }
   const column = differentColumn(line, wanted.lines[at] ?? '')
   const kind = KINDS.find(([plain]) =>
     wanted.lines.every((_line, index) => isSameLine(file, wanted, index, plain)),
   )
-  const has = `the file has ${show(line, column.inFile)}, ${wanted.name} has ${show(wanted.lines[at] ?? '', column.inWanted)}`
+  const inFile = show({ ...wanted, lines: [line] }, 0, column.inFile)
+  const has = `the file has ${inFile}, ${wanted.name} has ${show(wanted, at, column.inWanted)}`
   const first = `First difference: line ${number}, column ${column.inFile + 1}: ${has}.`
   return kind === undefined ? first : `${kind[1]} ${first}`
 }
@@ -89,9 +92,10 @@ function differentColumn(
 }
 
 /** What stands at a place: the code point of what cannot be seen, else the text from there on. */
-function show(line: string, column: number): string {
+function show({ lines, isPart }: WantedLines, index: number, column: number): string {
+  const line = lines[index] ?? ''
   const rest = line.slice(column, column + MAX_SHOWN)
-  if (rest === '') return 'its end, without a line end'
+  if (rest === '') return isPart ? 'its end, without a line end' : 'the end of the line'
   if (rest.startsWith('\r\n')) return 'a CRLF line end'
   if (rest.startsWith('\n')) return 'an LF line end'
   const point = rest.codePointAt(0) ?? 0

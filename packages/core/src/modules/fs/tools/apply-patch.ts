@@ -1,16 +1,22 @@
 import * as z from 'zod'
-import { planPatch } from '../patch.ts'
+import { cutEnd } from '../../../tools/result-budget.ts'
+import { planPatch } from '../patch/plan-patch.ts'
+import { resultLimits } from '../result-limits.ts'
 import { type WrittenFile, writePlan } from '../write-plan.ts'
 import { fsTool } from './fs-tool.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000
 
 const DESCRIPTION =
-  'Apply a unified diff to one or more files: all of it or nothing. /dev/null as the old or new name makes or removes a file; the prefixes a/ and b/ are ignored. Context lines must be exactly those of the files. Refused when a file changed since you last read it.'
+  'Apply a unified diff to one or more files: all of it or nothing. /dev/null as the old or new name makes or removes a file; git headers may rename and copy; the prefixes a/ and b/ are left out. The format between *** Begin Patch and *** End Patch is taken, too. Context lines must be exactly those of the files; the line numbers of a hunk may be wrong when its lines stand at one place only. Returns the diff. Refused when a file changed since you last read it.'
 
 /** Two forms of one tool: the description tells of reading first only where that is enforced. */
 export const applyPatchTool = createApplyPatchTool(false)
 export const applyPatchReadTool = createApplyPatchTool(true)
+
+export interface ApplyPatchOutput {
+  readonly files: readonly WrittenFile[]
+}
 
 function createApplyPatchTool(isReadRequired: boolean) {
   return fsTool({
@@ -18,12 +24,39 @@ function createApplyPatchTool(isReadRequired: boolean) {
     description: isReadRequired
       ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
       : DESCRIPTION,
-    inputSchema: () => z.strictObject({ patch: z.string().min(1).max(MAX_PATCH_CHARACTERS) }),
+    inputSchema: () =>
+      z.strictObject({
+        patch: z
+          .string()
+          .min(1)
+          .max(
+            MAX_PATCH_CHARACTERS,
+            `has more than ${MAX_PATCH_CHARACTERS} characters: send it in several calls`,
+          )
+          .describe('The diff alone, without any words around it.'),
+      }),
     annotations: { readOnly: false, destructive: true, idempotent: false },
     available: (config) => config.extended && config.requireReadBeforeWrite === isReadRequired,
-    execute: async (change): Promise<{ readonly files: readonly WrittenFile[] }> => ({
-      files: await writePlan(change, await planPatch(change, change.input.patch)),
+    execute: async (change): Promise<ApplyPatchOutput> => ({
+      files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
     }),
-    toModelOutput: ({ files }) => files.map((file) => `${file.action} ${file.path}`).join('\n'),
+    toModelOutput: ({ files }) => files.map(renderFile).join('\n'),
   })
+}
+
+/** The diffs of a patch share one budget; of the last ones a part may be left out. */
+function withinBudget(files: readonly WrittenFile[]): WrittenFile[] {
+  let room = resultLimits.diffCharacters
+  return files.map((file) => {
+    const diff = cutEnd(file.diff, room)
+    room -= diff.length
+    const isCut = diff.length < file.diff.length
+    return { ...file, diff: isCut ? `${diff}[the rest of the diff is left out]` : file.diff }
+  })
+}
+
+function renderFile({ action, path, from, version, notes, diff }: WrittenFile): string {
+  const source = from === undefined ? '' : `${from} to `
+  const head = `${action} ${source}${path}${version === undefined ? '' : `, version ${version}`}`
+  return [head, ...notes.map((note) => `Note: ${note}.`), diff].join('\n')
 }

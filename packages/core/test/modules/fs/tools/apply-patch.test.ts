@@ -30,9 +30,13 @@ async function bench(config = {}) {
 describe('apply_patch', () => {
   it('changes, makes and removes files', async () => {
     const made = await bench()
-    expect(await made.show('apply_patch', { patch: PATCH })).toBe(
-      'changed /a.txt\ncreated /dir/new.txt\nremoved /old.txt',
-    )
+    const shown = await made.show('apply_patch', { patch: PATCH })
+    expect(shown).toMatch(/^changed \/a.txt, version v\d+\n--- a\/a.txt\n/)
+    expect(shown.match(/^(?:created|removed) \S+/gm)).toEqual([
+      'created /dir/new.txt,',
+      'removed /old.txt',
+    ])
+    expect(shown).toContain('@@ -1,3 +1,3 @@\n one\n-two\n+$& 2\n three\n')
     expect(made.fs.all()).toEqual({
       '/a.txt': 'one\n$& 2\nthree\n',
       '/dir/new.txt': 'hello\nworld\n',
@@ -52,7 +56,7 @@ describe('apply_patch', () => {
     ['makes an existing file', PATCH.replace('b/dir/new.txt', 'b/old.txt'), 'already-exists'],
     ['names a file twice', PATCH.replaceAll('old.txt', 'a.txt'), 'patch-failed'],
     ['climbs out', PATCH.replace('b/dir/new.txt', 'b/../../x'), 'path-escape'],
-    ['renames', PATCH.replace('+++ b/a.txt', '+++ b/b.txt'), 'patch-failed'],
+    ['renames onto a file', PATCH.replace('+++ b/a.txt', '+++ b/old.txt'), 'patch-failed'],
     ['is no diff', 'hello', 'patch-failed'],
     ['is broken', '--- a\n+++ b\n@@ -1,9 +1,9 @@\n x', 'patch-failed'],
     ['has no names', '@@ -1 +1 @@\n-a\n+b\n', 'patch-failed'],
@@ -101,5 +105,74 @@ describe('apply_patch', () => {
     expect(await made.code('apply_patch', { patch: PATCH })).toBe('stale-write')
     for (const path of ['/a.txt', '/old.txt']) await made.call('read_file', { path })
     expect(await made.code('apply_patch', { patch: PATCH })).toBe('ok')
+  })
+
+  const TRANSFERS = `diff --git a/a.txt b/copy.txt
+copy from a.txt
+copy to copy.txt
+diff --git a/a.txt b/moved.txt
+rename from a.txt
+rename to moved.txt
+--- a/a.txt
++++ b/moved.txt
+@@ -1 +1 @@
+-one
++1
+--- /dev/null
++++ b/last.txt
+@@ -0,0 +1 @@
++last
+`
+
+  it('undoes moves and copies', async () => {
+    const made = await bench()
+    const before = made.fs.all()
+    const write = made.fs.writeFile.bind(made.fs)
+    made.fs.writeFile = async (path, data, options) => {
+      if (path === '/last.txt') throw new Error('disk')
+      return write(path, data, options)
+    }
+    await expect(made.call('apply_patch', { patch: TRANSFERS })).rejects.toThrow('disk')
+    expect(made.fs.all()).toEqual(before)
+    made.fs.writeFile = write
+    expect(await made.code('apply_patch', { patch: TRANSFERS })).toBe('ok')
+    expect(Object.keys(made.fs.all()).toSorted()).toEqual([
+      '/copy.txt',
+      '/last.txt',
+      '/moved.txt',
+      '/old.txt',
+    ])
+  })
+
+  it('knows what it has moved and copied', async () => {
+    const made = await bench({ requireReadBeforeWrite: true })
+    expect(await made.code('apply_patch', { patch: TRANSFERS })).toBe('stale-write')
+    await made.call('read_file', { path: '/a.txt' })
+    expect(await made.code('apply_patch', { patch: TRANSFERS })).toBe('ok')
+    for (const path of ['/moved.txt', '/copy.txt', '/last.txt']) {
+      expect([path, await made.code('write_file', { path, content: 'x' })]).toEqual([path, 'ok'])
+    }
+  })
+
+  it('reads a path as the shell prints it', async () => {
+    const made = await bench()
+    made.shellRoot = '/workspace'
+    const patch = '--- /workspace/old.txt\n+++ /workspace/old.txt\n@@ -1 +1 @@\n-gone\n+here\n'
+    expect(await made.code('apply_patch', { patch })).toBe('ok')
+    expect(made.fs.text('/old.txt')).toBe('here\n')
+  })
+
+  it('removes a file that is no text, and puts it back', async () => {
+    const made = await bench()
+    const bytes = new Uint8Array([0, 255, 1])
+    await made.fs.writeFile('/bin', bytes)
+    const gone = '*** Begin Patch\n*** Delete File: bin\n*** Add File: n\n+x\n*** End Patch\n'
+    const write = made.fs.writeFile.bind(made.fs)
+    made.fs.writeFile = async (path, data, options) => {
+      if (path === '/n') throw new Error('disk')
+      return write(path, data, options)
+    }
+    await expect(made.call('apply_patch', { patch: gone })).rejects.toThrow('disk')
+    expect([...made.fs.files.get('/bin')!.bytes]).toEqual([...bytes])
   })
 })
