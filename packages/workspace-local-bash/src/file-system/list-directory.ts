@@ -1,15 +1,10 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { type Dirent, lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import {
-  compareCodePoints,
-  createTimeSlice,
-  type FileEntry,
-  type FileType,
-  joinPath,
-} from '@helix-agents/core'
+import { createTimeSlice, type FileEntry, type FileType, joinPath } from '@helix-agents/core'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
+import { readSorted } from './read-sorted.ts'
 
 /** Direct children, sorted by name. */
 export async function listDirectory(context: FileContext, path: string): Promise<FileEntry[]> {
@@ -85,31 +80,11 @@ async function listBy(
 ): Promise<FileEntry[]> {
   const slice = createTimeSlice()
   const entries: FileEntry[] = []
-  for (const child of readSorted(directory)) {
+  for (const child of await readSorted(directory, slice)) {
     entries.push(toEntry(base, child, joinPath(path, child.name)))
     if (slice.due) await slice.pause()
   }
   return entries
-}
-
-/** Children in code point order: the order in which the system's byte sort returns them. */
-export function readSorted(directory: PinnedDirectory): Dirent[] {
-  const children = readdirSync(directory.self, { withFileTypes: true })
-  return isSorted(children) ? children : children.toSorted(byName)
-}
-
-function isSorted(children: readonly Dirent[]): boolean {
-  for (let i = 1; i < children.length; i += 1) {
-    const [left, right] = [children[i - 1], children[i]]
-    if (left === undefined || right === undefined || left.name <= right.name) continue
-    // Only beyond the basic plane do the orders of strings and of code points differ.
-    if (byName(left, right) > 0) return false
-  }
-  return true
-}
-
-function byName(left: Dirent, right: Dirent): number {
-  return compareCodePoints(left.name, right.name)
 }
 
 function toEntry(base: string, child: Dirent, path: string): FileEntry {

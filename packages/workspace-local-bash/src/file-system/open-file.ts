@@ -2,8 +2,8 @@ import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node
 import { FileSystemError } from '@helix-agents/core'
 import { openAt } from './containment.ts'
 import type { FileContext } from './file-context.ts'
-import { errnoOf, specialFile } from './map-error.ts'
-import { canPin, READ } from './open-flags.ts'
+import { errnoOf, specialFile, toFileSystemError } from './map-error.ts'
+import { canPin, HANDLE, READ, READ_HANDLE } from './open-flags.ts'
 
 /** An open file of the workspace, and its state. */
 export interface OpenFile {
@@ -19,20 +19,23 @@ export function openFile(context: FileContext, path: string): OpenFile {
   return openDirectly(context, path) ?? openByWalking(context, path)
 }
 
-/** Lets the system find the file, then asks where the file it opened lies. */
+/**
+ * Lets the system find the file, then asks where what it found lies. Until that is known it is
+ * only a handle: nothing was opened, neither a pipe nor a device that a link outside led to.
+ */
 function openDirectly(context: FileContext, path: string): OpenFile | undefined {
   if (!canPin) return undefined
-  const fd = tryOpen(context.containment.hostPath(path))
-  if (fd === undefined) return undefined
+  const handle = tryOpen(context.containment.hostPath(path))
+  if (handle === undefined) return undefined
   try {
-    const stats = fstatSync(fd, { bigint: true })
-    if (stats.isFile() && isInside(context, path, { fd, stats })) return { fd, stats }
+    const stats = fstatSync(handle, { bigint: true })
+    if (!stats.isFile() || !isInside(context, path, { fd: handle, stats })) return undefined
+    return { fd: openSync(`/proc/self/fd/${handle}`, READ_HANDLE), stats }
   } catch (error) {
-    closeSync(fd)
-    throw error
+    throw toFileSystemError(error, path)
+  } finally {
+    closeSync(handle)
   }
-  closeSync(fd)
-  return undefined
 }
 
 function openByWalking(context: FileContext, path: string): OpenFile {
@@ -84,7 +87,7 @@ function isInside(context: FileContext, path: string, { fd, stats }: OpenFile): 
 
 function tryOpen(hostPath: string): number | undefined {
   try {
-    return openSync(hostPath, READ)
+    return openSync(hostPath, HANDLE)
   } catch (error) {
     if (errnoOf(error) === undefined) throw error
     return undefined

@@ -14,6 +14,12 @@ export const ANCHOR = O_PATH | constants.O_DIRECTORY
 /** The same, refusing a link as last name. */
 export const ANCHOR_NO_LINK = ANCHOR | constants.O_NOFOLLOW
 
+/** A handle on whatever is there, without opening it. A link as last name is refused. */
+export const HANDLE = O_PATH | constants.O_NOFOLLOW
+
+/** Reading what a handle is on. */
+export const READ_HANDLE = constants.O_RDONLY | constants.O_NONBLOCK
+
 /** Reading. A link as last name is refused, and a pipe does not block. */
 export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 

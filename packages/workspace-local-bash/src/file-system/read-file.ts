@@ -1,21 +1,35 @@
 import { type BigIntStats, closeSync, read, readSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { ReadStreamOptions } from '@helix-agents/core'
+import { FileSystemError, type ReadStreamOptions } from '@helix-agents/core'
 import { type FileContext, SYNC_BYTES } from './file-context.ts'
 import { openFile, type OpenFile } from './open-file.ts'
 
 const readAsync = promisify(read)
 const PIECE_BYTES = 64 * 1024
+/** Larger files are read in ranges or as streams. */
+const MAX_WHOLE_READ_BYTES = 256 * 1024 * 1024
+/** Bytes of a large file that are read in one go. */
+const READ_BYTES = 8 * 1024 * 1024
 
 /** The whole content; small files without leaving the thread. */
 export async function readWhole(context: FileContext, path: string): Promise<Uint8Array> {
   const { fd, stats } = openFile(context, path)
   try {
     const size = Number(stats.size)
+    checkWholeRead(path, size)
     return size <= SYNC_BYTES ? readNow(fd, size) : await readLater(fd, size)
   } finally {
     closeSync(fd)
   }
+}
+
+/** Before anything is allocated or read. */
+function checkWholeRead(path: string, size: number): void {
+  if (size <= MAX_WHOLE_READ_BYTES) return
+  throw new FileSystemError('too-large', path, {
+    detail: `${size} bytes; at most ${MAX_WHOLE_READ_BYTES} are read at once`,
+    hint: 'Read it in ranges, or as a stream.',
+  })
 }
 
 /** The whole content of a small file as text; undefined for a larger one. */
@@ -57,7 +71,8 @@ async function readLater(fd: number, size: number): Promise<Uint8Array> {
   const bytes = allocate(size)
   let length = 0
   while (length < size) {
-    const { bytesRead } = await readAsync(fd, bytes, length, size - length, length)
+    const wanted = Math.min(READ_BYTES, size - length)
+    const { bytesRead } = await readAsync(fd, bytes, length, wanted, length)
     if (bytesRead === 0) break
     length += bytesRead
   }
@@ -70,6 +85,8 @@ export class FileReader {
   #fd: number | undefined
   readonly #end: number
   #position: number
+  #isReading = false
+  #isClosing = false
 
   /** @param open Readers that the owner closes at its end. */
   constructor(file: OpenFile, options: ReadStreamOptions, open: Set<FileReader>) {
@@ -102,8 +119,13 @@ export class FileReader {
     )
   }
 
+  /** While a piece is being read, the file is closed right after it. */
   close(): void {
     this.#open.delete(this)
+    if (this.#isReading) {
+      this.#isClosing = true
+      return
+    }
     const fd = this.#fd
     this.#fd = undefined
     if (fd !== undefined) closeSync(fd)
@@ -111,13 +133,23 @@ export class FileReader {
 
   async #next(): Promise<Uint8Array | undefined> {
     const wanted = Math.min(PIECE_BYTES, this.#end - this.#position)
-    if (this.#fd === undefined || wanted <= 0) return this.#finish()
+    if (this.#fd === undefined || this.#isClosing || wanted <= 0) return this.#finish()
     const piece = new Uint8Array(wanted)
-    // Synchronous: a piece takes microseconds, and the file cannot be closed in between.
-    const count = readSync(this.#fd, piece, 0, wanted, this.#position)
+    const count = await this.#readInto(this.#fd, piece)
     if (count === 0) return this.#finish()
     this.#position += count
     return count === wanted ? piece : piece.slice(0, count)
+  }
+
+  /** Away from the thread: whoever reads a huge file leaves others their turn. */
+  async #readInto(fd: number, piece: Uint8Array): Promise<number> {
+    this.#isReading = true
+    try {
+      return (await readAsync(fd, piece, 0, piece.length, this.#position)).bytesRead
+    } finally {
+      this.#isReading = false
+      if (this.#isClosing) this.close()
+    }
   }
 
   #finish(): undefined {

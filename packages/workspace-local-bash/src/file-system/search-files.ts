@@ -48,7 +48,7 @@ export async function globFiles(
         return found.length < limit
       },
     },
-    options.signal,
+    { path, signal: options.signal },
   )
   return found
 }
@@ -78,12 +78,13 @@ export async function grepFiles(
     context.containment.openDirectory(path),
     {
       enters: (directory) => directory !== hidden,
+      skip: (below) => collector.skipLarge(below === '' ? path : joinPath(path, below)),
       visit: (file) => {
         if (file.kind === 'file') scanner.scan(file, joinPath(path, file.relativePath))
         return !collector.full
       },
     },
-    options.signal,
+    { path, signal: options.signal },
   )
   return collector.result()
 }

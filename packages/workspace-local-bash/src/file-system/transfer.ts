@@ -22,10 +22,10 @@ import {
 } from '@helix-agents/core'
 import { type Located, openAt } from './containment.ts'
 import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
-import { readSorted } from './list-directory.ts'
 import { specialFile, toFileSystemError } from './map-error.ts'
 import { canPin, READ } from './open-flags.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
+import { readSorted } from './read-sorted.ts'
 import { removeHostPath } from './remove-tree.ts'
 import { unguessableName } from './unguessable-name.ts'
 import type { Place } from './walk-path.ts'
@@ -163,7 +163,7 @@ async function copyDirectory(
   const { slice } = copy
   try {
     mkdirSync(copy.draft)
-    for (const child of readSorted(directory)) {
+    for (const child of await readSorted(directory, slice)) {
       const { name } = child
       const next = { slice, draft: join(copy.draft, name), path: joinPath(copy.path, name) }
       if (child.isDirectory()) await copyDirectory(context, directory.child(name), next)

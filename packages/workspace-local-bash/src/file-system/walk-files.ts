@@ -1,8 +1,11 @@
 import type { Dirent } from 'node:fs'
-import { compareCodePoints, createTimeSlice } from '@helix-agents/core'
-import { readSorted } from './list-directory.ts'
+import { createTimeSlice, joinPath, MAX_PATH_BYTES, type TimeSlice } from '@helix-agents/core'
 import { errnoOf } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
+import { readSorted } from './read-sorted.ts'
+
+/** Directories that a walk holds open at once, one for each level. */
+export const MAX_LEVELS = 512
 
 /** A file or link met on a walk; valid during the visit. */
 export interface FoundFile {
@@ -18,68 +21,108 @@ export interface FileVisitor {
   enters(relativeDirectory: string): boolean
   /** False ends the walk. */
   visit(file: FoundFile): boolean
+  /** Told once of a directory whose own directories nest too deep, or have no path, to be entered. */
+  skip?(relativeDirectory: string): void
 }
 
 interface Frame {
   readonly directory: PinnedDirectory
   readonly relativePath: string
+  /** Bytes that are left for a name in it. */
+  readonly roomBytes: number
   readonly children: readonly Dirent[]
   next: number
+  hasSkipped: boolean
 }
 
 /**
  * Visits all files below a directory in the order of their paths, in slices of time. Directories
  * are opened by name in the open one above: no link, whenever it was made, leads the walk away.
  * The start is closed at the end.
+ *
+ * @param place `path` is that of the start, in the workspace.
  */
 export async function walkFiles(
   start: PinnedDirectory,
   visitor: FileVisitor,
-  signal: AbortSignal | undefined,
+  place: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
-  const slice = createTimeSlice()
-  const frames: Frame[] = [frameOf(start, '')]
+  const { path, signal } = place
+  const walk: Walk = { frames: [], visitor, slice: createTimeSlice() }
   try {
     signal?.throwIfAborted()
-    for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
-      if (!step(frame, frames, visitor)) return
-      if (!slice.due) continue
-      await slice.pause()
-      signal?.throwIfAborted()
-    }
+    const roomBytes = MAX_PATH_BYTES - Buffer.byteLength(joinPath(path, ''))
+    walk.frames.push(await frameOf(start, { relativePath: '', roomBytes }, walk.slice))
+  } catch (error) {
+    start.close()
+    throw error
+  }
+  try {
+    await visitAll(walk, signal)
   } finally {
-    for (const frame of frames) frame.directory.close()
+    for (const frame of walk.frames) frame.directory.close()
   }
 }
 
+async function visitAll(walk: Walk, signal: AbortSignal | undefined): Promise<void> {
+  const { frames, slice } = walk
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    const goesOn = step(frame, walk)
+    // Most steps wait for nothing.
+    if (!(typeof goesOn === 'boolean' ? goesOn : await goesOn)) return
+    if (!slice.due) continue
+    await slice.pause()
+    signal?.throwIfAborted()
+  }
+}
+
+interface Walk {
+  readonly frames: Frame[]
+  readonly visitor: FileVisitor
+  readonly slice: TimeSlice
+}
+
 /** Handles one child. False ends the walk. */
-function step(frame: Frame, frames: Frame[], visitor: FileVisitor): boolean {
+function step(frame: Frame, walk: Walk): boolean | Promise<boolean> {
+  const { frames, visitor } = walk
   const child = frame.children[frame.next]
   frame.next += 1
   if (child === undefined) {
-    frames.pop()?.directory.close()
+    frames.pop()
+    frame.directory.close()
     return true
   }
   const { name } = child
   const relativePath = frame.relativePath === '' ? name : `${frame.relativePath}/${name}`
   if (child.isDirectory()) {
-    if (visitor.enters(relativePath)) enter(frame, frames, { name, relativePath })
-    return true
+    return visitor.enters(relativePath) ? enter(frame, walk, { name, relativePath }) : true
   }
+  if (isTooLong(frame, name)) return true
   const kind = child.isFile() ? 'file' : child.isSymbolicLink() ? 'link' : undefined
   if (kind === undefined) return true
   return visitor.visit({ directory: frame.directory, name, relativePath, kind })
 }
 
-function enter(
+/** No path can name it: nothing could be done with it. */
+function isTooLong({ roomBytes }: Frame, name: string): boolean {
+  return name.length * 3 > roomBytes && Buffer.byteLength(name) > roomBytes
+}
+
+async function enter(
   frame: Frame,
-  frames: Frame[],
-  child: { readonly name: string; readonly relativePath: string },
-): void {
+  { frames, visitor, slice }: Walk,
+  { name, relativePath }: { readonly name: string; readonly relativePath: string },
+): Promise<true> {
+  const roomBytes = frame.roomBytes - Buffer.byteLength(name) - 1
+  if (frames.length >= MAX_LEVELS || roomBytes < 1) {
+    if (!frame.hasSkipped) visitor.skip?.(frame.relativePath)
+    frame.hasSkipped = true
+    return true
+  }
   try {
-    const directory = frame.directory.child(child.name)
+    const directory = frame.directory.child(name)
     try {
-      frames.push(frameOf(directory, child.relativePath))
+      frames.push(await frameOf(directory, { relativePath, roomBytes }, slice))
     } catch (error) {
       directory.close()
       throw error
@@ -88,33 +131,21 @@ function enter(
     // Removed, replaced or closed to us since it was listed: there is nothing to find in it.
     if (!SKIPPED.has(errnoOf(error) ?? '')) throw error
   }
+  return true
 }
 
 const SKIPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM'])
 
-function frameOf(directory: PinnedDirectory, relativePath: string): Frame {
-  return { directory, relativePath, children: inPathOrder(readSorted(directory)), next: 0 }
+async function frameOf(
+  directory: PinnedDirectory,
+  place: { readonly relativePath: string; readonly roomBytes: number },
+  slice: TimeSlice,
+): Promise<Frame> {
+  const children = await readSorted(directory, slice, sortKey)
+  return { directory, ...place, children, next: 0, hasSkipped: false }
 }
 
 /** A directory sorts as its name and a slash, so that whole paths come out in order. */
-function inPathOrder(children: readonly Dirent[]): readonly Dirent[] {
-  const needsSort = children.some((child, index) => {
-    const following = children[index + 1]
-    return following !== undefined && child.isDirectory() && comesBeforeSlash(child, following)
-  })
-  if (!needsSort) return children
-  const keyed = children.map((child) => ({ child, key: sortKey(child) }))
-  return keyed.toSorted((a, b) => compareCodePoints(a.key, b.key)).map((entry) => entry.child)
-}
-
-/** Whether the next name starts with the directory's and goes on with less than a slash. */
-function comesBeforeSlash(directory: Dirent, following: Dirent): boolean {
-  if (!following.name.startsWith(directory.name)) return false
-  return following.name.charCodeAt(directory.name.length) < SLASH
-}
-
-const SLASH = 47
-
 function sortKey(child: Dirent): string {
   return child.isDirectory() ? `${child.name}/` : child.name
 }

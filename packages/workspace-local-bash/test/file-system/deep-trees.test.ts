@@ -70,6 +70,35 @@ describe('a tree that nests deeper than a path can say', () => {
   })
 })
 
+describe('a search of a tree that nests too deep', () => {
+  it('finds what a path can name, names where it stopped, and lets the event loop run', async () => {
+    const { fs, root } = opened
+    nest(root, LEVELS)
+    writeFileSync(join(root, 'z'), 'shallow words')
+    const before = openDescriptors()
+    const heldMs = await longestHoldMs(async () => {
+      const found = await fs.glob('**/*')
+      expect(found.at(-1)).toBe('/z')
+      expect(found.length).toBeGreaterThan(10)
+      const { matches, skippedPaths, countIsComplete } = await fs.grep('words')
+      expect(matches.map(({ path }) => path)).toEqual(found)
+      expect([skippedPaths.length, countIsComplete]).toEqual([1, false])
+    })
+    expect(openDescriptors()).toBe(before)
+    expect(heldMs).toBeLessThan(50)
+    await fs.rm('/d', { recursive: true })
+  }, 60_000)
+  it('stops where no path leads on', async () => {
+    const { fs, root } = opened
+    nest(root, LONG_LEVELS, LONG_NAME)
+    expect(await fs.glob('**')).toEqual([`/${LONG_NAME}/leaf`])
+    expect((await fs.grep('words')).skippedPaths).toEqual([
+      `/${`${LONG_NAME}/`.repeat(20)}`.slice(0, -1),
+    ])
+    await fs.rm('/', { recursive: true })
+  })
+})
+
 describe('a tree that forbids its removal', () => {
   it('is removed, and the modes of what its links lead to stay', async () => {
     const { root, outside, fs } = opened
@@ -106,6 +135,11 @@ it('a directory of very many entries is removed without a long pause', async () 
   mkdirSync(join(root, 'many'))
   for (let n = 0; n < 2000; n += 1) writeFileSync(join(root, 'many', String(n)), '')
   for (let n = 0; n < 200; n += 1) mkdirSync(join(root, 'many', `d${n}`, 'e'), { recursive: true })
+  const read = async (): Promise<void> => {
+    expect((await fs.ls('/many')).length).toBe(2200)
+    expect((await fs.glob('many/*')).length).toBe(2000)
+  }
+  expect(await longestHoldMs(read)).toBeLessThan(50)
   expect(await longestHoldMs(() => fs.rm('/many', { recursive: true }))).toBeLessThan(50)
   expect(readdirSync(root)).toEqual([])
 }, 20_000)

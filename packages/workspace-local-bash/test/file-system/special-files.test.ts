@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -51,6 +51,25 @@ it('a socket is refused', async () => {
 it('a device behind a link is out of reach', async () => {
   symlinkSync('/dev/zero', join(opened.root, 'zero'))
   await expect(fs.readFile('/zero')).rejects.toMatchObject({ code: 'path-escape' })
+})
+
+it('a pipe outside is not even opened on the way to its refusal', async () => {
+  const { outside, root } = opened
+  const pipe = join(outside, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  symlinkSync(outside, join(root, 'link'))
+  // It waits for a reader. One that came and went would break its pipe.
+  const writer = spawn('sh', ['-c', 'echo ready; echo words > "$0"', pipe], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = new Promise((resolve) => writer.once('exit', resolve))
+  await new Promise((resolve) => writer.stdout.once('data', resolve))
+  for (let round = 0; round < 200; round += 1) {
+    await expect(fs.readFile('/link/pipe')).rejects.toMatchObject({ code: 'path-escape' })
+    await expect(fs.appendFile('/link/pipe', 'x')).rejects.toMatchObject({ code: 'path-escape' })
+  }
+  expect(readFileSync(pipe, 'utf8')).toBe('words\n')
+  expect(await ended).toBe(0)
 })
 
 it('permissions survive an overwrite', async () => {

@@ -66,7 +66,7 @@ export interface GrepMatch {
 export interface GrepResult {
   /** Sorted by path, then by line. */
   readonly matches: readonly GrepMatch[]
-  /** Files over the size limit. */
+  /** Files over the size limit, and directories that nest deeper than is searched. */
   readonly skippedPaths: readonly string[]
   /** Files with a NUL byte. */
   readonly skippedBinaryPaths: readonly string[]
