@@ -45,12 +45,13 @@ export async function rejectsAborted(reason: Error, run: () => Promise<unknown>)
   check(aborted, `the reason of the abort, got ${brief(String(error))}`)
 }
 
-/** What a call rejects with; fails when it does not reject. */
+/** What a call rejects with; fails when it does not reject, or when the kit found something in it. */
 export async function rejectionOf(run: () => Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {
     value = await run()
   } catch (error) {
+    if (error instanceof ConformanceError) throw error
     return error
   }
   throw new ConformanceError(`expected a rejection, got ${brief(String(value))}`)

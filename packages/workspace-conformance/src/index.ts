@@ -2,6 +2,7 @@ export { ConformanceError } from './assert.ts'
 export type { Behaviour, Deviation } from './behaviour.ts'
 export { codeBehaviours } from './code/code-behaviours.ts'
 export { type ConformanceSubject, defineConformance } from './define-conformance.ts'
+export type { Decoys } from './provider/decoys.ts'
 export { fileSystemBehaviours } from './file-system/index.ts'
 export {
   defineWorkspaceConformance,

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type WorkspaceRef } from '@helix-agents/core'
-import { defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
+import { type Decoys, defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { afterAll, describe, it } from 'vitest'
 import { findProgram } from '../src/shell/find-program.ts'
@@ -13,6 +13,18 @@ afterAll(() => void delete process.env.HELIX_TEST_API_KEY)
 
 function directoryOf(ref: WorkspaceRef): string {
   return (ref.ref as { directory: string }).directory
+}
+
+/** A directory beside the workspaces; the directory of all of them is the test's own as well. */
+function makeDecoys({ tmpdirRoot }: TestHost): Decoys {
+  const file = join(tmpdirRoot, 'decoys', 'file')
+  mkdirSync(dirname(file))
+  writeFileSync(file, 'decoy')
+  return {
+    ids: ['', '.', 'decoys', join(tmpdirRoot, 'decoys')],
+    paths: ['/../decoys', '/../decoys/file'],
+    isIntact: async () => readFileSync(file, 'utf8') === 'decoy',
+  }
 }
 
 function conform(isolation: 'none' | 'bubblewrap'): void {
@@ -31,6 +43,7 @@ function conform(isolation: 'none' | 'bubblewrap'): void {
           evict: async (ref) => {
             rmSync(join(host.tmpdirRoot, directoryOf(ref)), { recursive: true })
           },
+          decoys: makeDecoys(host),
           hostPaths: [host.tmpdirRoot],
           secrets: [SECRET],
         }

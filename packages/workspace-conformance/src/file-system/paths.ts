@@ -1,9 +1,10 @@
 import { type FileSystem } from '@helix-agents/core'
 import { equal, rejectsWithCode } from '../assert.ts'
+import { unguessable } from '../unguessable.ts'
 import { type FileSystemBehaviour, names, read, streamOf, writeFiles } from './files.ts'
 
 /** Every call that takes a path, with that path. */
-const CALLS: readonly ((fs: FileSystem, path: string) => Promise<unknown>)[] = [
+export const PATH_CALLS: readonly ((fs: FileSystem, path: string) => Promise<unknown>)[] = [
   (fs, path) => fs.readFile(path),
   (fs, path) => fs.writeFile(path, 'x'),
   (fs, path) => fs.appendFile(path, 'x'),
@@ -21,12 +22,18 @@ const CALLS: readonly ((fs: FileSystem, path: string) => Promise<unknown>)[] = [
   (fs, path) => fs.grep('x', { path }),
 ]
 
-/** Each call refuses each path with a code, and nothing is touched. */
-function refuses(code: string, paths: readonly string[]): FileSystemBehaviour['run'] {
+/**
+ * Each call refuses each path with a code, and nothing is touched.
+ * @param pathsTo Paths of something with an unguessable name: a call that follows them finds nothing.
+ */
+function refuses(
+  code: string,
+  pathsTo: (name: string) => readonly string[],
+): FileSystemBehaviour['run'] {
   return async (fs) => {
     await writeFiles(fs, { '/source': 'x', '/d/a': 'x' })
-    for (const path of paths) {
-      for (const call of CALLS) await rejectsWithCode(code, () => call(fs, path))
+    for (const path of pathsTo(unguessable())) {
+      for (const call of PATH_CALLS) await rejectsWithCode(code, () => call(fs, path))
     }
     equal([await names(fs, '/'), await names(fs, '/d')], [['d', 'source'], ['a']])
   }
@@ -50,16 +57,28 @@ export const pathBehaviours: readonly FileSystemBehaviour[] = [
   },
   {
     id: 'fs/path/escape-is-refused',
-    run: refuses('path-escape', ['/..', '../x', '/../etc/passwd', 'd/../../x', '/d/../../d/a']),
+    run: refuses('path-escape', (name) => [
+      `/../${name}`,
+      `../${name}`,
+      `/../../${name}/a`,
+      `d/../../${name}`,
+      `/d/../../${name}/d/..`,
+    ]),
   },
-  { id: 'fs/path/nul-is-refused', run: refuses('invalid-path', ['/a\u0000b', '/\u0000/d']) },
+  {
+    id: 'fs/path/nul-is-refused',
+    run: refuses('invalid-path', (name) => [`/${name}\u0000b`, `/\u0000/${name}`]),
+  },
   {
     id: 'fs/path/a-name-over-255-bytes-is-refused',
-    run: refuses('invalid-path', [`/${'n'.repeat(256)}`, `/${'水'.repeat(86)}`]),
+    run: refuses('invalid-path', (name) => [
+      `/${name}${'n'.repeat(256)}`,
+      `/${name}${'水'.repeat(86)}`,
+    ]),
   },
   {
     id: 'fs/path/over-4096-bytes-is-refused',
-    run: refuses('invalid-path', [`/${'deep/'.repeat(900)}x`]),
+    run: refuses('invalid-path', (name) => [`/${name}/${'deep/'.repeat(900)}x`]),
   },
   {
     id: 'fs/path/a-name-of-255-bytes-is-fine',

@@ -1,5 +1,6 @@
 import { type FileSystem } from '@helix-agents/core'
 import { equal, rejectionOf, rejectsWithCode } from '../assert.ts'
+import { unguessable } from '../unguessable.ts'
 import { type FileSystemBehaviour, names, read, readOrCode, writeFiles } from './files.ts'
 
 /** Runs a call that may be refused or do nothing. */
@@ -63,7 +64,8 @@ const sharedClauses: readonly {
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/d/a': 'a' })
       await rejectsWithCode('invalid-path', () => transfer('/d', '/d/sub'))
-      await rejectsWithCode('invalid-path', () => transfer('/', '/copy'))
+      equal(await names(fs, '/'), ['d'])
+      await rejectsWithCode('invalid-path', () => transfer('/', `/d/${unguessable()}`))
       equal([await names(fs, '/'), await names(fs, '/d')], [['d'], ['a']])
     },
   },

@@ -3,15 +3,17 @@ import { check, equal } from '../assert.ts'
 import type { Behaviour, Deviation } from '../behaviour.ts'
 import { codeBehaviours } from '../code/code-behaviours.ts'
 import { defineConformance } from '../define-conformance.ts'
+import { assertActsInside } from '../file-system/acts-inside.ts'
 import { fileSystemBehaviours } from '../file-system/index.ts'
 import type { Runner } from '../runner.ts'
 import { shellBehaviours } from '../shell/index.ts'
 import { snapshotBehaviours } from '../snapshot/snapshot-behaviours.ts'
+import { configBehaviours } from './config.ts'
 import { isolationBehaviours } from './isolation.ts'
 import { lifecycleBehaviours, type ProviderBehaviour } from './lifecycle.ts'
 import { limitBehaviours } from './limits.ts'
 import { filesOf, type ProviderHarness, ProviderSubject } from './provider-subject.ts'
-import { configBehaviours, refBehaviours } from './refs.ts'
+import { refBehaviours } from './refs.ts'
 
 /** What a provider offers beyond its capability flags. */
 export type ProviderExtra = 'background' | 'stateful-code'
@@ -34,9 +36,12 @@ export const workspaceBehaviours: readonly ProviderBehaviour[] = [
   ...configBehaviours,
   ...isolationBehaviours,
   ...limitBehaviours,
-  ...onWorkspace('fs', fileSystemBehaviours, filesOf),
-  ...onWorkspace('shell', shellBehaviours, (ws) => ws),
-  ...onWorkspace('code', codeBehaviours, (ws) => {
+  ...onWorkspace('fs', fileSystemBehaviours, async (ws) => {
+    await assertActsInside(filesOf(ws))
+    return filesOf(ws)
+  }),
+  ...onWorkspace('shell', shellBehaviours, async (ws) => ws),
+  ...onWorkspace('code', codeBehaviours, async (ws) => {
     check(ws.code !== undefined, 'a workspace with code')
     return ws.code
   }),
@@ -72,12 +77,12 @@ async function createSubject(subject: WorkspaceConformanceSubject): Promise<Prov
 function onWorkspace<Part>(
   capability: 'fs' | 'shell' | 'code',
   behaviours: readonly Behaviour<Part>[],
-  partOf: (workspace: Workspace) => Part,
+  partOf: (workspace: Workspace) => Promise<Part>,
 ): readonly ProviderBehaviour[] {
   return behaviours.map((behaviour) => ({
     ...behaviour,
     needs: [...(behaviour.needs ?? []), capability],
-    run: async (subject) => behaviour.run(partOf((await subject.open()).ws)),
+    run: async (subject) => behaviour.run(await partOf((await subject.open()).ws)),
   }))
 }
 

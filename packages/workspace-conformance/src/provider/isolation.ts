@@ -1,10 +1,14 @@
 import { renderToolError, toToolError } from '@helix-agents/core'
 import { check, equal, rejectionOf, rejectsWithCode, textOf } from '../assert.ts'
-import { read } from '../file-system/files.ts'
+import { assertActsInside } from '../file-system/acts-inside.ts'
+import { names, read, writeFiles } from '../file-system/files.ts'
+import { PATH_CALLS } from '../file-system/paths.ts'
+import { unguessable } from '../unguessable.ts'
+import { aimAtDecoys } from './aim-at-decoys.ts'
 import { type ProviderBehaviour } from './lifecycle.ts'
 import { filesOf, type ProviderSubject } from './provider-subject.ts'
 
-const OTHER_SESSION = 'session-of-another-tenant'
+const otherSession = (subject: ProviderSubject): string => subject.session('of-another-tenant')
 
 /** Every error that a model can easily provoke. */
 async function provokeErrors(subject: ProviderSubject): Promise<unknown[]> {
@@ -23,13 +27,13 @@ async function provokeErrors(subject: ProviderSubject): Promise<unknown[]> {
     () => fs.copy('/d', '/d/e'),
     () => fs.move('/missing', '/e'),
     () => fs.readStream('/missing'),
-    () => fs.readFile('/../../etc/passwd'),
+    () => fs.readFile(`/../../${unguessable()}`),
     () => fs.stat('/a\u0000b'),
     () => fs.readFile(`/${'n'.repeat(300)}`),
     () => fs.grep('(unclosed'),
     () => fs.glob('*', { path: '/missing' }),
-    () => subject.resolve({ ...ref, schemaVersion: ref.schemaVersion + 2 }),
-    () => subject.resolve({ ...ref, ref: { forged: true } }),
+    () => subject.resolveForged({ ...ref, schemaVersion: ref.schemaVersion + 2 }),
+    () => subject.resolveForged({ ...ref, ref: { forged: true } }),
   ]
   const errors: unknown[] = []
   for (const call of calls) errors.push(await rejectionOf(call))
@@ -41,7 +45,7 @@ async function provokeErrors(subject: ProviderSubject): Promise<unknown[]> {
 /** What may stand in no text that a model reads. */
 function forbidden(subject: ProviderSubject): string[] {
   const { hostPaths = [], secrets = [] } = subject.harness
-  return [...hostPaths, ...secrets, OTHER_SESSION, '\n    at ', 'node_modules', 'file://']
+  return [...hostPaths, ...secrets, otherSession(subject), '\n    at ', 'node_modules', 'file://']
 }
 
 export const isolationBehaviours: readonly ProviderBehaviour[] = [
@@ -56,7 +60,7 @@ export const isolationBehaviours: readonly ProviderBehaviour[] = [
     id: 'isolation/errors/are-for-the-model',
     needs: ['fs'],
     run: async (subject) => {
-      await subject.open({ sessionId: OTHER_SESSION })
+      await subject.open({ sessionId: otherSession(subject) })
       for (const error of await provokeErrors(subject)) {
         const shown = toToolError(error)
         check(shown.code !== 'internal', `a coded error, got ${String(error)}`)
@@ -72,17 +76,37 @@ export const isolationBehaviours: readonly ProviderBehaviour[] = [
     id: 'isolation/files/of-another-session-are-out-of-reach',
     needs: ['fs'],
     run: async (subject) => {
-      const theirs = await subject.open({ sessionId: OTHER_SESSION })
+      const theirs = await subject.open({ sessionId: otherSession(subject) })
       await filesOf(theirs.ws).writeFile('/theirs.txt', 'private words')
       const mine = await subject.openFiles()
       equal(await mine.glob('**'), [])
       equal((await mine.grep('private')).matches, [])
-      for (const path of [`/../${theirs.ws.id}/theirs.txt`, `../${OTHER_SESSION}/theirs.txt`]) {
+      for (const path of [
+        `/../${theirs.ws.id}/theirs.txt`,
+        `../${otherSession(subject)}/theirs.txt`,
+      ]) {
         await rejectsWithCode('path-escape', () => mine.readFile(path))
       }
       await rejectsWithCode('not-found', () => mine.readFile(`/${theirs.ws.id}/theirs.txt`))
+      await assertActsInside(mine)
       await mine.rm('/', { recursive: true })
       equal(await read(filesOf(theirs.ws), '/theirs.txt'), 'private words')
+    },
+  },
+  {
+    id: 'isolation/files/beside-the-workspace-are-out-of-reach',
+    needs: ['fs'],
+    run: async (subject) => {
+      const mine = await subject.open()
+      const fs = filesOf(mine.ws)
+      await writeFiles(fs, { '/source': 'x', '/d/a': 'x' })
+      const target = await aimAtDecoys(subject, mine)
+      for (const path of target.paths) {
+        for (const call of PATH_CALLS) await rejectsWithCode('path-escape', () => call(fs, path))
+      }
+      await target.assertIntact()
+      equal((await fs.grep(target.words, { mode: 'literal' })).matches, [])
+      equal([await names(fs, '/'), await names(fs, '/d')], [['d', 'source'], ['a']])
     },
   },
   {

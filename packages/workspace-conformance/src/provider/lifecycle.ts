@@ -9,23 +9,25 @@ export type ProviderBehaviour = Behaviour<ProviderSubject>
 /** Codes of a backend that is not there. */
 export const GONE = ['lost', 'evicted'] as const
 
-/** Session ids that a careless mapping to names of the backend would make equal. */
-const LOOK_ALIKES = [
-  'a-b',
-  'a_b',
-  'a/b',
-  'a b',
-  'A-b',
-  'a%2Fb',
-  'a.b',
-  'a--b',
-  '../a-b',
-  'a-b/',
-  'ä-b',
-  's_612d62',
-  `${'long'.repeat(60)}x`,
-  `${'long'.repeat(60)}y`,
-]
+function hex(text: string): string {
+  return [...new TextEncoder().encode(text)].map((byte) => byte.toString(16)).join('')
+}
+
+/**
+ * Session ids that a careless mapping to names of the backend would make equal.
+ * @param mark In each of them: a backend that makes paths of them as they are meets nothing.
+ */
+function lookAlikes(mark: string): string[] {
+  const endings = ['a-b', 'a_b', 'a/b', 'a b', 'A-b', 'a%2Fb', 'a.b', 'a--b', 'a-b/', '\u00e4-b']
+  const long = `${mark}-${'long'.repeat(50)}`
+  return [
+    ...endings.map((ending) => `${mark}-${ending}`),
+    `../${mark}-a-b`,
+    `s_${hex(`${mark}-a-b`)}`,
+    `${long}x`,
+    `${long}y`,
+  ]
+}
 
 const MODULES = ['fs', 'shell', 'code', 'snapshot'] as const
 
@@ -67,7 +69,9 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     id: 'lifecycle/open/ten-at-once-are-ten',
     slow: true,
     run: async (subject) => {
-      const sessions = Array.from({ length: 10 }, (_, index) => ({ sessionId: `session-${index}` }))
+      const sessions = Array.from({ length: 10 }, (_, index) => ({
+        sessionId: subject.session(String(index)),
+      }))
       const opened = await Promise.all(sessions.map((session) => subject.open(session)))
       equal(
         countDistinct(opened, (one) => one.ws.id),
@@ -185,8 +189,8 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     id: 'lifecycle/close/leaves-other-workspaces-alone',
     needs: ['fs'],
     run: async (subject) => {
-      const first = await subject.open({ workspace: 'first' })
-      const second = await subject.openFiles({ workspace: 'second' })
+      const first = await subject.open({ workspace: subject.workspace('first') })
+      const second = await subject.openFiles({ workspace: subject.workspace('second') })
       await second.writeFile('/a', 'x')
       await first.ws.close()
       equal(await read(second, '/a'), 'x')
@@ -222,8 +226,8 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     id: 'lifecycle/sharing/two-sessions-never-share',
     needs: ['fs'],
     run: async (subject) => {
-      const first = await subject.openFiles({ sessionId: 'session-1' })
-      const second = await subject.openFiles({ sessionId: 'session-2' })
+      const first = await subject.openFiles({ sessionId: subject.session('1') })
+      const second = await subject.openFiles({ sessionId: subject.session('2') })
       await first.writeFile('/a', 'of the first')
       equal(await names(second, '/'), [])
     },
@@ -232,8 +236,9 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     id: 'lifecycle/sharing/two-names-of-one-session-never-share',
     needs: ['fs'],
     run: async (subject) => {
-      const first = await subject.openFiles({ workspace: 'notes' })
-      const second = await subject.openFiles({ workspace: 'notes-2' })
+      const name = subject.workspace('notes')
+      const first = await subject.openFiles({ workspace: name })
+      const second = await subject.openFiles({ workspace: `${name}-2` })
       await first.writeFile('/a', 'of the first')
       equal(await names(second, '/'), [])
     },
@@ -244,7 +249,8 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     slow: true,
     run: async (subject) => {
       const opened = []
-      for (const sessionId of LOOK_ALIKES) opened.push(await subject.openFiles({ sessionId }))
+      for (const sessionId of lookAlikes(subject.session('x')))
+        opened.push(await subject.openFiles({ sessionId }))
       for (const [index, fs] of opened.entries()) await fs.writeFile(`/file-${index}`, 'x')
       for (const [index, fs] of opened.entries()) equal(await names(fs, '/'), [`file-${index}`])
     },

@@ -16,14 +16,25 @@ import {
   type WorkspaceRef,
 } from '@helix-agents/core'
 import { check, ConformanceError, equal } from '../assert.ts'
+import { findStranger } from '../file-system/acts-inside.ts'
+import { unguessable } from '../unguessable.ts'
+import type { Decoys } from './decoys.ts'
 
 /** A provider over a backend of its own, and the means to disturb it. */
 export interface ProviderHarness {
   readonly provider: WorkspaceProvider
   /** A valid config, `kind` included. */
   readonly config: { readonly kind: string }
-  /** Removes the backend. */
+  /**
+   * Removes the backend: what the test made for it, and nothing that a ref, an id or a workspace
+   * names.
+   */
   dispose?(): Promise<void>
+  /**
+   * Files beside the backend that nothing may reach. Give them where the backend is made of files
+   * of the host; without them only another workspace of the provider is aimed at.
+   */
+  readonly decoys?: Decoys
   /** Makes the backend of a workspace vanish behind the provider's back. */
   evict?(ref: WorkspaceRef): Promise<void>
   /** The provider as a new process sees it: the same storage, no memory of open workspaces. */
@@ -48,7 +59,9 @@ export class ProviderSubject {
   readonly harness: ProviderHarness
   readonly capabilities: WorkspaceCapabilityFlags
   /** Of every open that names none; unlike any other. */
-  readonly sessionId = `kit-${crypto.randomUUID()}`
+  readonly sessionId = unguessable()
+  /** In every name of a session and a workspace: a backend may make paths of them. */
+  readonly #mark = unguessable()
   readonly #extras: readonly string[]
   readonly #opened: Workspace[] = []
 
@@ -66,17 +79,31 @@ export class ProviderSubject {
     return this.harness.provider
   }
 
-  open(options: KitOpenOptions = {}): Promise<OpenedWorkspace> {
-    return this.openWith(this.harness.config, options)
+  /** Id of a session that no other subject has. */
+  session(name: string): string {
+    return `${this.#mark}-${name}`
   }
 
-  /** Opens with another config than the harness gives. */
-  async openWith(
-    config: { readonly kind: string },
-    options: KitOpenOptions = {},
-  ): Promise<OpenedWorkspace> {
+  /** Name of a workspace that no other subject has. */
+  workspace(name: string): string {
+    return `${name}-${this.#mark}`
+  }
+
+  async open(options: KitOpenOptions = {}): Promise<OpenedWorkspace> {
+    const { config } = this.harness
     const session = { sessionId: options.sessionId ?? this.sessionId, agentType: 'kit' }
-    return this.#keep(await this.provider.open(config, session, this.#options(options)))
+    const opened = await this.provider.open(config, session, this.#options(options))
+    await this.#assertOwn(opened)
+    return this.#keep(opened)
+  }
+
+  /** Tries to open with a config that must be refused. What opens is detached, never closed. */
+  async openForged(config: unknown): Promise<void> {
+    const session = { sessionId: this.sessionId, agentType: 'kit' }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong config is the point
+    const wrong = config as { readonly kind: string }
+    const opened = await this.provider.open(wrong, session, this.#options({}))
+    await letGo(opened, `a config to be refused, and ${JSON.stringify(config)} opened a workspace`)
   }
 
   /** Opens and returns the files. */
@@ -94,6 +121,24 @@ export class ProviderSubject {
     return this.#keep(await provider.resolve(ref, { ...this.#options(options), session, config }))
   }
 
+  /**
+   * Tries to resolve what no provider ever wrote. Closing what opens would remove whatever it
+   * leads to, so that it is detached only.
+   * @param isHarmless Whether it is the workspace that the ref was forged from, and nothing else.
+   * @throws {ConformanceError} when it opens; otherwise whatever the provider throws.
+   */
+  async resolveForged(
+    forged: unknown,
+    isHarmless: (opened: OpenedWorkspace) => Promise<boolean> = async () => false,
+  ): Promise<void> {
+    const session = { sessionId: this.sessionId, agentType: 'kit' }
+    const options = { ...this.#options({}), session, config: this.harness.config }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a store may hold is not typed
+    const opened = await this.provider.resolve(forged as WorkspaceRef, options)
+    if (await isHarmless(opened)) return opened.ws.detach?.()
+    await letGo(opened, `a forged ref to be refused, and ${brief(forged)} opened a workspace`)
+  }
+
   async evict(ref: WorkspaceRef): Promise<void> {
     if (this.harness.evict === undefined) throw missingHook('evict')
     await this.harness.evict(ref)
@@ -104,13 +149,20 @@ export class ProviderSubject {
     return this.harness.restart()
   }
 
-  /** Closes what was opened, then removes the backend. */
+  /** Closes what was opened, and nothing that a forged ref led to; then removes the backend. */
   async dispose(): Promise<void> {
     try {
       for (const workspace of this.#opened.toReversed()) await workspace.close()
     } finally {
       await this.harness.dispose?.()
     }
+  }
+
+  /** What is not a workspace of its own is somebody's directory, and stays as it is. */
+  async #assertOwn(opened: OpenedWorkspace): Promise<void> {
+    if (opened.receipt.outcome !== 'created' || opened.ws.fs === undefined) return
+    const problem = await findStranger(opened.ws.fs)
+    if (problem !== undefined) await letGo(opened, `a new and empty workspace, got ${problem}`)
   }
 
   #keep(opened: OpenedWorkspace): OpenedWorkspace {
@@ -128,7 +180,7 @@ export class ProviderSubject {
 
   #options(options: KitOpenOptions): OpenOptions {
     return {
-      workspace: options.workspace ?? 'box',
+      workspace: options.workspace ?? this.workspace('box'),
       capabilities: parseCapabilities(this.capabilities, options.capabilities ?? {}),
       signal: options.signal ?? new AbortController().signal,
       logger: noopLogger,
@@ -158,6 +210,17 @@ function parseCapabilities(
     ...(flags.code && { code: codeConfigSchema.parse(input('code')) }),
     ...(flags.snapshot && { snapshot: snapshotConfigSchema.parse(input('snapshot')) }),
   }
+}
+
+/** Fails without closing: nobody knows what a close would remove. */
+async function letGo({ ws }: OpenedWorkspace, expected: string): Promise<never> {
+  const [detached] = await Promise.allSettled([ws.detach?.()])
+  const cause = detached.status === 'rejected' ? { cause: detached.reason } : {}
+  throw new ConformanceError(`expected ${expected}; it was detached and not closed`, cause)
+}
+
+function brief(value: unknown): string {
+  return (JSON.stringify(value) ?? 'undefined').slice(0, 200)
 }
 
 function missingHook(name: string): ConformanceError {

@@ -1,5 +1,14 @@
-import { HelixError, type WorkspaceRef } from '@helix-agents/core'
-import { check, equal, rejectionOf, rejectsWithCode } from '../assert.ts'
+import {
+  HelixError,
+  type OpenedWorkspace,
+  type Workspace,
+  WorkspaceFailedError,
+  type WorkspaceRef,
+} from '@helix-agents/core'
+import { check, equal, rejectionOf, rejectsWithCode, textOf } from '../assert.ts'
+import { unguessable } from '../unguessable.ts'
+import { aimAtDecoys } from './aim-at-decoys.ts'
+import { countTexts, forgeEachText, forgeTexts, respellTexts } from './forge-texts.ts'
 import { GONE, type ProviderBehaviour } from './lifecycle.ts'
 import { type ProviderSubject } from './provider-subject.ts'
 
@@ -23,11 +32,6 @@ function isRef(value: unknown): value is WorkspaceRef & Forged {
   )
 }
 
-function resolveForged(subject: ProviderSubject, forged: unknown): Promise<unknown> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a store may hold is not typed
-  return subject.resolve(forged as WorkspaceRef)
-}
-
 async function accepts(subject: ProviderSubject, ref: WorkspaceRef): Promise<void> {
   equal((await subject.resolve(ref)).receipt.outcome, 'reattached')
 }
@@ -40,7 +44,7 @@ const payloadOf = (ref: WorkspaceRef): object => {
 async function refusesVersion(subject: ProviderSubject, distance: number): Promise<void> {
   const ref = await storedRef(subject)
   const schemaVersion = ref.schemaVersion + distance
-  const error = await rejectionOf(() => subject.resolve({ ...ref, schemaVersion }))
+  const error = await rejectionOf(() => subject.resolveForged({ ...ref, schemaVersion }))
   check(HelixError.isInstance(error), 'a HelixError')
   equal(error.code, 'ref-version')
   const names = ['schemaVersion', String(schemaVersion)].filter((it) => error.message.includes(it))
@@ -55,7 +59,7 @@ async function refusesEach(
 ): Promise<void> {
   const ref = await storedRef(subject)
   for (const forged of forge(ref)) {
-    await rejectsWithCode('ref-invalid', () => resolveForged(subject, forged))
+    await rejectsWithCode('ref-invalid', () => subject.resolveForged(forged))
   }
   await accepts(subject, ref)
 }
@@ -111,7 +115,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
       const schemaVersion = ref.schemaVersion - 2
       // Version -1 is not a version at all.
       const code = schemaVersion < 0 ? ['ref-version', 'ref-invalid'] : 'ref-version'
-      await rejectsWithCode(code, () => subject.resolve({ ...ref, schemaVersion }))
+      await rejectsWithCode(code, () => subject.resolveForged({ ...ref, schemaVersion }))
     },
   },
   {
@@ -165,50 +169,42 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/invalid/a-forged-payload-opens-nothing',
     run: async (subject) => {
-      const ref = await storedRef(subject)
-      const values = ['/etc', '../../etc', '/', '', '.', 'no-such-workspace', 'x'.repeat(5000)]
-      const keys = Object.entries(payloadOf(ref)).filter(([, value]) => typeof value === 'string')
-      check(keys.length > 0, 'a payload with an id')
-      for (const value of values) {
-        const forged = Object.fromEntries(keys.map(([key]) => [key, value]))
-        await rejectsWithCode(['ref-invalid', ...GONE], () =>
-          subject.resolve({ ...ref, ref: { ...payloadOf(ref), ...forged } }),
-        )
+      const mine = await subject.open()
+      const { ref } = mine
+      check(countTexts(ref.ref) > 0, 'a payload with an id')
+      const target = await aimAtDecoys(subject, mine)
+      const codes = ['ref-invalid', ...GONE]
+      for (const payload of respellTexts(target.ref.ref)) {
+        await rejectsWithCode(codes, () => subject.resolveForged({ ...ref, ref: payload }))
       }
+      for (const id of target.ids) {
+        const payload = forgeTexts(ref.ref, id)
+        await rejectsWithCode(codes, () => subject.resolveForged({ ...ref, ref: payload }))
+        for (const each of forgeEachText(ref.ref, id)) {
+          const forged = { ...ref, ref: each }
+          await rejectsWithCode(codes, () => refusedOrTheSame(subject, forged, mine))
+        }
+      }
+      await target.assertIntact()
+      await accepts(subject, ref)
     },
   },
 ]
 
-/** Checks a config the way an executor does: by `parseConfig`, else by an open. */
-async function useConfig(subject: ProviderSubject, config: unknown): Promise<unknown> {
-  const { provider } = subject
-  if (provider.parseConfig !== undefined) return provider.parseConfig(config)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong config is the point
-  return subject.openWith(config as { kind: string })
+/** A text that is no id may say what it likes: the ref then still means the same workspace. */
+async function refusedOrTheSame(
+  subject: ProviderSubject,
+  forged: unknown,
+  mine: OpenedWorkspace,
+): Promise<never> {
+  await subject.resolveForged(forged, (opened) => isTheSame(opened.ws, mine.ws))
+  throw new WorkspaceFailedError('ref-invalid', 'as good as refused')
 }
 
-export const configBehaviours: readonly ProviderBehaviour[] = [
-  {
-    id: 'config/valid/is-accepted',
-    run: async (subject) => void (await useConfig(subject, subject.harness.config)),
-  },
-  {
-    id: 'config/invalid/every-unknown-field-is-named',
-    run: async (subject) => {
-      const config = { ...subject.harness.config, misspelt: 1, unheardOf: true }
-      const error = await rejectionOf(() => useConfig(subject, config))
-      check(HelixError.isInstance(error), 'a HelixError')
-      equal(error.code, 'config-invalid')
-      const named = ['misspelt', 'unheardOf'].filter((it) => error.message.includes(it))
-      equal(named, ['misspelt', 'unheardOf'])
-    },
-  },
-  {
-    id: 'config/invalid/another-kind-or-no-object',
-    run: async (subject) => {
-      for (const config of [{ kind: 'another' }, {}, null, 'in-memory', 7, []]) {
-        await rejectsWithCode('config-invalid', () => useConfig(subject, config))
-      }
-    },
-  },
-]
+async function isTheSame(one: Workspace, other: Workspace): Promise<boolean> {
+  if (one.id !== other.id || other.fs === undefined) return one.id === other.id
+  const name = unguessable()
+  await other.fs.writeFile(`/${name}`, name)
+  const [seen] = await Promise.allSettled([one.fs?.readFile(`/${name}`)])
+  return seen.status === 'fulfilled' && textOf(seen.value ?? new Uint8Array()) === name
+}

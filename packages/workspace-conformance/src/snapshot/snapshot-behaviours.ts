@@ -8,7 +8,9 @@ import {
 } from '@helix-agents/core'
 import { check, ConformanceError, equal, rejectsAborted, rejectsWithCode } from '../assert.ts'
 import { names, read, writeFiles } from '../file-system/files.ts'
-import { type ProviderBehaviour } from '../provider/lifecycle.ts'
+import { aimAtDecoys } from '../provider/aim-at-decoys.ts'
+import { countTexts, forgeTexts, respellTexts } from '../provider/forge-texts.ts'
+import { GONE, type ProviderBehaviour } from '../provider/lifecycle.ts'
 import { filesOf, type KitOpenOptions, type ProviderSubject } from '../provider/provider-subject.ts'
 
 interface Taken {
@@ -91,12 +93,13 @@ const forkClauses: readonly {
   {
     name: 'of-another-session-needs-consent',
     run: async (subject, method) => {
-      const theirs = await takeSnapshot(subject, { sessionId: 'session-1' })
-      const mine = await takeSnapshot(subject, { sessionId: 'session-2' })
+      const theirs = await takeSnapshot(subject, { sessionId: subject.session('1') })
+      const sessionId = subject.session('2')
+      const mine = await takeSnapshot(subject, { sessionId })
       const stolen = { ...mine, snapshot: theirs.snapshot }
       await rejectsWithCode('cross-session', () => fork(stolen, method))
       const ref = await fork(stolen, method, { allowCrossSession: true })
-      const resolved = await subject.resolve(ref, { sessionId: 'session-2' })
+      const resolved = await subject.resolve(ref, { sessionId })
       equal(await read(filesOf(resolved.ws), '/a'), 'old')
     },
   },
@@ -121,7 +124,30 @@ const forkClauses: readonly {
       await rejectsWithCode('ref-invalid', () => fork(foreign, method))
     },
   },
+  {
+    name: 'a-forged-ref-brings-nothing',
+    run: async (subject, method) => {
+      const mine = await subject.open()
+      const taken = await takeSnapshot(subject)
+      check(countTexts(taken.snapshot.ref) > 0, 'a snapshot ref with an id')
+      const target = await aimAtDecoys(subject, mine)
+      const payload = taken.snapshot.ref
+      const forgeries = target.ids.map((id) => forgeTexts(payload, id))
+      for (const ref of [...forgeries, ...respellTexts(payload)]) {
+        const forged = { ...taken, snapshot: { ...taken.snapshot, ref } }
+        await leadsNowhere(subject, forged, method)
+      }
+      await target.assertIntact()
+      equal([await read(taken.fs, '/a'), await read(taken.fs, '/d/b')], ['old', 'b'])
+    },
+  },
 ]
+
+/** A fork of what no provider ever took opens nothing, whether it is refused at once or later. */
+async function leadsNowhere(subject: ProviderSubject, taken: Taken, method: Fork): Promise<void> {
+  const codes = ['ref-invalid', 'cross-session', 'provider-failed', ...GONE]
+  await rejectsWithCode(codes, async () => subject.resolveForged(await fork(taken, method)))
+}
 
 function forkBehaviours(method: Fork): readonly ProviderBehaviour[] {
   const needs = method === 'branch' ? ['snapshot', 'fs', 'branch'] : ['snapshot', 'fs']

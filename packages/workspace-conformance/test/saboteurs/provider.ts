@@ -209,6 +209,15 @@ export const isolationSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
   'isolation/files/of-another-session-are-out-of-reach': workspace((ws) => ({
     fs: { ...ws.fs!, glob: async () => ['/theirs.txt'] },
   })),
+  'isolation/files/beside-the-workspace-are-out-of-reach': workspace((ws) => ({
+    fs: {
+      ...ws.fs!,
+      rm: (path, options) =>
+        ws.fs!.rm(path, options).catch((error: FileSystemError) => {
+          throw new FileSystemError(error.code === 'path-escape' ? 'not-found' : error.code, path)
+        }),
+    },
+  })),
   'isolation/commands/see-no-secret-of-the-host': workspace((ws) => ({
     shell: {
       ...ws.shell!,

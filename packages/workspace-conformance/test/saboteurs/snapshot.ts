@@ -7,6 +7,11 @@ const sameFork = forks((fork) => {
   return (ref, options) => (known ??= fork(ref, options))
 })
 
+const trusting: ProviderSaboteur = forks(
+  (fork, ws) => (ref, options) =>
+    fork(ref, options).catch(async () => fork(await ws.snapshot!.snapshot(), options)),
+)
+
 const forkSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
   'brings-the-files-back': forks(
     (fork, ws) => async (_, options) => fork(await ws.snapshot!.snapshot(), options),
@@ -21,10 +26,8 @@ const forkSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
     (fork) => (ref, options) => fork(ref, { ...options, allowCrossSession: true }),
   ),
   'an-aborted-signal-forks-nothing': forks((fork) => (ref) => fork(ref)),
-  'a-broken-ref-is-refused': forks(
-    (fork, ws) => (ref, options) =>
-      fork(ref, options).catch(async () => fork(await ws.snapshot!.snapshot(), options)),
-  ),
+  'a-broken-ref-is-refused': trusting,
+  'a-forged-ref-brings-nothing': trusting,
 }
 
 const named = (method: string): Record<string, ProviderSaboteur> =>
