@@ -39,28 +39,37 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 describe('pnpm new-provider', () => {
-  test('makes a package that type-checks', () => {
-    const config = {
-      extends: join(root, 'tsconfig.base.json'),
-      compilerOptions: {
-        lib: ['es2024', 'webworker'],
-        typeRoots: [join(root, 'node_modules/@types')],
-        rewriteRelativeImportExtensions: false,
-        allowImportingTsExtensions: true,
-        noEmit: true,
-        composite: false,
-        declaration: false,
-        emitDeclarationOnly: false,
-      },
-      include: ['src', 'test'],
-    }
-    writeFileSync(join(copy, folder, 'tsconfig.check.json'), JSON.stringify(config))
-    const tsc = join(root, 'node_modules/.bin/tsc')
-    const { stdout, status } = spawnSync(tsc, ['-p', join(copy, folder, 'tsconfig.check.json')], {
-      encoding: 'utf8',
-    })
-    expect([stdout, status]).toEqual(['', 0])
-  }, 60_000)
+  test.each([
+    ['sources', { include: ['src'] }, {}],
+    ['tests', { include: ['src', 'test'] }, { types: ['node'] }],
+  ])(
+    'makes %s that type-check',
+    (name, files, options) => {
+      const config = {
+        extends: join(root, 'tsconfig.base.json'),
+        compilerOptions: {
+          lib: ['es2024', 'webworker'],
+          typeRoots: [join(root, 'node_modules/@types')],
+          rewriteRelativeImportExtensions: false,
+          allowImportingTsExtensions: true,
+          noEmit: true,
+          composite: false,
+          declaration: false,
+          emitDeclarationOnly: false,
+          ...options,
+        },
+        ...files,
+      }
+      const file = join(copy, folder, `tsconfig.${name}.json`)
+      writeFileSync(file, JSON.stringify(config))
+      const tsc = join(root, 'node_modules/.bin/tsc')
+      const { stdout, status } = spawnSync(tsc, ['-p', file], {
+        encoding: 'utf8',
+      })
+      expect([stdout, status]).toEqual(['', 0])
+    },
+    60_000,
+  )
 
   test('makes a conformance test that fails on what the stub leaves open, and nothing else', () => {
     const open = workspaceBehaviours.filter(({ needs = [] }) => needs.join() === 'fs')
@@ -68,6 +77,7 @@ describe('pnpm new-provider', () => {
     const results = runConformance()
     expect(results.failed).toEqual(open.map((behaviour) => behaviour.id).toSorted())
     expect(results.passed).toEqual(rest.map((behaviour) => behaviour.id).toSorted())
+    expect(results.ownTests).toEqual(['passed', 'passed'])
   }, 60_000)
 
   test('makes files that pass lint', () => {
@@ -98,13 +108,18 @@ describe('pnpm new-provider', () => {
 
 interface VitestReport {
   readonly testResults: readonly {
+    readonly name: string
     /** Why a file could not be loaded. */
     readonly message: string
     readonly assertionResults: readonly { readonly title: string; readonly status: string }[]
   }[]
 }
 
-function runConformance(): { failed: string[]; passed: string[] } {
+function isConformance({ name }: { readonly name: string }): boolean {
+  return name.endsWith('conformance.test.ts')
+}
+
+function runConformance(): { failed: string[]; passed: string[]; ownTests: string[] } {
   writeFileSync(
     join(copy, 'vitest.config.mjs'),
     `import { defaultServerConditions } from 'vite'
@@ -128,9 +143,11 @@ export default { resolve: { conditions }, ssr: { resolve: { conditions } } }`,
   // A failing clause must not leave promises behind that fail after it.
   expect(stderr).not.toContain('Unhandled')
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport
-  expect(testResults.map((file) => file.message)).toEqual([''])
-  const tests = testResults.flatMap((file) => file.assertionResults)
+  expect(testResults.map((file) => file.message)).toEqual(['', ''])
+  const tests = testResults.filter(isConformance).flatMap((file) => file.assertionResults)
+  const own = testResults.filter((file) => !isConformance(file))
   const titles = (wanted: string): string[] =>
     tests.flatMap(({ title, status: state }) => (state === wanted ? [title] : [])).toSorted()
-  return { failed: titles('failed'), passed: titles('passed') }
+  const ownTests = own.flatMap((file) => file.assertionResults.map(({ status: state }) => state))
+  return { failed: titles('failed'), passed: titles('passed'), ownTests }
 }

@@ -32,21 +32,25 @@ export async function rejectsWithCode(
   run: () => Promise<unknown>,
 ): Promise<void> {
   const codes = typeof code === 'string' ? [code] : code
-  const error = await rejectionOf(run)
+  const expected = `an error with code ${codes.join(' or ')}`
+  const error = await rejectionOf(run, expected)
   const got = HelixError.isInstance(error) ? error.code : String(error)
-  check(codes.includes(got), `an error with code ${codes.join(' or ')}, got ${brief(got)}`)
+  check(codes.includes(got), `${expected}, got ${brief(got)}`)
 }
 
 /** The reason of an abort must come through, or an `AbortError`. */
 export async function rejectsAborted(reason: Error, run: () => Promise<unknown>): Promise<void> {
-  const error = await rejectionOf(run)
+  const error = await rejectionOf(run, 'the reason of the abort')
   const aborted =
     error instanceof Error && (error.message === reason.message || error.name === 'AbortError')
   check(aborted, `the reason of the abort, got ${brief(String(error))}`)
 }
 
 /** What a call rejects with; fails when it does not reject, or when the kit found something in it. */
-export async function rejectionOf(run: () => Promise<unknown>): Promise<unknown> {
+export async function rejectionOf(
+  run: () => Promise<unknown>,
+  expected = 'a rejection',
+): Promise<unknown> {
   let value: unknown
   try {
     value = await run()
@@ -54,7 +58,9 @@ export async function rejectionOf(run: () => Promise<unknown>): Promise<unknown>
     if (error instanceof ConformanceError) throw error
     return error
   }
-  throw new ConformanceError(`expected a rejection, got ${brief(String(value))}`)
+  throw new ConformanceError(
+    `expected ${expected}, but the call succeeded with ${brief(shown(value))}`,
+  )
 }
 
 /** Which of some optional methods are there. */
@@ -82,6 +88,16 @@ function firstDifference(a: Uint8Array, b: Uint8Array): number {
 
 function brief(text: string): string {
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text
+}
+
+/** Plain data as JSON; what has none, such as a workspace with a stream in it, by its keys. */
+function shown(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const [name, keys] = [value.constructor?.name ?? 'Object', Object.keys(value)]
+  const plain = name === 'Object' || Array.isArray(value)
+  if (!plain) return name
+  const isData = Object.values(value).every((it) => typeof it !== 'object' || it === null)
+  return isData ? jsonOf(value) : `{ ${keys.join(', ')} }`
 }
 
 /** `undefined` has no JSON. */

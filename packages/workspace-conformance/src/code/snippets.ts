@@ -5,6 +5,7 @@ export interface Snippets {
   fail(message: string): string
   assign(variable: string, value: number): string
   printVariable(variable: string): string
+  /** Runs until it is ended; where nothing ends it, for two minutes. */
   readonly forever: string
 }
 
@@ -14,7 +15,7 @@ const javascript: Snippets = {
   fail: (message) => `throw new Error(${JSON.stringify(message)})`,
   assign: (variable, value) => `var ${variable} = ${value}`,
   printVariable: (variable) => `console.log(String(${variable}))`,
-  forever: 'while (true) {}',
+  forever: 'const until = Date.now() + 120000; while (Date.now() < until) {}',
 }
 
 const python: Snippets = {
@@ -23,7 +24,7 @@ const python: Snippets = {
   fail: (message) => `raise RuntimeError(${JSON.stringify(message)})`,
   assign: (variable, value) => `${variable} = ${value}`,
   printVariable: (variable) => `print(${variable})`,
-  forever: 'while True: pass',
+  forever: 'import time\nuntil = time.time() + 120\nwhile time.time() < until: pass',
 }
 
 /** By the name of the language. */

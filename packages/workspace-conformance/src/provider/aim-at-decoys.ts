@@ -1,4 +1,9 @@
-import { type FileSystem, type OpenedWorkspace, type WorkspaceRef } from '@helix-agents/core'
+import {
+  type FileSystem,
+  HelixError,
+  type OpenedWorkspace,
+  type WorkspaceRef,
+} from '@helix-agents/core'
 import { check, equal } from '../assert.ts'
 import { read } from '../file-system/files.ts'
 import { unguessable } from '../unguessable.ts'
@@ -31,8 +36,7 @@ export async function aimAtDecoys(
 ): Promise<Target> {
   const decoy = await subject.open({ sessionId: subject.session('decoy') })
   const [directory, words] = [unguessable(), `words of a decoy ${unguessable()}`]
-  const fs = decoy.ws.fs
-  await fs?.writeFile(`/${directory}/decoy.txt`, words)
+  const fs = await fillDecoy(decoy.ws.fs, `/${directory}/decoy.txt`, words)
   const { decoys } = subject.harness
   return {
     words,
@@ -44,6 +48,18 @@ export async function aimAtDecoys(
       check((await decoys?.isIntact()) ?? true, 'the decoys of the harness to stay as they were')
     },
   }
+}
+
+/** @returns `undefined` where files cannot be written (yet): the decoy is then an empty workspace. */
+async function fillDecoy(
+  fs: FileSystem | undefined,
+  path: string,
+  words: string,
+): Promise<FileSystem | undefined> {
+  const [written] = await Promise.allSettled([fs?.writeFile(path, words)])
+  if (written.status === 'fulfilled') return fs
+  if (HelixError.isInstance(written.reason)) return undefined
+  throw written.reason
 }
 
 async function assertKept(fs: FileSystem, directory: string, words: string): Promise<void> {

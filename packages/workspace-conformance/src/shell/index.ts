@@ -4,11 +4,10 @@ import { endingBehaviours } from './ending.ts'
 import { freshStartBehaviours } from './fresh-start.ts'
 import { linkBehaviours } from './links.ts'
 import { runBehaviours } from './running.ts'
-import type { ShellBehaviour } from './shell-subject.ts'
+import { assertStartsEmpty, type ShellBehaviour } from './shell-subject.ts'
 import { shellFileBehaviours } from './with-files.ts'
 
-/** Every clause of the `Shell` contract. */
-export const shellBehaviours: readonly ShellBehaviour[] = [
+const all: readonly ShellBehaviour[] = [
   ...runBehaviours,
   ...freshStartBehaviours,
   ...endingBehaviours,
@@ -17,3 +16,12 @@ export const shellBehaviours: readonly ShellBehaviour[] = [
   ...linkBehaviours,
   ...backgroundBehaviours,
 ]
+
+/** Every clause of the `Shell` contract; nothing runs before the shell is seen to start in the workspace. */
+export const shellBehaviours: readonly ShellBehaviour[] = all.map((behaviour) => ({
+  ...behaviour,
+  run: async (ws) => {
+    await assertStartsEmpty(ws)
+    await behaviour.run(ws)
+  },
+}))

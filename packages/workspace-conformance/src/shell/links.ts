@@ -8,18 +8,30 @@ import {
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import { names, read } from '../file-system/files.ts'
 import { filesOf } from '../provider/provider-subject.ts'
+import { unguessable } from '../unguessable.ts'
 import { outputOf, run, type ShellBehaviour } from './shell-subject.ts'
 
-/** A directory beside the workspace, with one file; harmless to lose. */
-export async function makeOutside(ws: Workspace, name: string): Promise<string> {
-  const outside = `/tmp/helix-kit-${name}`
-  await run(ws, `mkdir -p ${outside}; echo private words > ${outside}/private.txt`)
-  return outside
+/** Up from wherever a workspace is. */
+const UP = '../'.repeat(40).slice(0, -1)
+
+/**
+ * A directory outside of the workspace that no other has, with one file.
+ * @param places Where to make it, in the words of a shell; the first that can be written.
+ */
+export async function makeOutside(ws: Workspace, ...places: readonly string[]): Promise<string> {
+  const name = unguessable()
+  const made = await outputOf(
+    ws,
+    `for dir in ${places.map((place) => `"${place}${name}"`).join(' ')}; do mkdir "$dir" 2>/dev/null && break; done
+     echo private words > "$dir/private.txt" && printf %s "$dir"`,
+  )
+  check(made.endsWith(name), `a directory with a name of its own, got ${made}`)
+  return made
 }
 
 async function refusesLinksTo(ws: Workspace, outside: string): Promise<void> {
   const file = `${outside}/private.txt`
-  await run(ws, `ln -s ${outside} out; ln -s ${file} file; ln -s ../../../../../..${file} up`)
+  await run(ws, `ln -s '${outside}' out; ln -s '${file}' file; ln -s '${UP}${file}' up`)
   await run(ws, 'ln -s no gone')
   const fs = filesOf(ws)
   for (const path of ['/out/private.txt', '/file', '/up']) {
@@ -65,12 +77,12 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
     id: 'shell/links/that-lead-out-are-refused',
     needs: ['fs'],
     run: async (ws) => {
-      const outside = await makeOutside(ws, crypto.randomUUID())
+      const outside = await makeOutside(ws, '/tmp/')
       try {
         await refusesLinksTo(ws, outside)
-        equal(await outputOf(ws, `cat ${outside}/private.txt`), 'private words')
+        equal(await outputOf(ws, `cat '${outside}/private.txt'`), 'private words')
       } finally {
-        await run(ws, `rm -rf ${outside}`)
+        await run(ws, `rm -rf '${outside}'`)
       }
     },
   },
@@ -97,7 +109,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
         ws,
         'mkdir -p d/e; echo x > d/e/a; ln -s d/e link; ln -s link/a file; ln -s no/x gone',
       )
-      await run(ws, 'ln -s /tmp out')
+      await run(ws, `ln -s /tmp/${unguessable()} out`)
       const fs = linkCalls(ws)
       const wanted = {
         '/': '/',

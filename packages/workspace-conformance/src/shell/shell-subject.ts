@@ -40,6 +40,18 @@ export function summary(result: RunResult): [stdout: string, stderr: string, exi
   return [textOf(result.stdout), textOf(result.stderr), result.exitCode]
 }
 
+/**
+ * Commands act where they start. A behaviour writes, replaces and removes there only when the
+ * directory is as empty as a new workspace: no project, home or root of a host is.
+ */
+export async function assertStartsEmpty(workspace: Workspace): Promise<void> {
+  const { stdout, exitCode } = await run(workspace, 'ls -A')
+  check(
+    exitCode === 0 && stdout.length === 0,
+    `commands to start in the new and empty workspace, got ${textOf(stdout).slice(0, 200)}; nothing else was run`,
+  )
+}
+
 /** The next command still works. */
 export async function stillWorks(workspace: Workspace): Promise<void> {
   const got = await outputOf(workspace, 'echo fine')
@@ -59,8 +71,9 @@ export async function waitFor(
   throw new ConformanceError(`expected ${what}`)
 }
 
-/** Starts a loop that writes to a file for as long as it lives. */
-export const HEARTBEAT = 'while :; do echo x >> beat; sleep 0.02; done'
+/** A loop that writes to a file for as long as it lives; where nothing ends it, it does so itself. */
+export const HEARTBEAT =
+  'n=0; while [ $n -lt 5000 ]; do n=$((n + 1)); echo x >> beat; sleep 0.02; done'
 
 /** Nothing writes to the heartbeat file any more. */
 export async function heartStopped(workspace: Workspace): Promise<void> {

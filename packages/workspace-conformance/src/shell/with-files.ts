@@ -3,6 +3,7 @@ import { check, equal, equalBytes, rejectionOf, rejectsWithCode } from '../asser
 import { read } from '../file-system/files.ts'
 import { filesOf } from '../provider/provider-subject.ts'
 import { makeOutside } from './links.ts'
+import { unguessable } from '../unguessable.ts'
 import { outputOf, run, type ShellBehaviour, stillWorks } from './shell-subject.ts'
 
 const LINES = 5000
@@ -35,10 +36,22 @@ async function worksOrNames(ws: Workspace): Promise<void> {
   await rejectsWithCode('working-directory-missing', () => Promise.reject(attempt))
 }
 
+/** A file by which a command sees that it stands in the workspace, and in nothing else. */
+async function markRoot(ws: Workspace): Promise<string> {
+  const name = unguessable()
+  await filesOf(ws).writeFile(`/${name}`, 'x')
+  equal(await outputOf(ws, 'ls -A'), name)
+  return name
+}
+
 async function replaceRootByLink(ws: Workspace): Promise<void> {
-  // Always the same one: afterwards there may be no shell to remove it with.
-  const outside = await makeOutside(ws, 'link-target')
-  await run(ws, `root=$PWD; cd / && rm -rf "$root" && ln -s ${outside} "$root"`)
+  // Beside the workspace it is removed with the backend: afterwards there may be no shell to do it.
+  const outside = await makeOutside(ws, '$PWD-', '/tmp/')
+  const mark = await markRoot(ws)
+  await run(
+    ws,
+    `[ "$(ls -A)" = ${mark} ] && root=$PWD && cd / && rm -rf "$root" && ln -s '${outside}' "$root"`,
+  )
   await worksOrNames(ws)
 }
 
@@ -104,8 +117,8 @@ export const shellFileBehaviours: readonly ShellBehaviour[] = [
     id: 'shell/root/removed-from-inside-is-no-end',
     needs: ['fs'],
     run: async (ws) => {
-      await filesOf(ws).writeFile('/a', 'x')
-      await run(ws, 'rm -rf "$PWD"; rm -rf ./* ./.[!.]*')
+      const mark = await markRoot(ws)
+      await run(ws, `[ "$(ls -A)" = ${mark} ] && { rm -rf "$PWD"; rm -rf ./* ./.[!.]*; }`)
       await worksOrNames(ws)
       await filesOf(ws).writeFile('/b', 'again')
       await stillWorks(ws)

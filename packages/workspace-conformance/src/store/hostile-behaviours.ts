@@ -1,6 +1,7 @@
 import type { JsonValue, Message } from '@helix-agents/core'
 import { check, equal, equalBytes, patternBytes } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
+import { unguessable } from '../unguessable.ts'
 import {
   beginRun,
   contents,
@@ -16,22 +17,25 @@ import {
 } from './session-script.ts'
 import type { StoreSubject } from './store-subject.ts'
 
-/** Ids that break a query, a path or a column that is too short. */
-const HOSTILE_IDS = [
-  '../../etc/passwd',
-  'tenant/7/session',
-  "a'; DROP TABLE sessions; --",
-  'a"b',
-  'a\\b',
-  'a\nb\tc',
-  ' a ',
-  '%',
-  '*',
-  '\u043a\u043b\u044e\u0447',
-  '\u{1F469}\u200D\u{1F469}\u200D\u{1F467}',
-  `${'x'.repeat(199)}1`,
-  `${'x'.repeat(199)}2`,
-]
+/** Ids that break a query, a path or a column that is too short; a path leads to nothing. */
+function hostileIds(): string[] {
+  const mark = unguessable()
+  const endings = [
+    '/7/session',
+    "a'; DROP TABLE sessions; --",
+    'a"b',
+    'a\\b',
+    'a\nb\tc',
+    ' a ',
+    '%',
+    '*',
+    '\u043a\u043b\u044e\u0447',
+    '\u{1F469}\u200D\u{1F469}\u200D\u{1F467}',
+  ]
+  const long = mark.padEnd(199, 'x')
+  const paths = [`../../${mark}/passwd`, ` ${mark}`]
+  return [...paths, ...endings.map((ending) => `${mark}${ending}`), `${long}1`, `${long}2`]
+}
 
 /** Texts that a careless encoding changes or cuts. */
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -68,12 +72,13 @@ export const hostileBehaviours: readonly Behaviour<StoreSubject>[] = [
     id: 'store/hostile/ids-of-sessions',
     run: async ({ store }) => {
       const checkpoints = new Map<string, string>()
-      for (const sessionId of HOSTILE_IDS) {
+      const hostile = hostileIds()
+      for (const sessionId of hostile) {
         const run = await createAndBegin(store, { sessionId })
         const extra = { customState: { value: sessionId } }
         checkpoints.set(sessionId, await run.step(`of ${sessionId}`, extra))
       }
-      for (const sessionId of HOSTILE_IDS) {
+      for (const sessionId of hostile) {
         const head = await headOf(store, sessionId)
         equal([head.sessionId, head.customState], [sessionId, sessionId])
         equal(await contentsOf(store, sessionId), [`of ${sessionId}`])
@@ -81,14 +86,14 @@ export const hostileBehaviours: readonly Behaviour<StoreSubject>[] = [
         equal((await store.getCheckpoint(sessionId, id))?.id, id)
       }
       const listed = (await store.listSessions()).items.map((head) => head.sessionId)
-      equal(listed.toSorted(), HOSTILE_IDS.toSorted())
+      equal(listed.toSorted(), hostile.toSorted())
     },
   },
   {
     id: 'store/hostile/ids-of-calls',
     run: async ({ store }) => {
       const { write } = await createAndBegin(store)
-      const ids = [...HOSTILE_IDS, '__proto__', 'constructor', 'a', 'A']
+      const ids = [...hostileIds(), '__proto__', 'constructor', 'a', 'A']
       await store.beginStep({ ...write(), messages: [], journal: ids.map(journaled) })
       for (const id of ids.toReversed()) {
         await store.completeToolCall({ ...write(), toolCallId: id, result: resultOf(id) })

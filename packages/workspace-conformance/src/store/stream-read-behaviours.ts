@@ -1,6 +1,7 @@
 import type { StreamChunk } from '@helix-agents/core'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
+import { unguessable } from '../unguessable.ts'
 import {
   beforeNextTurn,
   openReader,
@@ -26,20 +27,12 @@ const ONE_OF_EACH: readonly StreamChunk[] = [
   { ...BASE, type: 'output', output: { poem: 'x' } },
 ]
 
-/** Ids of sessions, and of their sub-agents. */
-const HOSTILE_IDS = [
-  'a',
-  'A',
-  'a/s1-0',
-  'a/s1-1',
-  '../a',
-  "a'b",
-  'a%',
-  'a_',
-  '\u00e4',
-  '\u{1F600}',
-  '__proto__',
-]
+/** Ids of sessions, and of their sub-agents; a path leads to nothing. */
+function hostileIds(): string[] {
+  const mark = unguessable()
+  const endings = ['a', 'A', 'a/s1-0', 'a/s1-1', "a'b", 'a%', 'a_', '\u00e4', '\u{1F600}']
+  return [...endings.map((ending) => `${mark}-${ending}`), `../${mark}-a`, '__proto__']
+}
 
 export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
   {
@@ -150,11 +143,12 @@ export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
   {
     id: 'stream/read/hostile-ids-do-not-mix',
     run: async ({ streams }) => {
-      const writers = HOSTILE_IDS.map((id) => streams.startRun(id, 'run-1', 'agent'))
-      for (const [index, id] of HOSTILE_IDS.entries()) {
+      const hostile = hostileIds()
+      const writers = hostile.map((id) => streams.startRun(id, 'run-1', 'agent'))
+      for (const [index, id] of hostile.entries()) {
         await (await writers[index])?.write(text(`of ${id}`))
       }
-      for (const id of HOSTILE_IDS) {
+      for (const id of hostile) {
         await streams.endRun(id)
         const chunks = await streams.read(id)
         check(chunks !== null, 'the stream to be there')

@@ -1,6 +1,7 @@
 import type { StreamWriter } from '@helix-agents/core'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
+import { unguessable } from '../unguessable.ts'
 import {
   openReader,
   readAll,
@@ -254,7 +255,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'old')
       await streams.deleteStream('stream')
-      await streams.deleteStream('nothing')
+      await streams.deleteStream(unguessable())
       await writeAll(await startRun(streams, 'run-2'), 'new')
       await streams.endRun('stream')
       equal(wordsOf(await readAll(streams)), ['new'])
