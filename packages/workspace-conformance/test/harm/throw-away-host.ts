@@ -12,7 +12,7 @@ import { dirname, join, posix } from 'node:path'
 
 /** Places where a host has files, and names that a careless behaviour could choose. */
 const SENTINELS = [
-  '/etc/passwd /etc/ssl/key /home/user/thesis /root/.ssh/id /usr/bin/sh',
+  '/etc/passwd /etc/ssl/key /var/lib/thesis /opt/keys/id /usr/bin/sh',
   '/a /d/a /b /e/x /x /A /src/a.ts /source /target/x /log',
   '/data/x /data/etc/passwd /data/a-b/x /data/ws/box/x /data/ws/first/x /data/snapshots/x',
   '/data/ws/notes/x /data/ws/session-1/x /data/ws/session-0/x /data/ws/a-b/x',
