@@ -1,6 +1,6 @@
 import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core'
-import { endAbandonedStream } from './end-abandoned-stream.ts'
 import type { RunServices } from './run/run-services.ts'
+import { SessionWatch } from './session-watch.ts'
 
 /** Reads a stream that is opened with the first chunk asked for; one that is unknown is empty. */
 export function readStream(
@@ -9,17 +9,20 @@ export function readStream(
   options?: StreamReaderOptions,
 ): AsyncIterable<SequencedChunk> {
   const open: OpenStream = async () => {
-    const chunks = await services.streamManager.read(sessionId, options)
+    const watch = new SessionWatch(services, sessionId)
+    const given = options?.signal
+    const signal = given === undefined ? watch.signal : AbortSignal.any([given, watch.signal])
+    const chunks = await services.streamManager.read(sessionId, { ...options, signal })
     if (chunks === null) return null
-    const release = await endAbandonedStream(services, sessionId)
-    return { reader: chunks[Symbol.asyncIterator](), release }
+    await watch.look()
+    return { reader: chunks[Symbol.asyncIterator](), watch }
   }
   return { [Symbol.asyncIterator]: () => new LazyReader(open) }
 }
 
 interface OpenReader {
   readonly reader: AsyncIterator<SequencedChunk>
-  readonly release: () => void
+  readonly watch: SessionWatch
 }
 
 type OpenStream = () => Promise<OpenReader | null>
@@ -37,7 +40,7 @@ class LazyReader implements AsyncIterator<SequencedChunk> {
   }
 
   async return(): Promise<IteratorResult<SequencedChunk>> {
-    this.#opened?.release()
+    this.#opened?.watch.release()
     await this.#opened?.reader.return?.()
     return { done: true, value: undefined }
   }
@@ -45,14 +48,22 @@ class LazyReader implements AsyncIterator<SequencedChunk> {
   async #first(): Promise<IteratorResult<SequencedChunk>> {
     const opened = await this.#open()
     if (opened === null) return { done: true, value: undefined }
-    if (this.#opened !== undefined) opened.release()
+    if (this.#opened !== undefined) opened.watch.release()
     this.#opened ??= opened
     return this.#next(this.#opened)
   }
 
-  async #next({ reader, release }: OpenReader): Promise<IteratorResult<SequencedChunk>> {
-    const result = await reader.next()
-    if (result.done === true) release()
-    return result
+  async #next({ reader, watch }: OpenReader): Promise<IteratorResult<SequencedChunk>> {
+    const taken = watch.wait()
+    try {
+      const result = await reader.next()
+      if (result.done === true) watch.release()
+      return result
+    } catch (error) {
+      watch.release()
+      throw error
+    } finally {
+      taken()
+    }
   }
 }

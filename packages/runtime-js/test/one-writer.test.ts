@@ -232,7 +232,7 @@ test('a stream that nobody ends is ended when its session is over', async () => 
   await handle.result()
   harness.streams.endRun = end
   const read = typesOf(handle)
-  await clock.advance(2_999)
+  await clock.advance(1_999)
   let isEnded = false
   void read.then(() => (isEnded = true))
   await settle()

@@ -1,9 +1,17 @@
 /**
  * Why a database failed. `busy`: another connection held the lock for too long. `full`: no space
  * left. `read-only`: the file cannot be written. `corrupt`: its pages cannot be read, or it is no
- * database. `io`: the disk failed. `closed`: the connection was closed. `failed`: anything else.
+ * database. `io`: the disk failed. `moved`: the file is not where it was opened. `closed`: the connection was closed. `failed`: anything else.
  */
-export type SqlErrorKind = 'busy' | 'full' | 'read-only' | 'corrupt' | 'io' | 'closed' | 'failed'
+export type SqlErrorKind =
+  | 'busy'
+  | 'full'
+  | 'read-only'
+  | 'corrupt'
+  | 'io'
+  | 'moved'
+  | 'closed'
+  | 'failed'
 
 /** A statement or a transaction failed; nothing of its transaction is stored. */
 export class SqlError extends Error {

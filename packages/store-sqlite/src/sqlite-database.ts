@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, systemClock } from '@helix-agents/core'
 import { type SqlDatabase, SqlError, type SqlStatements } from '@helix-agents/store-sql'
+import { FilePlace } from './file-place.ts'
 import { ForeignWrites } from './foreign-writes.ts'
 import { LockQueue } from './lock-queue.ts'
 import { toSqlError } from './sqlite-error.ts'
@@ -44,10 +45,12 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #writes: LockQueue
   readonly #reads: LockQueue
   readonly #foreignWrites: ForeignWrites
+  readonly #place: FilePlace
 
-  private constructor(database: DatabaseSync, options: SqliteDatabaseOptions) {
+  private constructor(database: DatabaseSync, file: string, options: SqliteDatabaseOptions) {
     const { busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS, clock = systemClock } = options
     this.#database = database
+    this.#place = new FilePlace(file, clock)
     this.#statements = new SqliteStatements(database)
     this.#writes = new LockQueue({ clock, busyTimeoutMs })
     this.#reads = new LockQueue({ clock, busyTimeoutMs })
@@ -66,7 +69,7 @@ export class SqliteDatabase implements SqlDatabase {
     const { readOnly = false } = options
     const file = toDatabasePath(path)
     if (!readOnly) createFile(file)
-    const database = new SqliteDatabase(connect(file, readOnly), options)
+    const database = new SqliteDatabase(connect(file, readOnly), file, options)
     try {
       await database.#configure(options)
       return database
@@ -81,9 +84,15 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#reads.run(() => this.#transaction('BEGIN', work))
   }
 
-  /** Runs `work` in one transaction, in the order of the calls. @throws {SqlError} */
+  /**
+   * Runs `work` in one transaction, in the order of the calls.
+   * @throws {SqlError} `moved` when the file is not where it was opened any more.
+   */
   write<T>(work: (sql: SqlStatements) => T): Promise<T> {
-    return this.#writes.run(() => this.#transaction('BEGIN IMMEDIATE', work))
+    return this.#writes.run(() => {
+      this.#place.assertKept()
+      return this.#transaction('BEGIN IMMEDIATE', work)
+    })
   }
 
   /** Calls `listener` soon after another connection has written, and after `close`. */

@@ -1,6 +1,7 @@
 import {
   type AssistantMessage,
   type BudgetLimit,
+  createTimeSlice,
   HelixError,
   type Message,
   ModelError,
@@ -32,7 +33,10 @@ const REMINDER: UserMessage = {
 export async function runLoop(run: Run): Promise<RunOutcome> {
   const callModel = createModelCaller(run)
   const reminders = { given: 0 }
+  const slice = createTimeSlice()
   for (;;) {
+    // Steps without real I/O leave timers, signals and the lease no turn.
+    if (slice.due) await slice.pause()
     const stop = shouldStopExecution(run.stopConditions())
     if (stop !== undefined) return stopped(run, stop)
     const outcome = await traced(

@@ -10,6 +10,7 @@ const CODES: Readonly<Record<SqlErrorKind, string>> = {
   failed: 'unavailable',
   full: 'unavailable',
   io: 'unavailable',
+  moved: 'unavailable',
   'read-only': 'unavailable',
 }
 

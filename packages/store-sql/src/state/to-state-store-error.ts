@@ -23,6 +23,10 @@ const EXPLANATIONS: Readonly<Record<Exclude<SqlErrorKind, 'corrupt'>, Explanatio
     detail: 'the file of the database cannot be opened, read or written',
     hint: 'Check the disk and who may read the file and its directory, then try again.',
   },
+  moved: {
+    detail: 'the file of the database was moved, replaced or removed while it was open',
+    hint: 'Stop this process, put the file back, then start it: what it wrote since is in the moved file.',
+  },
   closed: { detail: 'the database was closed', hint: 'Open it again.' },
   failed: { detail: 'the database refused the statement', hint: 'See the cause.' },
 }

@@ -1,6 +1,7 @@
 import type { SequencedChunk } from '@helix-agents/core'
 import type { SqlStatements } from '../sql-database.ts'
 import { damaged, numberColumn, textColumn } from '../state/column.ts'
+import { fromChunkText } from './chunk-text.ts'
 import { lastTimestamp, loadStream, type StreamHead } from './stream-rows.ts'
 
 /** Chunks and bytes that a reader holds at most; of bytes, besides its first chunk. */
@@ -13,9 +14,57 @@ const PAGE =
   ' (SELECT end_bytes FROM helix_chunks WHERE stream = ? AND sequence = ?)' +
   ' ORDER BY sequence'
 
-export interface StoredChunk {
+/** Streams whose newest page is kept for the next reader. */
+const MAX_PAGES = 16
+
+/** A chunk as it is stored; parsed once, by the first reader that gets to it. */
+export class StoredChunk {
   readonly sequence: number
-  readonly json: string
+  readonly #json: string
+  #chunk: SequencedChunk | undefined
+
+  constructor(sequence: number, json: string) {
+    this.sequence = sequence
+    this.#json = json
+  }
+
+  /** @throws {SqlError} `corrupt` */
+  get chunk(): SequencedChunk {
+    this.#chunk ??= fromChunkText(this.#json, this.sequence)
+    return this.#chunk
+  }
+}
+
+/**
+ * What the readers of a transaction share. A chunk never changes, so the page that was read last of
+ * a stream serves later transactions too, as far as the stream still has its chunks.
+ */
+export class StreamPages {
+  readonly #heads = new Map<number, StreamHead | undefined>()
+  readonly #newest = new Map<number, readonly StoredChunk[]>()
+
+  headOf(sql: SqlStatements, stream: number): StreamHead | undefined {
+    if (!this.#heads.has(stream)) this.#heads.set(stream, loadStream(sql, stream))
+    return this.#heads.get(stream)
+  }
+
+  /** The transaction has ended. */
+  forgetHeads(): void {
+    this.#heads.clear()
+  }
+
+  /** Chunks from a position on, at least that one. @throws {SqlError} `corrupt` when it is lost. */
+  chunksFrom(sql: SqlStatements, stream: number, position: number): readonly StoredChunk[] {
+    const page = this.#newest.get(stream)
+    const at = position - (page?.[0]?.sequence ?? Infinity)
+    if (page !== undefined && at >= 0 && at < page.length) return page.slice(at)
+    const loaded = loadChunks(sql, stream, position)
+    this.#newest.delete(stream)
+    this.#newest.set(stream, loaded)
+    const [oldest] = this.#newest.keys()
+    if (this.#newest.size > MAX_PAGES && oldest !== undefined) this.#newest.delete(oldest)
+    return loaded
+  }
 }
 
 /** What a reader wants next. */
@@ -34,8 +83,8 @@ export type PageResult =
   | { readonly kind: 'held' | 'wait' | 'end' }
 
 /** Looks at a stream for one reader. @throws {SqlError} `corrupt` when its next chunk is lost. */
-export function readPage(sql: SqlStatements, request: PageRequest): PageResult {
-  const head = loadStream(sql, request.stream)
+export function readPage(sql: SqlStatements, request: PageRequest, pages: StreamPages): PageResult {
+  const head = pages.headOf(sql, request.stream)
   if (head === undefined) return { kind: 'end' }
   const firstKept = Math.max(head.runStart, head.first, head.next - request.maxBufferedChunks)
   const resync = (reason: 'new-run' | 'buffer-overrun'): PageResult => ({
@@ -48,17 +97,16 @@ export function readPage(sql: SqlStatements, request: PageRequest): PageResult {
   if (position === head.next) return { kind: head.isOpen ? 'wait' : 'end' }
   if (position < firstKept) return resync('buffer-overrun')
   if (request.isHeld) return { kind: 'held' }
-  const chunks = loadChunks(sql, head.id, position)
+  const chunks = pages.chunksFrom(sql, head.id, position)
   return { kind: 'page', chunks, isLast: chunks.at(-1)?.sequence === head.next - 1 }
 }
 
 function loadChunks(sql: SqlStatements, stream: number, position: number): readonly StoredChunk[] {
   const range = [position, position + PAGE_CHUNKS] as const
   const rows = sql.all(PAGE, stream, ...range, PAGE_BYTES, stream, position)
-  const chunks = rows.map((row) => ({
-    sequence: numberColumn(row, 'sequence'),
-    json: textColumn(row, 'chunk'),
-  }))
+  const chunks = rows.map(
+    (row) => new StoredChunk(numberColumn(row, 'sequence'), textColumn(row, 'chunk')),
+  )
   if (chunks[0]?.sequence !== position) throw damaged('a chunk')
   return chunks
 }

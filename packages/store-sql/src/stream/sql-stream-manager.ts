@@ -10,6 +10,7 @@ import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
 import { toChunkText } from './chunk-text.ts'
 import { endRun } from './end-run.ts'
+import { PageReads } from './page-reads.ts'
 import { SqlStreamReader } from './sql-stream-reader.ts'
 import { SqlStreamWriter } from './sql-stream-writer.ts'
 import {
@@ -77,7 +78,7 @@ export class SqlStreamManager implements StreamManager {
     const head = await this.#find(streamId)
     if (head === undefined) return null
     return new SqlStreamReader({
-      database: this.#database,
+      pages: PageReads.of(this.#database),
       signals: this.#signals,
       streamId,
       stream: head.id,

@@ -1,8 +1,7 @@
 import type { SequencedChunk } from '@helix-agents/core'
-import type { SqlDatabase } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
-import { fromChunkText } from './chunk-text.ts'
-import { type PageResult, readPage, type StoredChunk } from './read-page.ts'
+import type { PageReads } from './page-reads.ts'
+import type { PageResult, StoredChunk } from './read-page.ts'
 import type { StreamSignals, WaitingReader } from './stream-signals.ts'
 
 type Result = IteratorResult<SequencedChunk, undefined>
@@ -10,7 +9,7 @@ type Result = IteratorResult<SequencedChunk, undefined>
 const DONE: Result = { done: true, value: undefined }
 
 export interface SqlStreamReaderParts {
-  readonly database: SqlDatabase
+  readonly pages: PageReads
   readonly signals: StreamSignals
   readonly streamId: string
   readonly stream: number
@@ -102,12 +101,12 @@ export class SqlStreamReader
     const held = this.#page.pop()
     if (held?.sequence !== this.#position) return undefined
     this.#position++
-    return { done: false, value: fromChunkText(held.json, held.sequence) }
+    return { done: false, value: held.chunk }
   }
 
   /** Reads on; `undefined` when there is nothing yet, and a change will wake this reader. */
   async #look(): Promise<Result | undefined> {
-    const { database, signals, stream, maxBufferedChunks } = this.#parts
+    const { pages, signals, stream, maxBufferedChunks } = this.#parts
     // Before the look: a change that it does not see wakes this reader.
     this.#isWoken = false
     const waits = this.#isAtEnd
@@ -115,7 +114,7 @@ export class SqlStreamReader
     const changes = signals.changes
     const isHeld = this.#page.at(-1)?.sequence === this.#position
     const request = { stream, position: this.#position, isHeld, maxBufferedChunks }
-    const result = await database.read((sql) => readPage(sql, request))
+    const result = await pages.read(request)
     if (this.#ended) return DONE
     if (result.kind === 'wait') return this.#atEnd(waits)
     if (waits) signals.forget(stream, this)

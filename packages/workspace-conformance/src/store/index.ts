@@ -14,6 +14,7 @@ import { sessionBehaviours } from './session-behaviours.ts'
 import { spendingBehaviours } from './spending-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
+import { streamBoundBehaviours } from './stream-bound-behaviours.ts'
 import { streamDurableBehaviours } from './stream-durable-behaviours.ts'
 import { streamEndBehaviours } from './stream-end-behaviours.ts'
 import { streamReadBehaviours } from './stream-read-behaviours.ts'
@@ -45,6 +46,7 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamResumeBehaviours,
   ...streamRunBehaviours,
   ...streamEndBehaviours,
+  ...streamBoundBehaviours,
   ...streamDurableBehaviours,
 ]
 

@@ -1,5 +1,7 @@
+import { assertStorableIds, cutChunk, toChunkJson } from '@helix-agents/core'
 import type {
   SequencedChunk,
+  StreamChunk,
   StreamManager,
   StreamReaderOptions,
   StreamWriter,
@@ -32,12 +34,13 @@ export function createReferenceStreams(
   const writerOf = (stream: ReferenceStream, run: Run): StreamWriter => ({
     write: async (chunk) => {
       if (stream.run !== run || !stream.open) return
-      stream.chunks = [...stream.chunks, { ...chunk, sequence: stream.next++ }]
+      stream.chunks = [...stream.chunks, { ...cut(chunk), sequence: stream.next++ }]
       stream.chunks = stream.chunks.slice(-maxBufferedChunks)
       wake(stream)
     },
   })
   const resumeRun: StreamManager['resumeRun'] = async (streamId, agentId, agentType) => {
+    assertStorableIds(streamId, agentId, agentType)
     const run = { agentId, agentType }
     const changed = Promise.withResolvers<void>()
     const fresh = { chunks: [], first: 1, next: 1, run, open: true, changed }
@@ -51,6 +54,7 @@ export function createReferenceStreams(
     streams,
     resumeRun,
     startRun: async (streamId, agentId, agentType) => {
+      assertStorableIds(streamId, agentId, agentType)
       const stream = streams.get(streamId)
       if (stream !== undefined) {
         stream.chunks = []
@@ -75,6 +79,13 @@ export function createReferenceStreams(
       streams.delete(streamId)
     },
   }
+}
+
+/** Any chunk becomes one that fits. */
+function cut(chunk: StreamChunk): StreamChunk {
+  if (chunk.type !== 'custom' && chunk.type !== 'text_delta') return chunk
+  const json = toChunkJson(chunk)
+  return JSON.parse(json.length > 1_000_000 ? cutChunk(json, 1_000_000) : json)
 }
 
 function end(stream: ReferenceStream | undefined): void {

@@ -1,6 +1,7 @@
 import type { SequencedChunk, StreamManager, StreamReaderOptions } from '@helix-agents/core'
 import type { ReferenceStreams } from './reference-streams.ts'
 import { without } from './without.ts'
+import { streamBoundSaboteurs } from './stream-bound-saboteurs.ts'
 
 type Broken = Partial<StreamManager>
 type Chunks = AsyncIterable<SequencedChunk>
@@ -210,19 +211,7 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
     startRun: (...args) => good.resumeRun(...args),
   }),
 
-  'stream/end/has-a-last-chunk': (good) => ({
-    endRun: (streamId, agentId) => good.endRun(streamId, agentId),
-  }),
-  'stream/end/last-chunk-is-written-once': (good) => ({
-    endRun: async (streamId, agentId, last) => {
-      Object.assign(good.streams.get(streamId) ?? {}, { open: true })
-      await good.endRun(streamId, agentId, last)
-    },
-  }),
-  'stream/end/last-chunk-of-another-run-reaches-nobody': (good) => ({
-    endRun: (streamId, agentId, last) =>
-      good.endRun(streamId, last === undefined ? agentId : undefined, last),
-  }),
+  ...streamBoundSaboteurs,
   'stream/durable/chunks-survive': (good) => ({
     read: async (...args) => {
       const stream = good.streams.get(args[0])

@@ -1,0 +1,66 @@
+import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
+import { type PageRequest, type PageResult, readPage, StreamPages } from './read-page.ts'
+
+interface Waiting {
+  readonly request: PageRequest
+  readonly resolve: (result: PageResult) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Reads pages for all readers of a database. Those that ask in one turn, as many readers of one
+ * stream do after each write, share a transaction, and each page is read and parsed once.
+ */
+export class PageReads {
+  static readonly #known = new WeakMap<SqlDatabase, PageReads>()
+
+  readonly #database: SqlDatabase
+  readonly #pages = new StreamPages()
+  #waiting: Waiting[] = []
+
+  static of(database: SqlDatabase): PageReads {
+    const known = PageReads.#known.get(database)
+    if (known !== undefined) return known
+    const made = new PageReads(database)
+    PageReads.#known.set(database, made)
+    return made
+  }
+
+  private constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  /** Looks at a stream for one reader. @throws {SqlError} */
+  read(request: PageRequest): Promise<PageResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<PageResult>()
+    if (this.#waiting.push({ request, resolve, reject }) === 1) {
+      queueMicrotask(() => void this.#readAll())
+    }
+    return promise
+  }
+
+  async #readAll(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    try {
+      const settle = await this.#database.read((sql) =>
+        waiting.map((one) => this.#answer(sql, one)),
+      )
+      for (const each of settle) each()
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    } finally {
+      this.#pages.forgetHeads()
+    }
+  }
+
+  /** What is wrong with one stream does not disturb the readers of others. */
+  #answer(sql: SqlStatements, { request, resolve, reject }: Waiting): () => void {
+    try {
+      const result = readPage(sql, request, this.#pages)
+      return () => resolve(result)
+    } catch (error) {
+      return () => reject(error)
+    }
+  }
+}
