@@ -119,6 +119,19 @@ export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
       })),
   ),
 
+  'executor/limits/deep-arguments-go-to-the-model': withModel((good) => async (input) => {
+    const step = await good.generateStep(input)
+    if (step.type !== 'tool_calls') return step
+    return { ...step, toolCalls: step.toolCalls.map((call) => ({ ...call, arguments: {} })) }
+  }),
+  'executor/limits/answer-that-is-too-large-is-not-stored': withModel((good) => async (input) => {
+    const step = await good.generateStep({ ...input, callbacks: {} })
+    return step.type === 'text' ? { ...step, content: step.content.slice(0, 9) } : step
+  }),
+  'executor/limits/call-without-a-name-is-not-stored': withModel((good) => async (input) => {
+    const step = await good.generateStep(input)
+    return step.type === 'tool_calls' ? { type: 'text', content: '', shouldStop: true } : step
+  }),
   'executor/crash/decided-run-ends-as-it-was-decided': withStore((good) => ({
     beginRun: async (start) => ({ ...(await good.beginRun(start)), outcome: undefined as never }),
   })),

@@ -1,5 +1,6 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { ExecutorSubject } from './executor-subject.ts'
+import { limitBehaviours } from './limit-behaviours.ts'
 import { recoveryBehaviours } from './recovery-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { toolBehaviours } from './tool-behaviours.ts'
@@ -9,6 +10,7 @@ import { workspaceBehaviours } from './workspace-behaviours.ts'
 export const executorBehaviours: readonly Behaviour<ExecutorSubject>[] = [
   ...runBehaviours,
   ...toolBehaviours,
+  ...limitBehaviours,
   ...recoveryBehaviours,
   ...workspaceBehaviours,
 ]
