@@ -1,7 +1,7 @@
 import type { JsonSchema } from './json-schema.ts'
 import type { WorkspaceAccess } from '../registry/workspace-access.ts'
 
-/** What a call does to the world; drives parallel scheduling, replay and approvals. */
+/** What a call does to the world; drives parallel scheduling and replay. */
 export interface ToolAnnotations {
   /** Changes nothing: may run at the same time as other read-only calls. */
   readonly readOnly: boolean

@@ -1,0 +1,55 @@
+import { find, read } from '../repository.ts'
+
+/** Commands of one `sh` or `console` fence, in order. */
+export interface PrintedFence {
+  readonly page: string
+  readonly line: number
+  readonly commands: readonly PrintedCommand[]
+}
+
+export interface PrintedCommand {
+  /** As printed, without its prompt and its comment. */
+  readonly command: string
+  /** What a transcript shows below the command. */
+  readonly shown: readonly string[]
+}
+
+const pages = [
+  '*.md',
+  '{packages,examples}/*/README.md',
+  'bench/README.md',
+  'docs/{guide,modules,providers}/*.md',
+]
+const fencePattern = /^```(?:sh|bash|console)[^\n]*\n(?<body>[\s\S]*?)^```$/gm
+const prompt = '$ '
+
+/** Every fence with commands in the pages that users read. */
+export function printedFences(): PrintedFence[] {
+  return find(pages).flatMap((page) => {
+    const text = read(page)
+    return [...text.matchAll(fencePattern)].map((match) => ({
+      page,
+      line: text.slice(0, match.index).split('\n').length,
+      commands: commandsOf(match.groups?.body ?? ''),
+    }))
+  })
+}
+
+/** A fence is a transcript when it has prompts; then the other lines are what is shown. */
+export function commandsOf(body: string): PrintedCommand[] {
+  const lines = body.replaceAll(/\\\n\s*/g, '').split('\n')
+  const isTranscript = lines.some((line) => line.startsWith(prompt))
+  const found: { command: string; shown: string[] }[] = []
+  for (const line of lines) {
+    const isCommand = isTranscript ? line.startsWith(prompt) : line.trim() !== ''
+    const command = withoutComment(isTranscript ? line.slice(prompt.length) : line.trim())
+    if (isCommand && command !== '') found.push({ command, shown: [] })
+    else if (!isCommand && line !== '' && line !== '^C') found.at(-1)?.shown.push(line)
+  }
+  return found
+}
+
+/** A comment begins with a `#` after a space, or at the beginning of the line. */
+function withoutComment(line: string): string {
+  return line.replace(/(?:^|\s)#(?:\s|$).*$/, '').trim()
+}
