@@ -21,9 +21,6 @@ defineBounds(
       { behaviour: 'bounds/grep/repetitions-in-a-row', reason: 'the program is not bounded' },
       { behaviour: 'bounds/grep/every-line-matches-with-context', reason: 'no bound of matches' },
       { behaviour: 'bounds/grep/a-slow-pattern-hears-an-abort', reason: 'a file is one piece' },
-      { behaviour: 'bounds/edit_file/replace-all-in-one-line', reason: 'quadratic' },
-      { behaviour: 'bounds/edit_file/growth-over-the-limit', reason: 'allocates, then refuses' },
-      { behaviour: 'bounds/apply_patch/a-hunk-that-fits-nowhere', reason: 'tries every line' },
     ],
     create: async () => {
       const provider = new InMemoryWorkspaceProvider()

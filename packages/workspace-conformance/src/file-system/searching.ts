@@ -17,6 +17,7 @@ export const globBehaviours: readonly FileSystemBehaviour[] = [
   glob('a-question-mark-is-one-character', 'src/?.ts', ['/src/a.ts']),
   glob('braces-are-alternatives', 'src/lib/*.{ts,js}', ['/src/lib/c.ts', '/src/lib/d.js']),
   glob('a-class-is-one-of-its-characters', 'src/lib/[a-c].*', ['/src/lib/c.ts']),
+  glob('a-named-class-is-its-members', 'src/lib/[[:lower:]].*', ['/src/lib/c.ts', '/src/lib/d.js']),
   glob('a-plain-path-is-itself', 'src/a.ts', ['/src/a.ts']),
   glob('a-leading-slash-is-the-search-directory', '/src/a.*', ['/src/a.ts']),
   glob('dot-files-need-no-care', '*', ['/.env', '/readme.md']),

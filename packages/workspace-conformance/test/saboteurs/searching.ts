@@ -31,6 +31,7 @@ export const globSaboteurs: Readonly<Record<string, FsSaboteur>> = {
   'fs/glob/a-question-mark-is-one-character': globAs((it) => it.replaceAll('?', '*')),
   'fs/glob/braces-are-alternatives': globAs((it) => it.replace('{', '\\{')),
   'fs/glob/a-class-is-one-of-its-characters': globAs((it) => it.replace('[', '\\[')),
+  'fs/glob/a-named-class-is-its-members': globAs((it) => it.replace('[:lower:]', 'lower')),
   'fs/glob/a-plain-path-is-itself': result('glob', (paths, pattern) =>
     pattern.includes('*') ? paths : [],
   ),

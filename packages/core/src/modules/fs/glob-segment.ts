@@ -1,4 +1,5 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
+import { readNamedClass } from './glob-classes.ts'
 
 /** Tests one name of a path. */
 export type SegmentTest = (name: string) => boolean
@@ -65,13 +66,13 @@ function readTokens(segment: string, pattern: string): Token[] {
     if (character === '*') tokens.push('*')
     else if (character === '?') tokens.push(() => true)
     else if (character === '[') {
-      const end = findClassEnd(characters, i)
+      const end = findClassEnd(characters, i, pattern)
       if (end < 0) {
         throw new FileSystemError('invalid-pattern', pattern, {
           detail: 'a [ is not closed; write \\[ for the character itself',
         })
       }
-      tokens.push(readClass(characters.slice(i + 1, end)))
+      tokens.push(readClass(characters.slice(i + 1, end), pattern))
       i = end
     } else {
       if (character === '\\' && i + 1 < characters.length) i += 1
@@ -82,18 +83,21 @@ function readTokens(segment: string, pattern: string): Token[] {
 }
 
 /** A `]` right after `[`, `[!` or `[^` belongs to the class. */
-function findClassEnd(characters: readonly string[], start: number): number {
+function findClassEnd(characters: readonly string[], start: number, pattern: string): number {
   const first = isNegation(characters[start + 1]) ? start + 2 : start + 1
   for (let i = first; i < characters.length; i += 1) {
-    if (characters[i] === '\\') i += 1
+    const named = readNamedClass(characters, i, pattern)
+    if (named !== undefined) i = named.end - 1
+    else if (characters[i] === '\\') i += 1
     else if (characters[i] === ']' && i > first) return i
   }
   return -1
 }
 
-function readClass(body: readonly string[]): Token {
+function readClass(body: readonly string[], pattern: string): Token {
   const negated = isNegation(body[0])
   const ranges: (readonly [number, number])[] = []
+  const named: ((point: number) => boolean)[] = []
   let i = negated ? 1 : 0
   const next = (): number => {
     if (body[i] === '\\' && i + 1 < body.length) i += 1
@@ -101,12 +105,20 @@ function readClass(body: readonly string[]): Token {
     return body[i - 1]?.codePointAt(0) ?? 0
   }
   while (i < body.length) {
+    const one = readNamedClass(body, i, pattern)
+    if (one !== undefined) {
+      named.push(one.test)
+      i = one.end
+      continue
+    }
     const low = next()
     const isRange = body[i] === '-' && i + 1 < body.length
     if (isRange) i += 1
     ranges.push([low, isRange ? next() : low])
   }
-  return (point) => ranges.some(([low, high]) => low <= point && point <= high) !== negated
+  const isMember = (point: number): boolean =>
+    ranges.some(([low, high]) => low <= point && point <= high) || named.some((it) => it(point))
+  return (point) => isMember(point) !== negated
 }
 
 function isNegation(character: string | undefined): boolean {

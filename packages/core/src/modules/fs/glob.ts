@@ -18,7 +18,7 @@ export interface GlobMatcher {
 type Part = SegmentTest | '**'
 
 /**
- * Compiles a glob pattern: `*`, `?`, `[a-z]`, `[!a]` within a name, `**` for any number of
+ * Compiles a glob pattern: `*`, `?`, `[a-z]`, `[!a]`, `[[:alpha:]]` within a name, `**` for any number of
  * directories (at the end: for everything below), `{a,b}` alternatives, `\` before a character that stands for itself. A leading
  * dot needs no special care. A leading `/` or `./` is ignored.
  *

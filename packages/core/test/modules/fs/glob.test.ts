@@ -164,3 +164,31 @@ describe('compileGlob', () => {
     )
   })
 })
+
+describe('named classes', () => {
+  it.each([
+    ['[[:alpha:]]', 'aZé漢', '1_-.'],
+    ['[[:digit:]x]', '09x', 'a'],
+    ['[![:digit:]]', 'a-', '5'],
+    ['[^[:space:]]', 'a', ' '],
+    ['[[:upper:][:digit:]]', 'A1', 'a'],
+    ['[a[:punct:]]', 'a!~', 'b'],
+    ['[[:xdigit:]-]', 'fF9-', 'g'],
+    ['[[:alnum:]_]', 'aé9_', '-'],
+    ['[[]', '[', ':'],
+    ['[[:]', '[:', 'a'],
+  ])('%s', (pattern, members, others) => {
+    const glob = compileGlob(pattern)
+    expect(Array.from(members).filter((name) => !glob.matches(name))).toEqual([])
+    expect(Array.from(others).filter((name) => glob.matches(name))).toEqual([])
+  })
+
+  it('refuses a name that is none', () => {
+    for (const pattern of ['[[:letter:]]', '[[.a.]]', '[[=a=]]']) {
+      expect(() => compileGlob(pattern)).toThrow(
+        expect.objectContaining({ code: 'invalid-pattern' }),
+      )
+    }
+    expect(() => compileGlob('[[:letter:]]')).toThrow(/\[:alpha:\]/)
+  })
+})

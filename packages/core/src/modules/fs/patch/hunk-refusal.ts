@@ -23,7 +23,7 @@ export async function misfit(
   stated: number | undefined,
 ): Promise<Error> {
   const { lines, turn } = file
-  const from = Math.max(0, (stated ?? 0) - MAX_COMPARED / 2)
+  const from = Math.max(0, Math.min(stated ?? 0, lines.count) - MAX_COMPARED / 2)
   const end = Math.min(lines.count, from + MAX_COMPARED)
   const near = Array.from({ length: end - from }, (_, i) => contentOf(file, from + i))
   const wanted = oldLinesOf(hunk).map((line) => line.text.slice(0, MAX_LINE))

@@ -1,8 +1,8 @@
 import { patchFailed, type PatchHunk, type PatchLine } from './patch-model.ts'
 import { describeLine, type PatchReader } from './patch-reader.ts'
 
-const NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
-const START_ONLY = /^@@ *-(\d+)/
+const NUMBERS = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/
+const START_ONLY = /^@@ ?-(\d{1,9})(?!\d)/
 
 /** Where a hunk stands: for messages. */
 export interface HunkPlace {

@@ -154,7 +154,7 @@ function readNames(reader: PatchReader, headers: Headers): void {
 function nameOf(line: string): string {
   const text = line.slice(4).trimEnd()
   if (text.startsWith('"')) return unquote(text)
-  return text.replace(/\t.*$/, '').replace(/ +\d{4}-\d\d-\d\d \d\d:\d\d.*$/, '')
+  return (text.split('\t', 1)[0] ?? '').replace(/ \d{4}-\d\d-\d\d \d\d:\d\d.*$/, '').trimEnd()
 }
 
 /** The names of `diff --git a/x b/x`; undefined when they cannot be told apart. */
@@ -174,13 +174,15 @@ function unquote(text: string): string {
   const bytes: number[] = []
   const encoder = new TextEncoder()
   for (const [piece] of text.slice(1, -1).matchAll(/\\[0-7]{3}|\\.|[^\\]+/g)) {
-    if (/^\\[0-7]{3}$/.test(piece)) bytes.push(Number.parseInt(piece.slice(1), 8))
-    else
-      bytes.push(
-        ...encoder.encode(piece.startsWith('\\') ? (ESCAPES[piece] ?? piece.slice(1)) : piece),
-      )
+    const octal = /^\\([0-7]{3})$/.exec(piece)?.[1]
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8))
+    else for (const byte of encoder.encode(unescaped(piece))) bytes.push(byte)
   }
   return decodeText(new Uint8Array(bytes))
+}
+
+function unescaped(piece: string): string {
+  return piece.startsWith('\\') ? (ESCAPES[piece] ?? piece.slice(1)) : piece
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\t': '\t', '\\r': '\r' }

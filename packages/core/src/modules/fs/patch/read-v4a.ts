@@ -2,7 +2,7 @@ import { patchFailed, type PatchHunk, type PatchLine, type PatchSection } from '
 import { describeLine, type PatchReader } from './patch-reader.ts'
 import { readHunk } from './read-hunk.ts'
 
-const HEADER = /^\*\*\* (Update|Add|Delete) File: *(.*?)\s*$/
+const HEADER = /^\*\*\* (Update|Add|Delete) File:(.*)$/
 
 /** Whether the next line begins a file of the format between `*** Begin Patch` and `*** End Patch`. */
 export function startsV4a(reader: PatchReader): boolean {
@@ -15,7 +15,8 @@ export function startsV4a(reader: PatchReader): boolean {
  */
 export function readV4a(reader: PatchReader): PatchSection {
   const at = reader.at + 1
-  const [, what, file = ''] = HEADER.exec(reader.take()) ?? []
+  const [, what, name = ''] = HEADER.exec(reader.take()) ?? []
+  const file = name.trim()
   if (file === '') throw patchFailed(`line ${at} of the patch names no file`)
   const base = { at, hasPrefixes: false, notes: [] }
   if (what === 'Delete') return { ...base, kind: 'remove', from: file, hunks: [], removesAll: true }
@@ -35,8 +36,9 @@ export function readV4a(reader: PatchReader): PatchSection {
 }
 
 function readMove(reader: PatchReader): string | undefined {
-  const to = /^\*\*\* Move to: *(.+?)\s*$/.exec(reader.next)?.[1]
-  if (to !== undefined) reader.take()
+  const to = /^\*\*\* Move to:(.*)$/.exec(reader.next)?.[1]?.trim() ?? ''
+  if (to === '') return undefined
+  reader.take()
   return to
 }
 

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { fitLines } from '../fit-lines.ts'
+import { globDirectories, isDirectoryPattern } from '../glob-directories.ts'
 import { resultLimits } from '../result-limits.ts'
+import { createWorkTurn } from '../work-turn.ts'
 import { workspaceDirectory } from '../workspace-path.ts'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
@@ -17,7 +19,7 @@ export interface GlobOutput {
 export const globTool = fsTool({
   name: 'glob',
   description:
-    'Find files by path: *, ?, [a-z] within a name, ** for any directories, {a,b} for alternatives. Returns files only, sorted. A long list comes in parts: the end of a result says which offset continues it.',
+    'Find files by path: *, ?, [a-z], [[:alpha:]] within a name, ** for any directories, {a,b} for alternatives. Returns files, sorted; a pattern that ends with / finds directories that hold files instead, such as **/test/. A long list comes in parts: the end of a result says which offset continues it.',
   inputSchema: () =>
     z.strictObject({
       pattern: z.string().describe('Such as src/**/*.ts'),
@@ -30,17 +32,23 @@ export const globTool = fsTool({
   annotations: READ_ONLY,
   execute: async ({ module, input, context }): Promise<GlobOutput> => {
     const path = await workspaceDirectory(input.path, context)
-    const all = await module.glob(input.pattern, { path, signal: context.signal })
+    const { pattern } = input
+    const { signal } = context
+    const all = isDirectoryPattern(pattern)
+      ? await globDirectories(module, pattern, { path, signal, turn: createWorkTurn(signal) })
+      : await module.glob(pattern, { path, signal })
     const offset = input.offset ?? 1
     const part = all.slice(offset - 1, offset - 1 + resultLimits.entries)
     const paths = part.slice(0, fitLines(part, resultLimits.characters))
-    return { pattern: input.pattern, paths, offset, total: all.length }
+    return { pattern, paths, offset, total: all.length }
   },
   toModelOutput: ({ pattern, paths, offset, total }) => {
-    if (total === 0) return `no file matches ${pattern}`
-    if (paths.length === 0) return `${total} files match ${pattern}; the offset is past the end`
+    const isDirectory = isDirectoryPattern(pattern)
+    const [one, many] = isDirectory ? ['directory', 'directories'] : ['file', 'files']
+    if (total === 0) return `no ${one}${isDirectory ? ' with files in it' : ''} matches ${pattern}`
+    if (paths.length === 0) return `${total} ${many} match ${pattern}; the offset is past the end`
     const next = offset + paths.length
-    const rest = next > total ? '' : `\n[files ${next}-${total} not shown: offset: ${next}]`
-    return `${total} ${total === 1 ? 'file' : 'files'}\n${paths.join('\n')}${rest}`
+    const rest = next > total ? '' : `\n[${many} ${next}-${total} not shown: offset: ${next}]`
+    return `${total} ${total === 1 ? one : many}\n${paths.join('\n')}${rest}`
   },
 })

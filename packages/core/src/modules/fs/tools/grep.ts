@@ -39,6 +39,10 @@ const optionsSchema = () =>
     offset: firstEntry,
   })
 
+/** For a pattern over several lines. */
+const BY_LINE =
+  'the pattern holds a line end, and each line is tested alone, without its end: search for one of the lines, with opts.context for those around it'
+
 export interface GrepOutput {
   /** The matches from `offset` on; long lines are cut. */
   readonly matches: readonly GrepMatch[]
@@ -51,6 +55,8 @@ export interface GrepOutput {
   readonly skippedPaths: readonly string[]
   readonly skippedBinaryPaths: readonly string[]
   readonly countIsComplete: boolean
+  /** The pattern holds a line end, which no line has. */
+  readonly spansLines: boolean
 }
 
 export const grepTool = fsTool({
@@ -77,23 +83,39 @@ export const grepTool = fsTool({
       skippedPaths,
       skippedBinaryPaths,
       countIsComplete,
+      spansLines: holdsLineEnd(input.pattern, rest.mode),
     }
   },
   toModelOutput: renderGrep,
 })
 
+/** Whether a pattern asks for a line end: one written out, or `\\n` of a regular expression. */
+function holdsLineEnd(pattern: string, mode: GrepOptions['mode']): boolean {
+  if (/[\r\n]/.test(pattern)) return true
+  if (mode === 'literal') return false
+  // A class that leaves line ends out asks for none.
+  return /\\[nr]/.test(pattern.replace(/\\\\/g, '').replace(/\[\^[^\]]*\]/g, ''))
+}
+
+function renderHead(output: GrepOutput): string {
+  const { matches, found, hasMore } = output
+  if (found === 0 && !hasMore) {
+    return output.spansLines ? `no line matches; ${BY_LINE}` : 'no line matches'
+  }
+  const files = new Set(matches.map((match) => match.path)).size
+  const count = `${hasMore ? 'more than ' : ''}${found} ${found === 1 ? 'line' : 'lines'} match`
+  return matches.length === 0
+    ? count
+    : `${count}, these in ${files} ${files === 1 ? 'file' : 'files'}`
+}
+
 function renderGrep(output: GrepOutput): string {
   const { matches, offset, found } = output
-  const files = new Set(matches.map((match) => match.path)).size
-  const count = `${output.hasMore ? 'more than ' : ''}${found} ${found === 1 ? 'line' : 'lines'}`
-  const shown =
-    matches.length === 0 ? '' : ` match, these in ${files} ${files === 1 ? 'file' : 'files'}`
-  const head = found === 0 && !output.hasMore ? 'no line matches' : `${count}${shown || ' match'}`
   const next = offset + matches.length
   const isCut = output.hasMore || next <= found
   const rest = isCut ? [`[more matches: opts.offset: ${next}, or a narrower opts.path]`] : []
   return [
-    head,
+    renderHead(output),
     ...renderMatches(matches),
     ...rest,
     ...renderSkipped('too large to search', output.skippedPaths),

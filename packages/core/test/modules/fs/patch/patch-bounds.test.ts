@@ -77,6 +77,48 @@ describe('the work of a patch is bounded', () => {
       patchOf('@@', `-${repeat('yx', 100)}`, '+b'),
       'patch-failed',
     ],
+    [
+      'a name of 900 KB of blanks',
+      'a\n',
+      `--- a/${repeat(' ', 900_000)}f\n+++ b/f\n@@\n-a\n+b`,
+      'invalid-path',
+    ],
+    [
+      'a quoted name of 900 KB',
+      'a\n',
+      `--- "a/${repeat('f', 900_000)}"\n+++ b/f\n@@\n-a\n+b`,
+      'invalid-path',
+    ],
+    [
+      'a V4A name of 900 KB of blanks',
+      'a\n',
+      `*** Update File: f${repeat(' ', 900_000)}g\n@@\n-a\n+b`,
+      'invalid-path',
+    ],
+    [
+      'a move to 900 KB of blanks',
+      'a\n',
+      `*** Update File: f\n*** Move to: f${repeat(' ', 900_000)}g\n@@\n-a\n+b`,
+      'invalid-path',
+    ],
+    [
+      'a header of 900 KB of blanks',
+      'a\n',
+      patchOf(`@@${repeat(' ', 900_000)}x`, '-b', '+c'),
+      'patch-failed',
+    ],
+    [
+      'a header with a number of 900 KB',
+      'a\n',
+      patchOf(`@@ -${repeat('9', 900_000)} +1 @@`, '-b', '+c'),
+      'patch-failed',
+    ],
+    [
+      'a line number far behind the end',
+      'a\n',
+      patchOf('@@ -999999999 +1 @@', '-b', '+c'),
+      'patch-failed',
+    ],
   ])('%s', { timeout: 60_000 }, async (_what, text, patch, code) => {
     const bench = new ToolBench({ extended: true })
     await bench.fs.writeFile('/f', text)

@@ -129,6 +129,29 @@ describe('ls', () => {
 })
 
 describe('glob', () => {
+  it('finds directories when the pattern ends with a slash', async () => {
+    const bench = new ToolBench({ pathRules: [{ pattern: '/secret/**', access: 'none' }] })
+    const files = ['/src/lib/a.ts', '/src/lib/deep/b.ts', '/src/test/c.ts', '/test/d.ts', '/top.ts']
+    for (const path of [...files, '/secret/test/x']) {
+      await bench.fs.writeFile(path, '')
+    }
+    expect(await bench.show('glob', { pattern: '**/test/' })).toBe(
+      '2 directories\n/src/test/\n/test/',
+    )
+    expect(await bench.show('glob', { pattern: 'src/*/' })).toBe(
+      '2 directories\n/src/lib/\n/src/test/',
+    )
+    expect(await bench.show('glob', { pattern: '*/', path: '/src/lib' })).toBe(
+      '1 directory\n/src/lib/deep/',
+    )
+    expect(await bench.show('glob', { pattern: 'none/' })).toBe(
+      'no directory with files in it matches none/',
+    )
+    const all = await bench.call<GlobOutput>('glob', { pattern: '**/' })
+    expect(all.paths).toEqual(['/src/', '/src/lib/', '/src/lib/deep/', '/src/test/', '/test/'])
+    expect(await bench.code('glob', { pattern: '../*/' })).toBe('path-escape')
+  })
+
   it('finds files and says what is missing', async () => {
     const bench = await withFiles({ '/src/a.ts': '', '/src/b.js': '', '/c.ts': '' })
     expect(await bench.show('glob', { pattern: '**/*.ts' })).toBe('2 files\n/c.ts\n/src/a.ts')
@@ -146,6 +169,28 @@ describe('glob', () => {
 })
 
 describe('grep', () => {
+  it.each([
+    ['a\nb', 'regex'],
+    ['a\\nb', 'regex'],
+    ['a\r\nb', 'literal'],
+    ['(a|\\n)c', 'regex'],
+  ])('says that lines are tested one by one when %j finds nothing (%s)', async (pattern, mode) => {
+    const bench = new ToolBench()
+    await bench.fs.writeFile('/f', 'a\nb\n')
+    const shown = await bench.show('grep', { pattern, opts: { mode } })
+    expect(shown).toMatch(/^no line matches; .*each line is tested alone/)
+  })
+
+  it.each([
+    ['x[^\\n]*', 'regex'],
+    ['x\\\\n', 'regex'],
+    ['x\\n', 'literal'],
+  ])('says nothing of lines when %j finds nothing (%s)', async (pattern, mode) => {
+    const bench = new ToolBench()
+    await bench.fs.writeFile('/f', 'a\nb\n')
+    expect(await bench.show('grep', { pattern, opts: { mode } })).toBe('no line matches')
+  })
+
   it('groups matches by file', async () => {
     const bench = await withFiles({ '/a': 'x\nfoo\ny\nfoo', '/b': 'foo' })
     expect(await bench.show('grep', { pattern: 'fo+' })).toBe(
