@@ -97,7 +97,9 @@ function endByCounts(
   let newLeft = newCount
   let index = reader.at
   for (; oldLeft > 0 || newLeft > 0; index += 1) {
-    const steps = isBoundary(reader, index) ? undefined : STEPS[reader.lineAt(index)[0] ?? ' ']
+    const steps = isBoundary(reader, index, true)
+      ? undefined
+      : STEPS[reader.lineAt(index)[0] ?? ' ']
     if (steps === undefined) return undefined
     oldLeft -= steps[0]
     newLeft -= steps[1]
@@ -135,22 +137,36 @@ function strayLine(line: string, index: number, place: HunkPlace): Error {
   )
 }
 
-/** Whether a hunk ends in front of this line. */
-function isBoundary(reader: PatchReader, index: number): boolean {
+/**
+ * Whether a hunk ends in front of this line.
+ * @param isCounted The header counts this line to the hunk.
+ */
+function isBoundary(reader: PatchReader, index: number, isCounted = false): boolean {
   if (!reader.has(index)) return true
   const line = reader.lineAt(index)
   if (/^(?:@@|diff |Index: |\*\*\* |={20,}\s*$)/.test(line)) return true
   if (isFence(reader, index) || isSignature(reader, index)) return true
-  return isFileHeader(reader, index)
+  return isFileHeader(reader, index, isCounted)
 }
 
-/** `--- x` may also remove a line `-- x`: only with what follows it is a header. */
-function isFileHeader(reader: PatchReader, index: number): boolean {
+/**
+ * `--- x` may also remove a line `-- x`: only with what follows it is a header. Against the counts
+ * of a hunk it is one only when both names are of one file.
+ */
+function isFileHeader(reader: PatchReader, index: number, isCounted: boolean): boolean {
   const line = reader.lineAt(index)
   const next = reader.lineAt(index + 1)
   if (!line.startsWith('--- ') || !next.startsWith('+++ ')) return false
-  const isOneSided = line.startsWith('--- /dev/null') || next.startsWith('+++ /dev/null')
-  return isOneSided || reader.lineAt(reader.nextText(index + 2)).startsWith('@@')
+  if (line.startsWith('--- /dev/null') || next.startsWith('+++ /dev/null')) return true
+  if (isCounted && plainName(line) !== plainName(next)) return false
+  return reader.lineAt(reader.nextText(index + 2)).startsWith('@@')
+}
+
+function plainName(line: string): string {
+  return line
+    .slice(4)
+    .replace(/^"?[abciow]\//, '')
+    .trim()
 }
 
 /** The fence that ends a patch that is a Markdown block. */

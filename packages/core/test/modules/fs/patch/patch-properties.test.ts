@@ -87,6 +87,37 @@ describe('a diff of a and b, applied to a', () => {
     )
   })
 
+  it('is refused as a whole when a line stands in it that is none of it', async () => {
+    const stray = fc.constantFrom('words', '...', '*** Else', '```', 'diff', '<<<<<<< HEAD', '\t+a')
+    await fc.assert(
+      fc.asyncProperty(pairs, pairs, fc.nat(), stray, async (one, two, which, text) => {
+        const patch =
+          createTwoFilesPatch('a/f', 'b/f', one.a, one.b, '', '', { context: 3 }) +
+          createTwoFilesPatch('a/g', 'b/g', two.a, two.b, '', '', { context: 3 })
+        const all = patch.replace(/\n$/, '').split('\n')
+        // A fence may stand around a patch.
+        all.splice(1 + (which % (all.length - 1)), 0, text)
+        const files = { '/f': one.a, '/g': two.a }
+        expect(await apply(files, all.join('\n'))).toEqual({ code: 'patch-failed', files })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('never gives b when one of its changes is left out', async () => {
+    await fc.assert(
+      fc.asyncProperty(pairs, fc.nat(), async ({ a, b }, which) => {
+        const patch = createTwoFilesPatch('a/f', 'b/f', a, b, undefined, undefined, { context: 3 })
+        const all = patch.split('\n')
+        const changed = all.flatMap((text, i) => (i > 2 && /^[+-]/.test(text) ? [i] : []))
+        all.splice(changed[which % changed.length] ?? 0, 1)
+        const { files } = await apply({ '/f': a }, all.join('\n'))
+        expect(files['/f']).not.toBe(b)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   it('is refused as a whole when one of its files is', async () => {
     await fc.assert(
       fc.asyncProperty(pairs, pairs, async (one, two) => {
@@ -99,6 +130,67 @@ describe('a diff of a and b, applied to a', () => {
         expect(after).toEqual(files)
       }),
       { numRuns: 300 },
+    )
+  })
+})
+
+const FRAGMENTS = [
+  '--- a/f',
+  '+++ b/f',
+  '--- /dev/null',
+  '+++ /dev/null',
+  '--- a/g',
+  '+++ b/g',
+  '--- "a/f"',
+  '@@',
+  '@@ -1,2 +1,2 @@',
+  '@@ -2 +2 @@',
+  '@@ -0,0 +1 @@',
+  '@@ class A:',
+  '@@ -9 +9 @@\r',
+  ' a',
+  '-a',
+  '+b',
+  '+a',
+  '-b',
+  ' b',
+  '',
+  ' ',
+  '\\ No newline at end of file',
+  '+\uFEFFa',
+  '-a\r',
+  '*** Begin Patch',
+  '*** End Patch',
+  '*** Update File: f',
+  '*** Add File: n',
+  '*** Delete File: g',
+  '*** Move to: m',
+  '*** End of File',
+  '```',
+  '-- ',
+  '2.4',
+  'Index: f',
+  'diff --git a/f b/f',
+  'rename from f',
+  'rename to h',
+  'copy from f',
+  'copy to k',
+  'new file mode 100644',
+  'deleted file mode 100644',
+  '='.repeat(30),
+  '--- a/f\t2024',
+]
+
+describe('lines of patches in any order', () => {
+  it('are applied, or refused in words with nothing changed', async () => {
+    const patches = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 14 })
+    const files = { '/f': 'a\nb\na\n', '/g': 'a\nb' }
+    await fc.assert(
+      fc.asyncProperty(patches, async (list) => {
+        const { code, files: after } = await apply(files, `${list.join('\n')}\n`)
+        expect(code === 'ok' ? files : after).toEqual(files)
+      }),
+      { numRuns: Number(process.env['HELIX_PATCH_RUNS'] ?? 3000) },
     )
   })
 })
