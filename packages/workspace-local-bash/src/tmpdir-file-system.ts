@@ -132,7 +132,7 @@ export class TmpdirFileSystem implements FileSystem {
   }
 
   async move(from: string, to: string, options: TransferOptions = {}): Promise<void> {
-    movePath(this.#context, { from: normalizePath(from), to: normalizePath(to), options })
+    return movePath(this.#context, { from: normalizePath(from), to: normalizePath(to), options })
   }
 
   async readStream(

@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { systemClock, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
 import { removeHostPath } from './file-system/remove-tree.ts'
@@ -31,8 +31,31 @@ export interface WorkspaceDirectory {
  * then its parts are made, by `restoreDirectory`: what has a file has an owner.
  */
 export function createDirectory(tmpdirRoot: string): WorkspaceDirectory {
-  mkdirSync(tmpdirRoot, { recursive: true })
+  makeDirectories(resolve(tmpdirRoot))
   return layoutOf(mkdtempSync(join(realpathSync(tmpdirRoot), PREFIX)))
+}
+
+/**
+ * Makes a directory and its parents, one by one: where none can be made, as under `/proc`, the
+ * recursive call of Node never ends.
+ */
+function makeDirectories(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  const parent = dirname(path)
+  if (parent !== path) makeDirectories(parent)
+  try {
+    mkdirSync(path)
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST') return
+    throw new WorkspaceFailedError(
+      'provider-failed',
+      'the directory of all workspaces cannot be made',
+      {
+        cause,
+        hint: 'An operator must set `tmpdirRoot` to a directory that can be made.',
+      },
+    )
+  }
 }
 
 /**

@@ -193,3 +193,15 @@ it('bubblewrap without bwrap is a config error that says so', () => {
     expect.objectContaining({ code: 'config-invalid', message: expect.stringContaining('bwrap') }),
   )
 })
+
+it.each(['/proc/no/such', '/proc/self/no', '/dev/null/no'])(
+  'a directory for all workspaces that cannot be made is refused: %s',
+  async (tmpdirRoot) => {
+    const nowhere = new TestHost({ tmpdirRoot })
+    await expect(nowhere.open()).rejects.toMatchObject({
+      code: 'provider-failed',
+      transient: false,
+    })
+    await nowhere.dispose()
+  },
+)

@@ -1,15 +1,9 @@
-import {
-  compareCodePoints,
-  type FileEntry,
-  type FileStat,
-  type FileType,
-  joinPath,
-} from '@helix-agents/core'
+import { compareCodePoints, type FileEntry, type FileStat, joinPath } from '@helix-agents/core'
 import type { DriverEntry } from '../driver/port.ts'
 
 /** @param path Of the workspace, normalised. */
 export function toFileStat(path: string, entry: DriverEntry): FileStat {
-  const type = toFileType(entry)
+  const { type } = entry
   return {
     path,
     type,
@@ -27,12 +21,7 @@ export function toFileEntries(directory: string, entries: readonly DriverEntry[]
 }
 
 function toFileEntry(directory: string, entry: DriverEntry): FileEntry {
-  const { path: name, sizeBytes } = entry
-  const [path, type] = [joinPath(directory, name), toFileType(entry)]
+  const { path: name, sizeBytes, type } = entry
+  const path = joinPath(directory, name)
   return type === 'file' ? { name, path, type, size: sizeBytes } : { name, path, type }
-}
-
-/** Pipes, sockets and devices are listed as files; reading one is refused. */
-function toFileType({ type }: DriverEntry): FileType {
-  return type === 'other' ? 'file' : type
 }

@@ -69,6 +69,8 @@ const CALLS: readonly ((fs: FileSystem, path: string) => Promise<unknown>)[] = [
   (fs, path) => fs.grep('words', { path }),
 ]
 
+const COPIED = 'new\n640 regular file\n777 symbolic link\n755 regular file'
+
 const HIDDEN = `mkdir secret pub; echo secret words > secret/x; echo public words > pub/y
 ln -s secret s; ln -s ../secret/x pub/x; ln -s ../secret pub/d; ln -s s again; ln -s pub p`
 
@@ -99,6 +101,23 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
         ['directory d', 'symlink link', 'symlink loop'],
       )
       equal(await fs.glob('**/a'), ['/d/a'])
+    },
+  },
+  {
+    id: 'shell/links/a-copy-writes-as-a-write-does',
+    needs: ['fs'],
+    run: async (ws) => {
+      await run(ws, 'echo new > from; chmod 4755 from; echo old > to; chmod 640 to; ln -s to link')
+      await run(ws, 'mkfifo pipe; echo x > kept')
+      const fs = filesOf(ws)
+      await fs.copy('/from', '/link', { overwrite: true })
+      await fs.copy('/from', '/fresh')
+      equal(await outputOf(ws, 'cat to; stat -c "%a %F" to link fresh'), COPIED)
+      await rejectsWithCode('permission-denied', () =>
+        fs.copy('/from', '/pipe', { overwrite: true }),
+      )
+      const entry = (await fs.ls('/')).find(({ name }) => name === 'pipe')
+      equal([entry?.type, (await fs.stat('/pipe')).type], ['other', 'other'])
     },
   },
   {

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -8,6 +9,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -43,7 +45,7 @@ export function createDiskFiles(root: string): FileSystem {
     const host = hostPath(path)
     const stat = statSync(host, { bigint: true, throwIfNoEntry: false })
     if (stat === undefined) throw new FileSystemError('not-found', path)
-    const type = stat.isDirectory() ? 'directory' : 'file'
+    const type = typeOf(stat)
     const version = `${stat.ino}.${stat.mtimeNs}.${stat.size}`
     return { path: normalizePath(path), type, size: Number(stat.size), mtime: stat.mtime, version }
   }
@@ -82,9 +84,7 @@ export function createDiskFiles(root: string): FileSystem {
     ls: async (path) =>
       readdirSync(hostPath(path), { withFileTypes: true })
         .map((entry) => {
-          let type: FileType = entry.isDirectory() ? 'directory' : 'file'
-          if (entry.isSymbolicLink()) type = 'symlink'
-          return { name: entry.name, path: join('/', path, entry.name), type }
+          return { name: entry.name, path: join('/', path, entry.name), type: typeOf(entry) }
         })
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     glob: async (pattern) => {
@@ -102,7 +102,14 @@ export function createDiskFiles(root: string): FileSystem {
     stat: async (path) => statOf(path),
     rm: async (path, options) => rmSync(join(root, normalizePath(path)), { ...options }),
     mkdir: async () => unused(),
-    copy: async () => unused(),
+    copy: async (from, to) => {
+      const [source, target] = await Promise.all([realPath(from), realPath(to)])
+      const existing = statSync(join(root, target), { throwIfNoEntry: false })
+      if (existing?.isFile() === false) throw new FileSystemError('permission-denied', to)
+      const { mode } = existing ?? statSync(join(root, source))
+      writeFileSync(join(root, target), readFileSync(join(root, source)))
+      chmodSync(join(root, target), mode & 0o777)
+    },
     move: async (from, to) => renameSync(join(root, from), join(root, to)),
     readStream: async () => unused(),
     writeStream: async () => unused(),
@@ -149,6 +156,12 @@ function withoutLinks(
     rm: async (path, options) => fs.rm(await plain(path, false), options),
     move: async (from, to) => fs.move(await plain(from, false), await plain(to, false)),
   }
+}
+
+function typeOf(entry: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): FileType {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'directory'
+  return entry.isSymbolicLink() ? 'symlink' : 'other'
 }
 
 function unused(): never {

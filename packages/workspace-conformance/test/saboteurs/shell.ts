@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readFileSync } from 'node:fs'
 import {
   type FileSystem,
   type RunResult,
@@ -201,6 +201,9 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/links/that-lead-out-are-refused': followsLinks,
   'shell/links/inside-are-followed': withFiles((good) => ({
     ls: async (path) => (await good.ls(path)).map((entry) => ({ ...entry, type: 'file' })),
+  })),
+  'shell/links/a-copy-writes-as-a-write-does': withFiles((_, ws) => ({
+    copy: async (from, to) => cpSync(`${ws.shellRoot}${from}`, `${ws.shellRoot}${to}`),
   })),
   'shell/links/have-a-real-path': withFiles((good) => ({
     realPath: async (path) => (await good.stat(path)).path,

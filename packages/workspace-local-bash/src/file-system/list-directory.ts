@@ -97,5 +97,6 @@ function toEntry(base: string, child: Dirent, path: string): FileEntry {
 
 function typeOf(child: Dirent): FileType {
   if (child.isDirectory()) return 'directory'
-  return child.isSymbolicLink() ? 'symlink' : 'file'
+  if (child.isFile()) return 'file'
+  return child.isSymbolicLink() ? 'symlink' : 'other'
 }

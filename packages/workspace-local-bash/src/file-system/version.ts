@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstatSync, futimesSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileStat } from '@helix-agents/core'
+import type { FileStat, FileType } from '@helix-agents/core'
 import { CREATE } from './open-flags.ts'
 import { unguessableName } from './unguessable-name.ts'
 
@@ -84,11 +84,17 @@ export function toFileStat(path: string, stats: BigIntStats): FileStat {
   const isDirectory = stats.isDirectory()
   return {
     path,
-    type: isDirectory ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file',
+    type: typeOf(stats),
     size: isDirectory ? 0 : Number(stats.size),
     mtime: stats.mtime,
     version: versionOf(stats),
   }
+}
+
+function typeOf(stats: BigIntStats): FileType {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'symlink' : 'other'
 }
 
 /** Whether quick changes of one file get different times; newer kernels on most file systems. */

@@ -21,7 +21,7 @@ export interface FileVisitor {
   enters(relativeDirectory: string): boolean
   /** False ends the walk. */
   visit(file: FoundFile): boolean
-  /** Told once of a directory whose own directories nest too deep, or have no path, to be entered. */
+  /** Told once of a directory that holds what nests too deep, or what no path can name. */
   skip?(relativeDirectory: string): void
 }
 
@@ -97,7 +97,10 @@ function step(frame: Frame, walk: Walk): boolean | Promise<boolean> {
   if (child.isDirectory()) {
     return visitor.enters(relativePath) ? enter(frame, walk, { name, relativePath }) : true
   }
-  if (isTooLong(frame, name)) return true
+  if (isTooLong(frame, name)) {
+    skipOnce(frame, visitor)
+    return true
+  }
   const kind = child.isFile() ? 'file' : child.isSymbolicLink() ? 'link' : undefined
   if (kind === undefined) return true
   return visitor.visit({ directory: frame.directory, name, relativePath, kind })
@@ -108,6 +111,11 @@ function isTooLong({ roomBytes }: Frame, name: string): boolean {
   return name.length * 3 > roomBytes && Buffer.byteLength(name) > roomBytes
 }
 
+function skipOnce(frame: Frame, visitor: FileVisitor): void {
+  if (!frame.hasSkipped) visitor.skip?.(frame.relativePath)
+  frame.hasSkipped = true
+}
+
 async function enter(
   frame: Frame,
   { frames, visitor, slice }: Walk,
@@ -115,8 +123,7 @@ async function enter(
 ): Promise<true> {
   const roomBytes = frame.roomBytes - Buffer.byteLength(name) - 1
   if (frames.length >= MAX_LEVELS || roomBytes < 1) {
-    if (!frame.hasSkipped) visitor.skip?.(frame.relativePath)
-    frame.hasSkipped = true
+    skipOnce(frame, visitor)
     return true
   }
   try {

@@ -99,6 +99,32 @@ describe('a search of a tree that nests too deep', () => {
   })
 })
 
+describe('copies and moves', () => {
+  const refused = { code: 'invalid-path' }
+  it('that would nest too deep are refused, and leave nothing', async () => {
+    const { fs, root, base } = opened
+    nest(root, 600)
+    await expect(fs.copy('/d', '/e')).rejects.toMatchObject(refused)
+    await expect(fs.move('/d', '/longer')).rejects.toMatchObject(refused)
+    expect([readdirSync(root), readdirSync(join(base, 'scratch'))]).toEqual([['d'], []])
+    await fs.move('/d', '/e')
+    await fs.rm('/e', { recursive: true })
+  })
+  it('that would make paths too long are refused', async () => {
+    const { fs, root } = opened
+    nest(root, 20, LONG_NAME)
+    await fs.mkdir('/deep/er/and/deeper', { recursive: true })
+    for (const to of [`/deep/${LONG_NAME}/${'x'.repeat(200)}`]) {
+      await expect(fs.copy(`/${LONG_NAME}`, to)).rejects.toMatchObject(refused)
+      await expect(fs.move(`/${LONG_NAME}`, to)).rejects.toMatchObject(refused)
+    }
+    await fs.move(`/${LONG_NAME}`, '/deep/d')
+    expect((await fs.glob('deep/d/**/leaf')).length).toBe(2)
+    await expect(fs.mkdir(`/${'d/'.repeat(2049)}`)).rejects.toMatchObject(refused)
+    await expect(fs.writeFile(`/${'d/'.repeat(2049)}`, 'x')).rejects.toMatchObject(refused)
+  })
+})
+
 describe('a tree that forbids its removal', () => {
   it('is removed, and the modes of what its links lead to stay', async () => {
     const { root, outside, fs } = opened

@@ -1,4 +1,5 @@
-export type FileType = 'file' | 'directory' | 'symlink'
+/** `other`: a pipe, a socket or a device, which can be listed, moved and removed, never read. */
+export type FileType = 'file' | 'directory' | 'symlink' | 'other'
 
 /** One entry of a directory listing. */
 export interface FileEntry {
@@ -152,12 +153,18 @@ export interface FileSystem {
    */
   rm(path: string, options?: { readonly recursive?: boolean }): Promise<void>
   /**
-   * Copies a file or a subtree.
-   * @throws {FileSystemError} `not-found`, `already-exists`, `invalid-path` (into itself),
-   * `is-directory` (over a directory).
+   * Copies a file or a subtree; a link in the last place of either path is followed. A file that
+   * is replaced keeps its permissions, as with `writeFile`; a new one has those of its source,
+   * without set-user, set-group and sticky bits.
+   * @throws {FileSystemError} `not-found`, `already-exists`, `invalid-path` (into itself, or a path
+   * of the result is too long or nests too deep), `is-directory` (over a directory),
+   * `permission-denied` (over a pipe, a socket or a device).
    */
   copy(from: string, to: string, options?: TransferOptions): Promise<void>
-  /** Renames a file or a subtree; atomic. @throws {FileSystemError} as `copy`. */
+  /**
+   * Renames a file, a link or a subtree; atomic. A link that is in the way is replaced, not
+   * followed. @throws {FileSystemError} as `copy`.
+   */
   move(from: string, to: string, options?: TransferOptions): Promise<void>
   /**
    * Reads a file of any size piece by piece. A range past the end is empty.

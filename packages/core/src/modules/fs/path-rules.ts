@@ -63,7 +63,7 @@ function asSpelled<Found extends { readonly path: string }>(
 function treeMethods(fs: FileSystem, paths: RuledPaths): Partial<FileSystem> {
   const transfer = async (from: string, to: string, wanted: WantedAccess) => {
     const { real: source } = await paths.reach(from, wanted, wanted === 'read')
-    const { real: target } = await paths.reach(to, 'write', false)
+    const { real: target } = await paths.reach(to, 'write', wanted === 'read')
     for await (const path of subtree(fs, paths, source)) {
       paths.check(path, wanted)
       paths.check(joinPath(target, path.slice(source.length)), 'write')

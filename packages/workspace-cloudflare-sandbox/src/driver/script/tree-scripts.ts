@@ -85,9 +85,13 @@ if [[ -d $s ]]; then
   cp -a -T -- "$s" "./$t" || undo
 else
   [[ -f $s ]] || fail special
+  follow
   ${target(overwrite)}
+  exists && [[ ! -f ./$b ]] && fail special
   [[ $s -ef ./$b ]] && ok "$b"
   cp -T --preserve=mode -- "$s" "./$t" || undo
+  if exists; then chmod --reference="./$b" -- "./$t" || undo; fi
+  chmod u-s,g-s,-t -- "./$t" || undo
 fi
 ${place('"./$t"', overwrite)}
 ok "$b"

@@ -48,5 +48,6 @@ function renderEntry(entry: FileEntry): string {
   const name = entry.name.includes('\n') ? JSON.stringify(entry.name) : entry.name
   if (entry.type === 'directory') return `${name}/`
   if (entry.type === 'symlink') return `${name}@`
+  if (entry.type === 'other') return `${name}  pipe, socket or device`
   return `${name}  ${entry.size ?? 0}`
 }
