@@ -2,7 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-const SOURCE = ['--conditions=@helix-agents/source', join(import.meta.dirname, '../src/bin.ts')]
+/** Arguments of Node that run `helix` from its source. */
+export const SOURCE = [
+  '--conditions=@helix-agents/source',
+  join(import.meta.dirname, '../src/bin.ts'),
+]
 
 /** How a process of `helix` ended. */
 export interface Ended {

@@ -93,6 +93,7 @@ describe('what a hostile model or server wrote', () => {
       fc.oneof(
         fc.string({ unit: 'binary', maxLength: 8 }),
         fc.constantFrom('\x1b[2J', '\x1b]52;c;x\x07', '\x9b', '\u202e', '\n', '\ud800', '\x1b[8m'),
+        fc.constantFrom('\u{E0100}', '\u3164', '\u2800', '\u034F', '\uFE00', '\nhelix: ok'),
       ),
       { maxLength: 4 },
     )
@@ -189,10 +190,20 @@ describe('what a hostile model or server wrote', () => {
             const command = ['fleet', ...args, ...(isJson ? ['--json'] : [])]
             const { out, err } = await host.run(command, { isTTY: true })
             expect(out + err).not.toMatch(DANGEROUS)
+            // Only the program itself begins a line with its name.
+            expect(err.match(/^helix:/gm)?.length ?? 0).toBeLessThanOrEqual(1)
           }
         }
       }),
     )
+  })
+  it('a server forges no line of the program', async () => {
+    const host = new TestHost()
+    host.env = { NO_COLOR: '1', HELIX_FLEET_URL: 'http://fleet.test' }
+    const message = 'no such sandbox\nhelix: ok'
+    host.fetch = async () => Response.json({ error: { code: 'a', message } }, { status: 409 })
+    const { err } = await host.run(['fleet', 'show', 'sb'])
+    expect(err.split('\n')).toEqual(['helix: no such sandbox\\nhelix: ok (a, HTTP 409)', ''])
   })
   it('never reaches the terminal raw: the command line itself', async () => {
     await fc.assert(

@@ -79,4 +79,5 @@ export class TestHost {
 }
 
 /** Characters that no terminal may get from stored data; newlines are the layout's own. */
-export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+export const DANGEROUS =
+  /(?!\n)(?:[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u3164\u2800]|\u{E0100}|\u034F|\uFE00)/u

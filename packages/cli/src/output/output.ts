@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { CliHost, TextStream } from '../cli-host.ts'
 import { type Cell, textOf, type Tone, toneOf } from './cell.ts'
-import { toPlainJson, toPlainLines, toPlainText } from './plain-text.ts'
+import { toIndentedLines, toPlainJson, toPlainText } from './plain-text.ts'
 import { type Column, renderFields, renderTable, type TableStyle } from './table.ts'
 
 const COLOURS = {
@@ -53,12 +53,12 @@ export class Output {
 
   /** A remark that is no data. */
   note(text: string): void {
-    this.#host.stderr.write(`${toPlainLines(text)}\n`)
+    this.#host.stderr.write(`${toIndentedLines(text)}\n`)
   }
 
   problem(text: string): void {
     const paint = painterFor(this.#host.stderr, this.#host.env)
-    this.#host.stderr.write(`${paint('helix:', 'bad')} ${toPlainLines(text)}\n`)
+    this.#host.stderr.write(`${paint('helix:', 'bad')} ${toIndentedLines(text)}\n`)
   }
 
   get #style(): TableStyle {

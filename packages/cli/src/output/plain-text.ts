@@ -1,8 +1,10 @@
 /**
  * Controls, format characters (those that turn the direction of text among them), separators of
- * lines and paragraphs, halves of characters: all that a terminal may act upon or hide.
+ * lines and paragraphs, halves of characters, and characters that show as nothing: all that a
+ * terminal may act upon or hide. The variation selector of an emoji shows, behind one.
  */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const UNSAFE =
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\uFE0F]]|(?<!\p{Extended_Pictographic})\uFE0F/gv
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** Text as a terminal may get it: on one line, with everything else made visible. */
@@ -13,6 +15,11 @@ export function toPlainText(text: string): string {
 /** The same for text that brings its own lines. */
 export function toPlainLines(text: string): string {
   return text.split('\n').map(toPlainText).join('\n')
+}
+
+/** The same for a message of one paragraph: no further line looks like one of the program. */
+export function toIndentedLines(text: string): string {
+  return text.split('\n').map(toPlainText).join('\n  ')
 }
 
 /** JSON that is as harmless in a terminal, and means the same. */

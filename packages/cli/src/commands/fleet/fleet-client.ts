@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { toPlainText } from '../../output/plain-text.ts'
 import { readBody } from '../healthz/read-body.ts'
 import { failureSchema } from './fleet-answers.ts'
 
@@ -12,8 +13,11 @@ export interface FleetCall {
   readonly query?: Readonly<Record<string, string | undefined>>
 }
 
-/** Sends a call and gives back what came of it; throws what a network throws. */
-export type SendFleetCall = (call: FleetCall) => Promise<Response>
+/**
+ * Sends a call and gives back what came of it; throws what a network throws. Without a signal the
+ * call has a deadline of its own.
+ */
+export type SendFleetCall = (call: FleetCall, signal?: AbortSignal) => Promise<Response>
 
 /** What an address answered. */
 export interface FleetAnswer<T> {
@@ -29,10 +33,23 @@ export class FleetClient {
   /** For messages. */
   readonly #place: string
   readonly #send: SendFleetCall
+  readonly #startDeadline: () => AbortSignal | undefined
 
-  constructor(place: string, send: SendFleetCall) {
+  /** @param startDeadline Begins the deadline of several calls together. Default: none. */
+  constructor(
+    place: string,
+    send: SendFleetCall,
+    startDeadline: () => AbortSignal | undefined = () => undefined,
+  ) {
     this.#place = place
     this.#send = send
+    this.#startDeadline = startDeadline
+  }
+
+  /** The same fleet, whose next calls all together have one deadline: for pages of one answer. */
+  withOneDeadline(): FleetClient {
+    const deadline = this.#startDeadline()
+    return new FleetClient(this.#place, (call) => this.#send(call, deadline))
   }
 
   /** @throws {CommandError} for anything but an answer of the expected form. */
@@ -83,7 +100,7 @@ export class FleetClient {
   #refusal(status: number, text: string): CommandError {
     const failure = failureSchema.safeParse(parseJson(text))
     const { code, message } = failure.success
-      ? failure.data.error
+      ? onOneLine(failure.data.error)
       : { code: '', message: explain(status) }
     if (status === 401 || status === 403) return this.#unreachable(explain(status))
     const suffix = code === '' ? `HTTP ${status}` : `${code}, HTTP ${status}`
@@ -107,6 +124,11 @@ export function addressOf(base: URL, { path, query = {} }: FleetCall): URL {
     if (value !== undefined) url.searchParams.set(name, value)
   }
   return url
+}
+
+/** A server writes a part of one line of an error, and no line of its own. */
+function onOneLine({ code, message }: { readonly code: string; readonly message: string }) {
+  return { code: toPlainText(code), message: toPlainText(message) }
 }
 
 function parseJson(text: string): unknown {

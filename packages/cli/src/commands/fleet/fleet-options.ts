@@ -30,6 +30,9 @@ export function addLookOptions(command: Command): Command {
 
 /** A pass over many sandboxes takes its time. */
 function timeoutOption(): Option {
-  const option = new Option('--timeout <duration>', 'how long to wait for an answer')
+  const option = new Option(
+    '--timeout <duration>',
+    'how long to wait for an answer, all its pages together',
+  )
   return option.default(30_000, '30s').argParser(parseDuration)
 }

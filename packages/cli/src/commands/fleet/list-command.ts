@@ -87,7 +87,9 @@ async function look(
   return { hasFindings: stuck.length > 0, json: found, print: () => print(found, context) }
 }
 
-async function find(fleet: FleetClient, flags: ListFlags): Promise<FoundSandboxes> {
+/** A server may send pages without end, each in time: all of them have one deadline. */
+async function find(whole: FleetClient, flags: ListFlags): Promise<FoundSandboxes> {
+  const fleet = whole.withOneDeadline()
   const items: SandboxAnswer[] = []
   let { cursor } = flags
   do {

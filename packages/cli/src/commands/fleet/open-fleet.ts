@@ -1,7 +1,7 @@
 import { CommandError } from '../../command-error.ts'
 import type { CliHost } from '../../cli-host.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { addressOf, FleetClient } from './fleet-client.ts'
+import { addressOf, FleetClient, type SendFleetCall } from './fleet-client.ts'
 import { openLedgerClient } from './ledger-client.ts'
 import { readToken } from './read-token.ts'
 
@@ -46,15 +46,16 @@ export async function connect(host: CliHost, flags: LedgerFlags): Promise<FleetC
     accept: 'application/json',
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   }
-  return new FleetClient(`${url.origin}${url.pathname}`, async (call) =>
+  const startDeadline = (): AbortSignal => AbortSignal.timeout(flags.timeout)
+  const send: SendFleetCall = async (call, signal = startDeadline()) =>
     host.fetch(addressOf(url, call), {
       method: call.method ?? 'GET',
       headers,
       // A redirect could lead the token astray.
       redirect: 'manual',
-      signal: AbortSignal.timeout(flags.timeout),
-    }),
-  )
+      signal,
+    })
+  return new FleetClient(`${url.origin}${url.pathname}`, send, startDeadline)
 }
 
 function parseUrl(text: string): URL {

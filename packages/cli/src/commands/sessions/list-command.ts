@@ -6,10 +6,16 @@ import type { Cell } from '../../output/cell.ts'
 import { toAgeText } from '../../output/duration-text.ts'
 import type { Column } from '../../output/table.ts'
 import { type CommandContext, JSON_OPTION } from '../command-context.ts'
-import { findSessions, type FoundSessions } from './find-sessions.ts'
+import {
+  findSessions,
+  type FoundSession,
+  type FoundSessions,
+  type SessionFilter,
+} from './find-sessions.ts'
 import { isHeld, owedWorkspaces, SESSION_STATUSES, statusCell } from './session-facts.ts'
 import { toHeadJson } from './session-json.ts'
 import { DATABASE_OPTION, withSessions } from './with-sessions.ts'
+import { WORKSPACE_FAILURES, type WorkspaceFailure } from './workspace-failures.ts'
 
 interface ListFlags {
   readonly db?: string
@@ -17,6 +23,10 @@ interface ListFlags {
   readonly status?: SessionStatus
   readonly limit: number
   readonly cursor?: string
+  readonly workspaceError?: NonNullable<SessionFilter['workspaceError']>
+  readonly refVersion?: number
+  readonly owed?: boolean
+  readonly scan: number
   readonly json?: boolean
 }
 
@@ -30,7 +40,12 @@ const COLUMNS: readonly Column[] = [
   { title: 'updated', align: 'right' },
 ]
 
+const FAILURES: Column = { title: 'workspace error', minWidth: 16 }
+
 const HELP = `
+--workspace-error finds sessions whose workspace could not be opened or used when it was called
+last, whatever the status of the session: its run goes on without. For it, --ref-version and
+--owed sessions are looked at one by one, --scan of them at most; it says where to go on.
 Owed workspaces are those of a session that ended and did not get them closed.
 A running session whose lease is out has lost its process and can be resumed.
 A session whose stored data is damaged is listed after the others, whatever the filters say.
@@ -40,6 +55,8 @@ Exit codes: 0 done · 1 damaged sessions · 2 usage · 3 the database cannot be 
 Examples:
   helix sessions list --db data/helix.db
   helix sessions list --status failed --limit 5
+  helix sessions list --workspace-error any
+  helix sessions list --workspace-error ref-version --json | jq -r '.items[].sessionId'
   helix sessions list --agent repairer --json | jq -r '.items[].sessionId'`
 
 /** `helix sessions list` */
@@ -55,6 +72,18 @@ export function registerSessionsList(parent: Command, context: CommandContext): 
       `only sessions that are ${SESSION_STATUSES.join(', ')}`,
       parseChoice(SESSION_STATUSES),
     )
+    .option(
+      '--workspace-error <code>',
+      `only with a failed workspace: any, ${WORKSPACE_FAILURES.join(', ')}`,
+      parseChoice(['any', ...WORKSPACE_FAILURES] as const),
+    )
+    .option(
+      '--ref-version <n>',
+      'only with a workspace ref of this version',
+      parseCount(1, 1_000_000),
+    )
+    .option('--owed', 'only with a workspace that could not be closed')
+    .option('--scan <n>', 'look at so many for these three', parseCount(1, 1_000_000), 1000)
     .option('--limit <n>', 'at most so many', parseCount(1, 100_000), 50)
     .option('--cursor <cursor>', 'go on behind the last page')
     .option(...JSON_OPTION)
@@ -66,12 +95,16 @@ async function list(flags: ListFlags, context: CommandContext): Promise<void> {
   const { host, output, setExitCode } = context
   const found = await withSessions(host, flags.db, async (store) => findSessions(store, flags))
   if (found.unreadable.length > 0) setExitCode(exitCodes.findings)
-  if (flags.json === true)
-    output.json({ ...found, items: found.items.map((one) => toHeadJson(one)) })
+  if (flags.json === true) output.json({ ...found, items: found.items.map(toItemJson) })
   else print(found, context)
 }
 
-function print({ items, unreadable, nextCursor }: FoundSessions, context: CommandContext): void {
+function toItemJson({ failures, session }: FoundSession) {
+  return { ...toHeadJson(session), ...(failures !== undefined && { workspaceErrors: failures }) }
+}
+
+function print(found: FoundSessions, context: CommandContext): void {
+  const { items, nextCursor, stoppedAfter, unreadable } = found
   const { host, output } = context
   const now = host.clock.now()
   const damaged = unreadable.map(({ sessionId, code }): Cell[] => [
@@ -79,14 +112,25 @@ function print({ items, unreadable, nextCursor }: FoundSessions, context: Comman
     '?',
     { text: code, tone: 'bad' },
   ])
-  const rows = [...items.map((session) => toRow(session, now)), ...damaged]
+  const rows = [...items.map((one) => toRow(one, now)), ...damaged]
+  const hasFailures = items.some(({ failures }) => failures !== undefined)
   if (rows.length === 0) output.note('no sessions')
-  else output.table(COLUMNS, rows)
+  else output.table(hasFailures ? [...COLUMNS, FAILURES] : COLUMNS, rows)
   if (damaged.length > 0) output.note(`${damaged.length} of these cannot be read`)
+  if (stoppedAfter !== undefined) output.note(`looked at ${stoppedAfter} sessions, as --scan says`)
   if (nextCursor !== undefined) output.note(`there are more: --cursor ${nextCursor}`)
 }
 
-function toRow(session: SessionState, now: number): Cell[] {
+function toRow({ failures, session }: FoundSession, now: number): Cell[] {
+  const row = toSessionRow(session, now)
+  return failures === undefined ? row : [...row, { text: toText(failures), tone: 'bad' }]
+}
+
+function toText(failures: readonly WorkspaceFailure[]): string {
+  return failures.map(({ code, workspace = '?' }) => `${workspace}: ${code}`).join(', ')
+}
+
+function toSessionRow(session: SessionState, now: number): Cell[] {
   return [
     session.sessionId,
     session.agentType,

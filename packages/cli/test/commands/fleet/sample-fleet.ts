@@ -28,7 +28,10 @@ export class SampleDriver implements FleetDriver {
     return { state: this.present.has(id) ? ('running' as const) : ('absent' as const) }
   }
 
+  onTerminate: () => void = () => undefined
+
   async terminate({ id }: { readonly id: string }): Promise<void> {
+    this.onTerminate()
     if (!this.immortal.has(id)) this.present.delete(id)
   }
 

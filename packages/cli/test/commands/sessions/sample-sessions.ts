@@ -24,6 +24,8 @@ export interface Sample {
   readonly messages?: readonly Message[]
   readonly journal?: readonly JournalEntry[]
   readonly workspaces?: readonly string[]
+  /** Refs of further workspaces. */
+  readonly refs?: Readonly<Record<string, WorkspaceRef>>
   readonly end?: Pick<RunEnd, 'error' | 'owed'>
   /** Until when a run holds it. Default: a time that is long over. */
   readonly leaseUntil?: number
@@ -39,12 +41,16 @@ export async function addSession(store: SessionStateStore, sample: Sample): Prom
   const write = { sessionId, runId: `run-of-${sessionId}`, now: 2000 }
   await store.beginRun({ ...write, leaseMs: (sample.leaseUntil ?? 62_000) - write.now })
   await store.appendMessages({ ...write, messages })
-  for (const workspace of sample.workspaces ?? []) {
-    await store.saveWorkspaceRef({ ...write, workspace, ref: REF })
+  for (const [workspace, ref] of refsOf(sample)) {
+    await store.saveWorkspaceRef({ ...write, workspace, ref })
   }
   await store.beginStep({ ...write, messages: [], journal: [] })
   await store.commitStep({ ...write, messages: [], checkpointId: `cp-${sessionId}` })
   if (journal.length > 0) await store.beginStep({ ...write, messages: [], journal })
   if (status === 'running') return
   await store.endRun({ ...write, now: 62_000, status, ...sample.end })
+}
+
+function refsOf({ refs = {}, workspaces = [] }: Sample): [string, WorkspaceRef][] {
+  return [...workspaces.map((name): [string, WorkspaceRef] => [name, REF]), ...Object.entries(refs)]
 }
