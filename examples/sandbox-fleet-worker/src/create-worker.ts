@@ -20,7 +20,8 @@ export function createWorker(options: WorkerOptions = {}) {
   app.use('/tasks/*', async (context, next) => {
     const given = context.req.header('authorization') ?? ''
     if (await timingSafeEqual(given, `Bearer ${tokenOf(context.env)}`)) return next()
-    return context.text('the token is missing or wrong', 401)
+    const message = 'the token is missing or wrong'
+    return context.json({ error: { code: 'unauthorized', message } }, 401)
   })
   app.post('/tasks/:id', async ({ env, req, text }) => {
     const output = await runTask(env, fleetOf(env, clock), {

@@ -23,8 +23,9 @@ const STATUSES: Readonly<Record<FleetErrorCode, ContentfulStatusCode>> = {
   'config-invalid': 500,
 }
 
-export function bodyOf(code: string, message: string): WireFailure {
-  return { error: { code, message } }
+/** The body of every answer from 400 on. @param details More of it, by code. */
+export function bodyOf(code: string, message: string, details?: object): WireFailure {
+  return { error: { code, message, ...(details !== undefined && { details }) } }
 }
 
 /** What a caller hears of an error. Only errors of ours say more than that there was one. */

@@ -81,6 +81,7 @@ function toLabels(query: z.infer<typeof listQuerySchema>): FleetQuery {
 // oxlint-disable-next-line typescript/no-explicit-any -- the type of a hook for every route
 export const refuseInvalid: Hook<any, any, any, any> = (result, context) => {
   if (result.success) return undefined
-  const fields = result.error.issues.map(({ path, message }) => [...path, message].join(': '))
-  return context.json(bodyOf('invalid-query', fields.join('; ')), 400)
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+  const fields = issues.map(({ path, message }) => `${path}: ${message}`)
+  return context.json(bodyOf('invalid-query', fields.join('; '), { issues }), 400)
 }

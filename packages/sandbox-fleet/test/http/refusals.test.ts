@@ -268,3 +268,30 @@ test('the dashboard holds no data, and says what it may load', async () => {
   expect(response.headers.get('Content-Security-Policy')).not.toContain('unsafe')
   expect(response.headers.get('X-Frame-Options')).toBe('DENY')
 })
+
+test('every refusal has one body', async () => {
+  const parts = setup()
+  const { app } = parts
+  const authorization = `Bearer ${TOKEN}`
+  const asked: readonly (readonly [string, RequestInit])[] = [
+    ['/api/sandbox/stats', {}],
+    ['/api/sandbox/stats', { headers: { authorization: 'Bearer not-the-right-one' } }],
+    ['/api/sandbox/list?limit=no', { headers: { authorization } }],
+    ['/api/sandbox/nobody', { headers: { authorization } }],
+    ['/api/sandbox/stats', { headers: { authorization }, method: 'POST' }],
+    ['/nowhere', { headers: { authorization } }],
+  ]
+  const bodies = await Promise.all(
+    asked.map(async ([path, init]) => {
+      const answer = await app.request(path, init)
+      return [answer.status, await answer.json()]
+    }),
+  )
+  expect(bodies.map(([status]) => status)).toEqual([401, 403, 400, 404, 405, 404])
+  for (const [, body] of bodies) {
+    expect(body).toEqual({
+      error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }),
+    })
+  }
+  expect(bodies[2]?.[1]).toMatchObject({ error: { details: { issues: [{ path: 'limit' }] } } })
+})

@@ -5,6 +5,8 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -54,8 +56,37 @@ async function openElsewhere(command = 'exec sleep 975') {
   })
   owners.add(owner)
   const [id] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string]
-  const pid = Number(readFileSync(join(root, id, 'root', 'pid'), 'utf8'))
-  return { id, owner, pid }
+  return { id, owner, pid: hostPidOf(id) }
+}
+
+/** The command of a workspace as the host numbers it: inside it may have a number of its own. */
+function hostPidOf(id: string): number {
+  const isOf = (name: string): boolean => workingDirectory(name).startsWith(join(root, id))
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isOf(name))
+    // The last one is the command itself, not what started it.
+    .map(Number)
+    .toSorted((a, b) => a - b)
+    .filter((pid) => !['bwrap', 'unshare'].includes(programOf(pid)))
+  const pid = found.at(-1)
+  if (pid === undefined) throw new Error('no process works in the workspace')
+  return pid
+}
+
+function workingDirectory(name: string): string {
+  try {
+    return readlinkSync(`/proc/${name}/cwd`)
+  } catch {
+    return ''
+  }
+}
+
+function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? ''
+  } catch {
+    return ''
+  }
 }
 
 async function kill(owner: ChildProcess): Promise<void> {
@@ -219,7 +250,8 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     const path = join(root, id)
     const inventory = new LocalBashInventory({ tmpdirRoot: root })
     const ending = inventory.end(id).catch((error: unknown) => error)
-    // It is being ended: its directory has its last name already.
+    // It is being ended: as soon as its directory has its last name.
+    while (!existsSync(`${path}.reaped`)) await new Promise((next) => setImmediate(next))
     renameSync(`${path}.reaped`, join(root, 'elsewhere'))
     symlinkSync(outside, `${path}.reaped`)
     expect(await ending).toMatchObject({ code: 'provider-failed' })
