@@ -92,10 +92,23 @@ export async function recordOpened(
     const running = hasStarted
       ? applyEvent(record, { type: reopening(context, record) }, now)
       : { ...record, version: record.version + 1, lastActivityAt: now }
-    return holding(running, hold)
+    return holding(withLabels(running, sandbox), hold)
   })
   if (hasStarted) context.emit('started', stored)
   return stored
+}
+
+/** A reconciliation may have adopted it before its owner reported whose it is. */
+function withLabels(record: SandboxRecord, sandbox: SandboxDescription): SandboxRecord {
+  const { agentType, critical, sessionId, taskId, tenant } = { ...sandbox, ...record }
+  return {
+    ...record,
+    critical: critical || sandbox.critical === true,
+    ...(agentType !== undefined && { agentType }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(taskId !== undefined && { taskId }),
+    ...(tenant !== undefined && { tenant }),
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { FleetError } from '@helix-agents/core'
 import { MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
+import { recordOpened } from '../../src/report/ledger-writes.ts'
 import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
 import { runCleanup } from '../../src/sweep/run-cleanup.ts'
 import { terminateSandbox } from '../../src/sweep/terminate-sandbox.ts'
@@ -177,6 +178,17 @@ describe('a reconciliation', () => {
     await clock.advance(11 * MINUTE_MS)
     const cleanup = await finish(clock, runCleanup(context, 'scheduled'))
     expect(cleanup.items).toMatchObject([{ id: 'leak', reason: 'idle', outcome: 'destroyed' }])
+  })
+
+  test('one that was adopted before its owner reported it learns whose it is', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('early', { environment: 'test', createdAt: 0, ownerAlive: true })
+    await finish(clock, runReconcile(context))
+    const sandbox = { id: 'early', provider: 'fake', agentType: 'greeter', critical: true }
+    await recordOpened(context, sandbox, 'run')
+    const record = await store.get('early')
+    expect(record).toMatchObject({ agentType: 'greeter', critical: true, status: 'running' })
+    expect(record).not.toHaveProperty('holdDeadlineAt')
   })
 
   test('an orphan that is in use is made known, and left to its owner', async () => {
