@@ -207,7 +207,11 @@ async function joinReplaced({ text, turn }: EditedText, edit: Replacement): Prom
   })
   pieces.push(text.slice(end))
   chunks.push(pieces.join(''))
-  return chunks.join('')
+  if (turn.due) await turn.pause()
+  const joined = chunks.join('')
+  // What stores the text holds the event loop for a while, too.
+  if (turn.due) await turn.pause()
+  return joined
 }
 
 async function ambiguous(file: EditedText, places: Places): Promise<ToolInputError> {

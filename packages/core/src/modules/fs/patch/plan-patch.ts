@@ -143,6 +143,7 @@ async function rewritten(
   const placed = await placeHunks(file, section.hunks)
   for (const one of placed) requireRead(change, stat.path, oldRange(one))
   const content = applyHunks(file, placed, planning.hasReturns)
+  if (turn.due) await turn.pause()
   const before = { version: stat.version, data: text }
   const notes = [...section.notes, ...notesOn(placed)]
   if (section.kind === 'remove') {
