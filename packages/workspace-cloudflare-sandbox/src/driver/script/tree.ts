@@ -8,6 +8,9 @@ import { MARKER_VARIABLE } from './settings.ts'
  * environment, writes to one of its outputs, or descends from such a one; who was found once is
  * known by its start, also when its parent has ended. Ended processes that nobody has fetched do
  * not count.
+ *
+ * All of them are stopped before the first is asked to end: a shell whose command is gone would go on
+ * with the next one. They are stopped until no further one is found, as what runs may still fork.
  */
 export const TREE_FUNCTIONS = `
 declare -A known=()
@@ -29,7 +32,7 @@ members() {
     [[ $f == "$$" || $f == "$BASHPID" ]] || is[$f]=1
   done < <(
     grep -lzsxF -- "${MARKER_VARIABLE}=$n" /proc/[0-9]*/environ
-    find /proc/[0-9]*/fd -maxdepth 1 -name '[12]' '(' -lname "$o" -o -lname "$e" ')' 2>/dev/null
+    find /proc/[0-9]*/fd -maxdepth 1 -name '[12]' '(' -lname "$o" -o -lname "$o (deleted)" -o -lname "$e" -o -lname "$e (deleted)" ')' 2>/dev/null
   )
   for ((l = -1; l != \${#is[@]}; )); do
     l=\${#is[@]}
@@ -42,18 +45,29 @@ signal() {
   local i
   for i in "\${m[@]}"; do kill -s "$1" -- "$i"; done
 }
+freeze() {
+  local i j fresh=1
+  local -A held=()
+  for ((j = 0; j < 100 && fresh; j++)); do
+    members; fresh=0
+    for i in "\${m[@]}"; do
+      [[ \${held[$i]} ]] || { held[$i]=1 fresh=1; kill -s STOP -- "$i"; }
+    done
+  done
+}
 stop() {
-  local i=0 clean=0
+  local i=0 clean=0 until
   if (($1 > 0)); then
-    members; signal TERM; signal CONT
-    for ((i = 0; i < $1; i += 20)); do
+    freeze; signal TERM; signal CONT
+    until=$((\${EPOCHREALTIME/[.,]/} + $1 * 1000))
+    while ((\${EPOCHREALTIME/[.,]/} < until)); do
       members; ((\${#m[@]})) || break
       sleep 0.02
     done
   fi
   for ((i = 0; i < 100 && clean < 2; i++)); do
     members
-    if ((\${#m[@]})); then clean=0; signal KILL; else clean=$((clean + 1)); fi
+    if ((\${#m[@]})); then clean=0; freeze; signal KILL; else clean=$((clean + 1)); fi
     ((clean)) || sleep 0.01
   done
 }`

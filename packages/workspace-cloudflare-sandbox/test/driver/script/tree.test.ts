@@ -1,0 +1,55 @@
+// The functions that end a command, run by the bash of a container, in a tree that was made for them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SandboxTestbed } from '@helix-agents/sandbox-testbed'
+import { quoteWord } from '@helix-agents/core'
+import { TREE_FUNCTIONS } from '../../../src/driver/script/tree.ts'
+import { whyNoTestbed } from '../worker/availability.ts'
+import { drive, ENSURE, line, startDriverTestbed, stdoutOf } from '../worker/drive.ts'
+
+const reason = await whyNoTestbed()
+
+/** Shells in shells; each would say so if it went on when what it waits for is gone. */
+function nested(depth: number): string {
+  let command = 'sleep 300'
+  for (let at = 0; at < depth; at += 1)
+    command = `bash -c ${quoteWord(command)}; echo went on >>/tmp/on`
+  return command
+}
+
+/** @param grace Milliseconds between asking and killing. */
+function ending(command: string, grace: number): string {
+  return `rm -f /tmp/on; : >/tmp/o >/tmp/e
+set -m; bash -c ${quoteWord(command)} </dev/null >/tmp/o 2>/tmp/e & p=$!; set +m
+n=none o=/tmp/o e=/tmp/e
+until (($(grep -lzx 'sleep' /proc/[0-9]*/cmdline 2>/dev/null | wc -l))); do sleep 0.01; done
+# Slow enough for whoever was not stopped to go on.
+kill() { builtin kill "$@"; sleep 0.05; }
+${TREE_FUNCTIONS}
+stop ${grace}
+[[ -e /tmp/on ]] && cat /tmp/on
+wait "$p"; echo "$?"; members; echo "\${#m[@]} left"`
+}
+
+describe.skipIf(reason !== undefined)('ending a command', () => {
+  let testbed: SandboxTestbed
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  afterAll(() => testbed.stop())
+  const run = async (command: string): Promise<string> => {
+    const [, result] = await drive(testbed, 'tree', [ENSURE, line(command, { timeoutMs: 40_000 })])
+    return stdoutOf(result)
+  }
+
+  it('never lets it go on with its next command, however slow the signals are', async () => {
+    expect(await run(ending(nested(6), 3000))).toBe('143\n0 left\n')
+  }, 60_000)
+
+  it('nor when it has to be killed', async () => {
+    const deaf = `trap '' TERM; ${nested(3)}`
+    expect(await run(ending(deaf, 200))).toBe('137\n0 left\n')
+  }, 60_000)
+
+  it('lets it clean up', async () => {
+    const clean = `trap 'echo cleaned >>/tmp/on; exit 7' TERM; sleep 300 & wait`
+    expect(await run(ending(clean, 3000))).toBe('cleaned\n7\n0 left\n')
+  }, 60_000)
+})
