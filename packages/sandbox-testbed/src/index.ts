@@ -9,6 +9,7 @@ export {
   sandboxTestbedAvailability,
   type SandboxTestbedAvailability,
 } from './root/choose-isolation.ts'
+export type { ContainerImage } from './root/image.ts'
 export type { ContainerLimits } from './root/mount-plan.ts'
 export type { RunningSandbox } from './running-sandbox.ts'
 export { startSandboxTestbed, type SandboxTestbed, type SandboxTestbedOptions } from './testbed.ts'

@@ -7,7 +7,7 @@ import { startLocalEngine } from './engine/local-engine.ts'
 import type { TestbedEngine } from './engine/testbed-engine.ts'
 import { FaultSet } from './faults/fault-set.ts'
 import { chooseIsolation, type IsolationChoice } from './root/choose-isolation.ts'
-import { prepareImage } from './root/image.ts'
+import { type ContainerImage, prepareImage } from './root/image.ts'
 import type { ContainerLimits } from './root/mount-plan.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { IMAGE, SERVER_VERSION } from './sandbox-image.ts'
@@ -25,6 +25,8 @@ const SLEEP_GRACE_MS = 5000
 export interface PrivateEngineOptions {
   /** Folder of the test bed. */
   readonly directory: string
+  readonly image?: ContainerImage
+  readonly interpretersAhead?: number
   readonly isolation?: IsolationChoice
   readonly limits?: Partial<ContainerLimits>
   readonly onLog?: (line: string) => void
@@ -44,7 +46,7 @@ export async function startPrivateEngine(options: PrivateEngineOptions): Promise
 }
 
 async function start(options: PrivateEngineOptions): Promise<TestbedEngine> {
-  const { directory, onLog } = options
+  const { directory, onLog, image = 'default', interpretersAhead = 3 } = options
   refuseClosedDirectory(directory)
   const isolation = await chooseIsolation(options.isolation ?? 'auto')
   const serverFile = join(directory, 'server.mjs')
@@ -59,7 +61,9 @@ async function start(options: PrivateEngineOptions): Promise<TestbedEngine> {
     faults,
     socketPath: socketPathIn(directory),
     directory: disks,
-    image: prepareImage(join(directory, 'image'), serverFile),
+    image: prepareImage(join(directory, 'image'), serverFile, image),
+    imageName: image,
+    interpretersAhead,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     serverVersion: SERVER_VERSION,
     ...(onLog === undefined ? {} : { log: onLog }),

@@ -1,3 +1,5 @@
+import type { ContainerImage } from './root/image.ts'
+
 /** Version of the SDK and of its image; both are pinned together. */
 export const SERVER_VERSION = '0.12.10'
 
@@ -14,9 +16,9 @@ export interface ContainerImages {
 }
 
 /** The images of Cloudflare, or those that the environment names in their place. */
-export function containerImages(): ContainerImages {
+export function containerImages(image: ContainerImage = 'default'): ContainerImages {
   return {
-    image: process.env.HELIX_SANDBOX_IMAGE || IMAGE,
+    image: process.env.HELIX_SANDBOX_IMAGE || (image === 'python' ? `${IMAGE}-python` : IMAGE),
     // The name that Miniflare and `wrangler dev` know.
     sidecarImage: process.env.MINIFLARE_CONTAINER_EGRESS_IMAGE || SIDECAR_IMAGE,
   }

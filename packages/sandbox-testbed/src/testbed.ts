@@ -8,6 +8,7 @@ import { HostGuard } from './host-guard.ts'
 import { refuseOldNode } from './node-version.ts'
 import { startPrivateEngine } from './private-engine.ts'
 import type { IsolationChoice } from './root/choose-isolation.ts'
+import type { ContainerImage } from './root/image.ts'
 import type { ContainerLimits } from './root/mount-plan.ts'
 import { removeTree } from './root/private-root.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
@@ -27,6 +28,18 @@ export interface SandboxTestbedOptions {
    * the image of the SDK.
    */
   readonly engine?: 'local' | 'docker'
+  /**
+   * Which image of the SDK containers are made of: `default`, which has no Python; `python`, with
+   * Python and IPython; `plain-python`, with Python alone, as only the local engine has it. A real
+   * engine takes the tag of that name, unless `HELIX_SANDBOX_IMAGE` names another image.
+   */
+  readonly image?: ContainerImage
+  /**
+   * How many interpreters of each language a container has started ahead, in what `/workspace` was
+   * then; 3. With 0, as in an image of your own, each starts when a context is made. For the local
+   * engine.
+   */
+  readonly interpretersAhead?: number
   /** How containers are kept from the host; default `auto`. For the local engine. */
   readonly isolation?: IsolationChoice
   /** Limits of each container; 512 processes, files and processes of 4 GiB. For the local engine. */
@@ -132,7 +145,7 @@ async function startEngine(
 ): Promise<TestbedEngine> {
   const engine =
     options.engine === 'docker'
-      ? await connectDockerEngine(nameOf(options), socketPathIn(directory))
+      ? await connectDockerEngine(nameOf(options), socketPathIn(directory), options.image)
       : await startPrivateEngine({ ...options, directory })
   cleanUp.add(() => engine.stop())
   return engine

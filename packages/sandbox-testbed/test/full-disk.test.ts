@@ -33,7 +33,7 @@ describe.skipIf(skip)('a disk without room', () => {
     const content = 'x'.repeat(100_000)
     const write = { method: 'writeFile', arguments: ['/workspace/more', content] }
     const { error } = await callSandbox(testbed, { sandbox: 'greedy', ...write })
-    expect(error?.code).toBe('NO_SPACE')
+    expect(error?.code).toBe('FILESYSTEM_ERROR')
     expect((await execute(testbed, 'greedy', 'rm /workspace/big; echo fine')).value?.stdout).toBe(
       'fine\n',
     )

@@ -1,29 +1,30 @@
 import {
   type CodeContextId,
   type CodeInterpreter,
-  type CodeOutput,
   type RunCodeOptions,
   type RunCodeResult,
   ToolInputError,
 } from '@helix-agents/core'
 import { WORKSPACE_ROOT } from './config.ts'
-import type { DriverCodeOutcome, DriverCodeOutput, SandboxDriver } from './driver/port.ts'
+import { SPILL_DIRECTORY } from './container-path.ts'
+import type { DriverCode, DriverCodeOptions, DriverCodeOutcome } from './driver/port.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 
 const LANGUAGES = ['python', 'javascript', 'typescript'] as const
 const TIMED_OUT = 124
-const FAILED = 1
 
 export interface SandboxCodeOptions {
   /** Time of a run that asks for none, in milliseconds. */
   readonly defaultTimeoutMs: number
   /** How long after its time a run may take to end, in milliseconds. */
   readonly endGraceMs: number
+  /** Bytes of each output that a run returns. */
+  readonly maxOutputBytes: number
 }
 
 /**
- * The interpreters of the image. A run without a context gets one of its own, which is removed
- * afterwards; a run that is out of time ends with its context.
+ * The interpreters of the image. A run without a context is a process of its own; a run that is out of
+ * time ends with its context.
  */
 export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
   readonly languages: readonly string[] = LANGUAGES
@@ -42,12 +43,8 @@ export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
     options: RunCodeOptions = {},
   ): Promise<RunCodeResult> {
     options.signal?.throwIfAborted()
-    const context = await this.createContext(language)
-    try {
-      return await this.runInContext(context, code, options)
-    } finally {
-      await this.#forget(context)
-    }
+    const known = this.#check(language)
+    return this.#run(options, (driver, request) => driver.runOnce(known, code, request))
   }
 
   async createContext(language: string): Promise<CodeContextId> {
@@ -64,33 +61,33 @@ export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
     code: string,
     options: RunCodeOptions = {},
   ): Promise<RunCodeResult> {
-    const { signal } = options
-    signal?.throwIfAborted()
-    const timeoutMs = options.timeoutMs ?? this.#options.defaultTimeoutMs
-    const onOutput = forwardTo(options)
-    const outcome = await this.#sandbox.call(
-      (driver) =>
-        driver.code.run(context, code, {
-          timeoutMs,
-          ...(signal !== undefined && { signal }),
-          ...(onOutput !== undefined && { onOutput }),
-        }),
-      { timeoutMs: timeoutMs + this.#options.endGraceMs },
-    )
-    signal?.throwIfAborted()
-    return toRunCodeResult(outcome, timeoutMs)
+    options.signal?.throwIfAborted()
+    return this.#run(options, (driver, request) => driver.run(context, code, request))
   }
 
   async deleteContext(context: CodeContextId): Promise<void> {
     await this.#sandbox.call((driver) => driver.code.remove(context))
   }
 
-  /** It ends with the container at the latest; the run is over either way. */
-  async #forget(context: CodeContextId): Promise<void> {
-    const remove = (driver: SandboxDriver): Promise<void> => driver.code.remove(context)
-    const [outcome] = await Promise.allSettled([this.#sandbox.call(remove)])
-    if (outcome.status === 'fulfilled' || isGone(outcome.reason)) return
-    this.#sandbox.logger.warn({ err: outcome.reason }, 'a code context could not be removed')
+  async #run(options: RunCodeOptions, run: Run): Promise<RunCodeResult> {
+    const { signal } = options
+    const onOutput = options.onOutput?.bind(options)
+    const { defaultTimeoutMs, endGraceMs, maxOutputBytes } = this.#options
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+    const request: DriverCodeOptions = {
+      cwd: WORKSPACE_ROOT,
+      timeoutMs,
+      maxOutputBytes,
+      spillDirectory: SPILL_DIRECTORY,
+      ...(signal !== undefined && { signal }),
+      ...(onOutput !== undefined && { onOutput }),
+    }
+    const outcome = await this.#sandbox.call(({ code }) => run(code, request), {
+      timeoutMs: timeoutMs + endGraceMs,
+    })
+    signal?.throwIfAborted()
+    this.#sandbox.assertEpoch(outcome.epoch)
+    return toRunCodeResult(outcome, timeoutMs)
   }
 
   #check(language: string): string {
@@ -106,29 +103,13 @@ function isContextId(id: string): id is CodeContextId {
   return id !== ''
 }
 
-/** Gone already: by a timeout, or with its container. */
-function isGone(error: unknown): boolean {
-  return ToolInputError.isInstance(error)
-}
-
-type OnOutput = (output: DriverCodeOutput) => Promise<void>
-
-function forwardTo(options: RunCodeOptions): OnOutput | undefined {
-  if (options.onOutput === undefined) return undefined
-  return async (output) => options.onOutput?.(toCodeOutput(output))
-}
+type Run = (code: DriverCode, request: DriverCodeOptions) => Promise<DriverCodeOutcome>
 
 function toRunCodeResult(outcome: DriverCodeOutcome, timeoutMs: number): RunCodeResult {
-  const outputs = outcome.outputs.map(toCodeOutput)
+  const { outputs, exitCode, error } = outcome
   if (outcome.timedOut) {
-    const message = `the code ran for more than ${timeoutMs} ms; its context is gone`
+    const message = `the code ran for more than ${timeoutMs} ms and was ended, with its context`
     return { outputs, exitCode: TIMED_OUT, error: { name: 'TimeoutError', message } }
   }
-  const { error } = outcome
-  return error === undefined ? { outputs, exitCode: 0 } : { outputs, exitCode: FAILED, error }
-}
-
-function toCodeOutput(output: DriverCodeOutput): CodeOutput {
-  if (!('text' in output)) return output
-  return { type: output.type, data: new TextEncoder().encode(output.text) }
+  return { outputs, exitCode, ...(error !== undefined && { error }) }
 }

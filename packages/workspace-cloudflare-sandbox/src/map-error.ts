@@ -47,14 +47,18 @@ const TRANSLATIONS: Readonly<Partial<Record<DriverErrorCode, Translate>>> = {
       hint: 'Background processes end with the container; list those that run.',
     }),
   'language-missing': (cause) =>
-    new WorkspaceFailedError('capability-missing', 'the image has no interpreter for it', {
+    new WorkspaceFailedError('capability-missing', missingProgram(cause), {
       cause,
-      hint: 'Use another language, or run it as a command.',
+      hint: `Use another language. ${INSTALL[cause.missing ?? ''] ?? ''}`.trim(),
     }),
   'snapshot-missing': (cause) => noSnapshot('the snapshot does not exist any more', cause),
   'snapshot-expired': (cause) => noSnapshot('the snapshot has expired', cause),
   'snapshot-failed': (cause) => failed('the snapshot could not be taken or restored', cause),
   'snapshot-too-large': (cause) => noSnapshot('the snapshot is over the limit of a restore', cause),
+  'snapshot-elsewhere': (cause) =>
+    failed('the workspace is a link to a place of which there are no snapshots', cause, {
+      hint: 'Keep the files in /workspace itself, or below /home, /tmp, /var/tmp or /app.',
+    }),
   'not-configured': (cause) =>
     new WorkspaceFailedError('config-invalid', `the sandbox is not set up: ${cause.message}`, {
       cause,
@@ -62,6 +66,20 @@ const TRANSLATIONS: Readonly<Partial<Record<DriverErrorCode, Translate>>> = {
     }),
   'destroy-unconfirmed': (cause) =>
     failed('the platform did not confirm the end of the sandbox', cause, { transient: true }),
+}
+
+/** What an operator does about an interpreter that the image does not have. */
+const INSTALL: Readonly<Record<string, string>> = {
+  python3:
+    'An operator must install Python in the Dockerfile: the image of the SDK has it with the tag that ends in -python.',
+  node: 'An operator must install Node 24 in the Dockerfile: the image of the SDK has it.',
+  bun: 'An operator must install Node 22.13 or newer, or Bun, in the Dockerfile: the image of the SDK has both.',
+}
+
+function missingProgram({ missing }: DriverError): string {
+  return missing === undefined
+    ? 'the image of the sandbox has no interpreter for it'
+    : `the image of the sandbox has no ${missing}`
 }
 
 const DIRECTORY_HINT = 'Make the directory, or use another one.'

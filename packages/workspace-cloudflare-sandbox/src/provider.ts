@@ -3,6 +3,7 @@ import {
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
+  WorkspaceFailedError,
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core'
@@ -64,8 +65,9 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
 
   /**
    * Starts the sandbox of a session, or finds it running.
-   * @throws {WorkspaceFailedError} `sharing-not-declared`; `config-invalid`; `transient` when the
-   * platform has no room now, with the time it asks for.
+   * @throws {WorkspaceFailedError} `sharing-not-declared`; `config-invalid`; `capability-missing` for
+   * snapshots without a backup bucket, before anything is started; `transient` when the platform has no
+   * room now, with the time it asks for.
    */
   open(
     config: CloudflareSandboxConfigInput,
@@ -74,6 +76,7 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
   ): Promise<OpenedWorkspace> {
     return this.#guarded(options, async () => {
       const parsed = this.parseConfig(config)
+      assertSnapshots(parsed, options)
       return openSandbox(this.#services(parsed), { ...options, session })
     })
   }
@@ -88,6 +91,7 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
   resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
     return this.#guarded(options, async () => {
       const config = this.parseConfig(options.config ?? { kind: SANDBOX_KIND })
+      if (options.config !== undefined) assertSnapshots(config, options)
       return resolveSandbox(this.#services(config), ref, options)
     })
   }
@@ -106,4 +110,16 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
       throw toOpenError(error)
     }
   }
+}
+
+/** A container must not be started, and paid for, only to refuse what is declared. */
+function assertSnapshots(
+  { backupR2Binding }: CloudflareSandboxConfig,
+  { workspace, capabilities }: OpenOptions,
+): void {
+  if (capabilities.snapshot === undefined || backupR2Binding !== undefined) return
+  const detail = `workspace "${workspace}" declares snapshot without a backup bucket (backupR2Binding)`
+  throw new WorkspaceFailedError('capability-missing', detail, {
+    hint: 'An operator must change the declaration of the workspace.',
+  })
 }

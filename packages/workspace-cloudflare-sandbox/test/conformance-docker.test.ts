@@ -4,7 +4,7 @@ import { workspaceBehaviours } from '@helix-agents/workspace-conformance'
 import { describe } from 'vitest'
 import { defineRemoteConformance } from './testbed/remote-conformance.ts'
 
-const engine = await containerEngineAvailability()
+const engine = await containerEngineAvailability('python')
 
 for (const transport of ['rpc', 'http'] as const) {
   const reason = reasonToSkip(transport)

@@ -45,6 +45,7 @@ const expected: Readonly<Record<DriverErrorCode, string>> = {
   'snapshot-missing': 'WorkspaceFailedError provider-failed',
   'snapshot-expired': 'WorkspaceFailedError provider-failed',
   'snapshot-failed': 'WorkspaceFailedError provider-failed',
+  'snapshot-elsewhere': 'WorkspaceFailedError provider-failed',
   'snapshot-too-large': 'WorkspaceFailedError provider-failed',
   'not-configured': 'WorkspaceFailedError config-invalid',
   'destroy-unconfirmed': 'WorkspaceFailedError provider-failed',

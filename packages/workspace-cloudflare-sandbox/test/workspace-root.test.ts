@@ -11,19 +11,30 @@ const keptHint = (name: string): object => ({
   told: { hint: expect.stringContaining(`moved to ${name},`) },
 })
 
+describe.skipIf(!availability.available)(`the reproduction of the removal issue${skipNote}`, () => {
+  test.each([
+    ['interpreters that were started ahead', { image: 'python' }],
+    ['interpreters that start when they are needed', { image: 'python', interpretersAhead: 0 }],
+    ['no IPython', { image: 'plain-python' }],
+  ] as const)(
+    'finds no bug in an image with %s',
+    async (_, image) => {
+      await using own = await Bench.start('local', undefined, image)
+      const ws = await own.open('reproduction')
+      const { results, bugPresent } = await ws.call<Reproduction>('reproduceRemoval')
+      expect(Object.entries(results).filter(([, { ok }]) => !ok)).toEqual([])
+      expect(bugPresent).toBe(false)
+      expect(results.after_removal?.output).toBe('after removal\n')
+      expect(results.read_through_link?.output).toBe('kept\n')
+    },
+    120_000,
+  )
+})
+
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
   beforeAll(async () => void (bench = await Bench.start()), 60_000)
   afterAll(() => bench?.testbed.stop(), 60_000)
-
-  test('the reproduction of the removal issue finds no bug', async () => {
-    const ws = await bench.open('reproduction')
-    const { results, bugPresent } = await ws.call<Reproduction>('reproduceRemoval')
-    expect(Object.entries(results).filter(([, { ok }]) => !ok)).toEqual([])
-    expect(bugPresent).toBe(false)
-    expect(results.after_removal?.output).toBe('after removal\n')
-    expect(results.read_through_link?.output).toBe('kept\n')
-  }, 120_000)
 
   test('removed: it is made again by whatever comes next', async () => {
     const ws = await bench.open('removed')

@@ -3,7 +3,7 @@ import { readFileSync, renameSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { FaultSet } from '../faults/fault-set.ts'
-import { NODE_PATH, SERVER_PATH, SOCKET_PATH } from '../root/image.ts'
+import { type ContainerImage, NODE_PATH, SERVER_PATH, SOCKET_PATH } from '../root/image.ts'
 import { type Isolation, type PrivateRoot, socketOf } from '../root/mount-plan.ts'
 import { killInside, spawnInside } from '../root/spawn-inside.ts'
 import type { OutputTail } from './output-tail.ts'
@@ -24,6 +24,8 @@ export interface ContainerHost {
   readonly isolation: Isolation
   readonly faults: FaultSet
   readonly serverVersion: string
+  readonly imageName: ContainerImage
+  readonly interpretersAhead: number
 }
 
 /** What one run of a container is made of. */
@@ -144,6 +146,8 @@ export class ContainerRun {
       ...Object.fromEntries(pairs),
       HELIX_TESTBED_SOCKET: SOCKET_PATH,
       HELIX_TESTBED_SERVER_VERSION: this.#host.serverVersion,
+      HELIX_TESTBED_IMAGE: this.#host.imageName,
+      HELIX_TESTBED_AHEAD: String(this.#host.interpretersAhead),
     }
   }
 

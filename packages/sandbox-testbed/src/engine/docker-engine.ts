@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Faults } from '../faults/fault-set.ts'
 import type { RunningSandbox } from '../running-sandbox.ts'
+import type { ContainerImage } from '../root/image.ts'
 import { containerImages } from '../sandbox-image.ts'
 import { isAlive } from '../testbed-directory.ts'
 import { SandboxTestbedError } from '../testbed-error.ts'
@@ -34,13 +35,15 @@ export function ownWorkerName(): string {
  *
  * @param worker name of the Worker, part of the names of its containers.
  * @param socketPath where workerd is to find the engine.
+ * @param image of the SDK.
  * @throws {SandboxTestbedError} engine-unavailable
  */
 export async function connectDockerEngine(
   worker: string,
   socketPath: string,
+  image?: ContainerImage,
 ): Promise<TestbedEngine> {
-  const found = await containerEngineAvailability()
+  const found = await containerEngineAvailability(image)
   if (!found.available) throw new SandboxTestbedError('engine-unavailable', found.reason)
   const client = createDockerClient(found.socketPath)
   const prefix = `workerd-${worker}-`
@@ -53,7 +56,7 @@ export async function connectDockerEngine(
     kind: 'docker',
     isolation: undefined,
     faults: NO_FAULTS,
-    docker: { socketPath, ...containerImages() },
+    docker: { socketPath, ...containerImages(image) },
     running: async () => (await running()).filter(({ name }) => ownerOf(name)).map(describe),
     find: async (sandbox) => (await find(sandbox)).map(describe)[0],
     end: async (sandbox, signal) => {

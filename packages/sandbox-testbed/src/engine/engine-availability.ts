@@ -1,3 +1,4 @@
+import type { ContainerImage } from '../root/image.ts'
 import { containerImages } from '../sandbox-image.ts'
 import { createDockerClient, type DockerClient, EngineRefusal } from './docker-client.ts'
 import { textAt } from './json-text.ts'
@@ -31,8 +32,12 @@ type Unavailable = Extract<ContainerEngineAvailability, { readonly available: fa
  * images, and can run them: the images of Cloudflare, or those that `HELIX_SANDBOX_IMAGE` and
  * `MINIFLARE_CONTAINER_EGRESS_IMAGE` name. Starts one pair of containers for a moment; pulls
  * nothing, and never takes longer than some seconds.
+ *
+ * @param image of the SDK that is asked for; default `default`, which has no Python.
  */
-export async function containerEngineAvailability(): Promise<ContainerEngineAvailability> {
+export async function containerEngineAvailability(
+  image?: ContainerImage,
+): Promise<ContainerEngineAvailability> {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   if (!host.startsWith('unix://')) {
     return refuse('unusable', `workerd needs a unix socket, DOCKER_HOST is ${host}`)
@@ -45,14 +50,15 @@ export async function containerEngineAvailability(): Promise<ContainerEngineAvai
     if (isAbsent(error)) return refuse('absent', `no container engine at ${socketPath}`)
     return refuse('unusable', `the engine at ${socketPath} does not answer: ${String(error)}`)
   }
-  return inspectEngine(client, socketPath)
+  return inspectEngine(client, socketPath, image)
 }
 
 async function inspectEngine(
   client: DockerClient,
   socketPath: string,
+  image?: ContainerImage,
 ): Promise<ContainerEngineAvailability> {
-  const images = containerImages()
+  const images = containerImages(image)
   try {
     const missing = await missingImages(client, [images.image, images.sidecarImage])
     if (missing.length > 0) {

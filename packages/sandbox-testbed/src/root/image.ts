@@ -5,6 +5,12 @@ import { isOpenToAll } from './host-programs.ts'
 import type { Mount } from './mount-plan.ts'
 import { findPython } from './python.ts'
 
+/**
+ * What is in a container, after the images of the SDK: the lean one, which has no Python; the one
+ * with Python and IPython (tag `-python`); one of your own, with Python alone.
+ */
+export type ContainerImage = 'default' | 'python' | 'plain-python'
+
 /** Where a container finds the container server. */
 export const SERVER_PATH = '/opt/testbed/server.mjs'
 /** Where the container server listens; the engine takes the socket out as soon as it is there. */
@@ -15,6 +21,7 @@ export const NODE_PATH = '/usr/local/bin/node'
 const HOST_USR = '/.host/usr'
 const TOP_LEVEL = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
 const SYSTEM_FILES = ['alternatives', 'ssl', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d']
+const PYTHON_PROGRAM = /^(?:i?python|pip|pydoc)/
 /** The SDK calls this by its full path; the container server knows the archives that it made. */
 const UNSQUASHFS = `#!/bin/sh\nexec ${NODE_PATH} ${SERVER_PATH} unsquashfs "$@"\n`
 
@@ -32,15 +39,19 @@ export interface Image {
  * @param directory a directory on the host for the prepared files.
  * @param serverFile the container server, one file.
  */
-export function prepareImage(directory: string, serverFile: string): Image {
-  const image = new ImageBuilder(directory)
+export function prepareImage(
+  directory: string,
+  serverFile: string,
+  kind: ContainerImage = 'default',
+): Image {
+  const image = new ImageBuilder(directory, kind !== 'default')
   image.show('/usr', HOST_USR)
   image.prepareUsr()
   image.prepareTopLevel()
   for (const name of SYSTEM_FILES) image.show(`/etc/${name}`)
   image.showProgram(process.execPath, NODE_PATH)
   image.show(serverFile, SERVER_PATH)
-  const python = findPython()
+  const python = kind === 'default' ? undefined : findPython()
   if (python !== undefined) image.showPython(python)
   return image
 }
@@ -51,7 +62,7 @@ export const PROBE_NODE_PATH = '/opt/testbed/node'
 /** Just enough to try whether a program starts in a private root; made in no time. */
 export function prepareProbeImage(directory: string): Image {
   makeDirectory(directory)
-  const image = new ImageBuilder(directory)
+  const image = new ImageBuilder(directory, true)
   image.show('/usr')
   image.prepareTopLevel()
   image.show('/etc/ld.so.cache')
@@ -63,9 +74,11 @@ class ImageBuilder implements Image {
   readonly mounts: Mount[] = []
   readonly links = new Map<string, string>()
   readonly #directory: string
+  readonly #hasPython: boolean
 
-  constructor(directory: string) {
+  constructor(directory: string, hasPython: boolean) {
     this.#directory = directory
+    this.#hasPython = hasPython
   }
 
   /** Shows a file or directory of the host read-only; leaves out what the host does not have. */
@@ -128,6 +141,7 @@ class ImageBuilder implements Image {
     const copy = makeDirectory(join(this.#directory, 'usr', folder))
     const names = existsSync(`/usr/${folder}`) ? readdirSync(`/usr/${folder}`) : []
     for (const name of names) {
+      if (!this.#hasPython && PYTHON_PROGRAM.test(name)) continue
       if (!(name in added)) symlinkSync(join(HOST_USR, folder, name), join(copy, name))
     }
     for (const [name, text] of Object.entries(added)) {

@@ -23,14 +23,14 @@ export function killGroup(leader: number): boolean {
   return sendKill(-leader)
 }
 
-/** Kills one process; one that is gone already is fine. */
-export function killOne(pid: number): boolean {
-  return sendKill(pid)
+/** Signals one process; one that is gone already is fine. */
+export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
+  return sendKill(pid, signal)
 }
 
-function sendKill(target: number): boolean {
+function sendKill(target: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
-    return process.kill(target, 'SIGKILL')
+    return process.kill(target, signal)
   } catch {
     // Gone already, or never ours.
     return false

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildGroups } from './child-groups.ts'
 import type { CodeContext } from './interpreter/code-context.ts'
+import { ExecutorPool } from './interpreter/executor-pool.ts'
 import type { BackgroundProcess } from './processes/background-process.ts'
 import { SessionRegistry } from './sessions/session-registry.ts'
 import type { Snapshot } from './watch/snapshot.ts'
@@ -18,6 +19,8 @@ export class Container {
   readonly sessions = new SessionRegistry(this.directory, this.groups)
   /** The processes that were ever started, by id. */
   readonly processes = new Map<string, BackgroundProcess>()
+  /** Interpreters that wait for a context. */
+  readonly executors = new ExecutorPool(this.groups)
   /** The code contexts, by id. */
   readonly contexts = new Map<string, CodeContext>()
   /** What was seen by those who ask for changes, by scope. */

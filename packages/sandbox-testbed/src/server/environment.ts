@@ -31,6 +31,20 @@ export function homeDirectory(): string {
   return process.env.HOME ?? '/'
 }
 
+/** What the container is made of. */
+export type ContainerImage = 'default' | 'python' | 'plain-python'
+
+/** The image that the engine says this container has. */
+export function imageOf(): ContainerImage {
+  const told = process.env.HELIX_TESTBED_IMAGE
+  return told === 'python' || told === 'plain-python' ? told : 'default'
+}
+
+/** How many interpreters of each language were started ahead. */
+export function interpretersAhead(): number {
+  return Number(process.env.HELIX_TESTBED_AHEAD ?? 3)
+}
+
 function isOwn(name: string): boolean {
   return name.startsWith('HELIX_TESTBED_') || name === 'BASH_ENV'
 }

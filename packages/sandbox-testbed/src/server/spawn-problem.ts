@@ -9,9 +9,9 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * How the real server tells that no shell could be spawned. It names the shell whatever was in the
- * way, most often the directory to start in.
+ * How the real server tells that no shell, or other program, could be spawned. It names the program
+ * whatever was in the way, most often the directory to start in.
  */
-export function spawnProblem(errno: string): string {
-  return `${errno}: ${REASONS[errno] ?? 'unknown error'}, posix_spawn '/bin/bash'`
+export function spawnProblem(errno: string, program = '/bin/bash'): string {
+  return `${errno}: ${REASONS[errno] ?? 'unknown error'}, posix_spawn '${program}'`
 }

@@ -37,6 +37,8 @@ describe.skipIf(skip)('the engine, in the order that workerd calls it', () => {
       limits: { processes: 100, fileBytes: 2 ** 20, memoryBytes: 2 ** 30 },
       faults: new FaultSet(isContainerOf),
       serverVersion: '0.12.10',
+      imageName: 'default',
+      interpretersAhead: 0,
       directory: join(directory, 'disks'),
       socketPath: join(directory, 'engine.sock'),
     })

@@ -57,6 +57,8 @@ export async function startShellEngine(isolation = SHELL_ISOLATION): Promise<Eng
     limits: { processes: 100, fileBytes: 2 ** 20, memoryBytes: 2 ** 30 },
     faults,
     serverVersion: '0.12.10',
+    imageName: 'default',
+    interpretersAhead: 0,
     directory: disks,
     socketPath: join(directory, 'engine.sock'),
   })

@@ -7,7 +7,8 @@
  * - `directory-missing`: the working directory is gone, or is not a directory.
  * - `not-found` … `denied`: of a file. `storage-full`: no space or too many files.
  * - `context-missing`, `language-missing`: of the interpreter. `process-missing`: of a process.
- * - `snapshot-missing`, `snapshot-expired`, `snapshot-failed`, `snapshot-too-large`.
+ * - `snapshot-missing`, `snapshot-expired`, `snapshot-failed`, `snapshot-too-large`,
+ *   `snapshot-elsewhere`: the workspace is a link to what cannot be stored.
  * - `not-configured`: a binding or a variable is missing; `detail` names it.
  * - `destroy-unconfirmed`: the platform did not confirm the end.
  * - `failed`: anything else; the cause tells.
@@ -36,6 +37,7 @@ export type DriverErrorCode =
   | 'snapshot-expired'
   | 'snapshot-failed'
   | 'snapshot-too-large'
+  | 'snapshot-elsewhere'
   | 'not-configured'
   | 'destroy-unconfirmed'
   | 'failed'
@@ -49,6 +51,8 @@ export interface DriverErrorOptions {
   readonly retryAfterMs?: number
   /** Why no container was there: of capacity, it also slows further opens. */
   readonly reason?: 'capacity' | 'starting' | 'unhealthy' | 'memory' | 'asleep'
+  /** Name of the program that the image does not have. */
+  readonly missing?: string
   readonly cause?: unknown
 }
 
@@ -59,6 +63,7 @@ export class DriverError extends Error {
   readonly admitted: Admission
   readonly retryAfterMs?: number
   readonly reason?: DriverErrorOptions['reason'] & string
+  readonly missing?: string
 
   constructor(code: DriverErrorCode, detail: string, options: DriverErrorOptions) {
     super(detail, { cause: options.cause })
@@ -66,6 +71,7 @@ export class DriverError extends Error {
     this.admitted = options.admitted
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.reason !== undefined) this.reason = options.reason
+    if (options.missing !== undefined) this.missing = options.missing
   }
 }
 

@@ -184,24 +184,36 @@ export interface SearchOutcome {
 }
 
 export type DriverCodeOutput =
-  | { readonly type: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly type: 'stdout' | 'stderr'; readonly data: Uint8Array }
   | { readonly type: 'display'; readonly mime: string; readonly data: Uint8Array }
   | { readonly type: 'result'; readonly value: unknown }
 
 export interface DriverCodeOutcome {
+  /** In the order in which they came; one that was too long is cut in the middle. */
   readonly outputs: readonly DriverCodeOutput[]
+  /** What the code has thrown, or why its interpreter ended. */
   readonly error?: { readonly name: string; readonly message: string; readonly trace?: string }
+  readonly exitCode: number
   readonly timedOut: boolean
+  readonly aborted: boolean
+  /** The container that ran it, as of a command. */
+  readonly epoch: string | null
 }
 
-export interface DriverCodeOptions {
+/** As of a command; code has nothing but its outputs to listen to. */
+export interface DriverCodeOptions extends Omit<
+  ExecOptions,
+  'env' | 'onStdout' | 'onStderr' | 'timeoutMs'
+> {
   readonly timeoutMs: number
-  readonly signal?: AbortSignal
+  /** Awaited for each output, in order. Set only when somebody listens. */
   onOutput?(output: DriverCodeOutput): Promise<void>
 }
 
 /** Interpreters. A context is made for its caller alone and never shared by language. */
 export interface DriverCode {
+  /** Runs code in an interpreter of its own. */
+  runOnce(language: string, code: string, options: DriverCodeOptions): Promise<DriverCodeOutcome>
   create(language: string, options: { readonly cwd: string }): Promise<string>
   run(context: string, code: string, options: DriverCodeOptions): Promise<DriverCodeOutcome>
   remove(context: string): Promise<void>

@@ -138,7 +138,10 @@ export function buildWorkspace(
       ...times,
       maxOutputBytes: settings.maxOutputBytes,
     }),
-    code: new CloudflareSandboxCodeInterpreter(sandbox, times),
+    code: new CloudflareSandboxCodeInterpreter(sandbox, {
+      ...times,
+      maxOutputBytes: settings.maxOutputBytes,
+    }),
     ...(snapshot !== undefined && { snapshot }),
     record: recordOf(attachment, opened.ref.sandbox),
     ...(options.directory !== undefined && { directory: options.directory }),

@@ -6,6 +6,7 @@ import {
 } from '@helix-agents/workspace-cloudflare-sandbox'
 import type {
   DriverCode,
+  DriverCodeOutcome,
   DriverFiles,
   DriverSnapshots,
   EnsureOptions,
@@ -131,16 +132,18 @@ function memoryProcesses(reach: Reach): DriverProcesses {
   }
 }
 
+function ended({ epoch }: Container): DriverCodeOutcome {
+  return { outputs: [], exitCode: 0, timedOut: false, aborted: false, epoch: epoch ?? null }
+}
+
 function memoryCode(reach: Reach): DriverCode {
   return {
     create: async () => {
       await reach('code.create')
       return 'context-1'
     },
-    run: async () => {
-      await reach('code.run')
-      return { outputs: [], timedOut: false }
-    },
+    runOnce: async () => ended(await reach('code.runOnce')),
+    run: async () => ended(await reach('code.run')),
     remove: async () => {
       await reach('code.remove')
     },

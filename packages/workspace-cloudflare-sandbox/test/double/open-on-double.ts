@@ -75,7 +75,7 @@ export class Bench {
         fs: fileSystemConfigSchema.parse({}),
         shell: shellConfigSchema.parse({}),
         code: codeConfigSchema.parse({}),
-        snapshot: snapshotConfigSchema.parse({}),
+        ...('backupR2Binding' in this.config && { snapshot: snapshotConfigSchema.parse({}) }),
       },
       signal: new AbortController().signal,
       logger: noopLogger,

@@ -58,6 +58,31 @@ describe.skipIf(!availability.available)(`restores in workerd${skipNote}`, () =>
   beforeAll(async () => void (bench = await Bench.start()), 60_000)
   afterAll(() => bench?.testbed.stop(), 60_000)
   const config = { backupR2Binding: 'BACKUP_BUCKET', autoRestore: true } as const
+
+  test('of several names of one file, and odd ones, are whole', async () => {
+    const ws = await bench.open('names', { config })
+    await ws.call(
+      'shell.run',
+      'echo x > a; ln a b; ln a c; mkdir d; ln -s a l; mkfifo p; mkdir "e f"',
+    )
+    const taken = await ws.call<Taken>('snapshot.snapshot')
+    const fork = await ws.call<object>('snapshot.branch', taken)
+    await ws.resolve(fork)
+    expect(await ws.output('stat -c "%h %F" a d l p "e f"')).toBe(
+      '3 regular file\n2 directory\n1 symbolic link\n1 fifo\n2 directory',
+    )
+  }, 90_000)
+
+  test('of a workspace that is a link elsewhere are refused with the places that are not', async () => {
+    const ws = await bench.open('elsewhere', { config })
+    await ws.call('shell.run', 'cd /; mv /workspace /opt/there && ln -s /opt/there /workspace')
+    const refused = ws.call('snapshot.snapshot')
+    await expect(refused).rejects.toMatchObject({
+      code: 'provider-failed',
+      told: { hint: expect.stringContaining('below /home, /tmp, /var/tmp or /app') },
+    })
+  }, 90_000)
+
   const open = (name: string, more: object = {}): Promise<RemoteWorkspace> =>
     bench.open(name, { config: { ...config, ...more } })
   const TREE = 'find . -printf "%M %p %l\\0" | sort -z | base64 -w0'

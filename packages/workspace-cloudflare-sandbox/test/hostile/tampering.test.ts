@@ -62,6 +62,29 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     )
   })
 
+  test('what a command prints that removes its own outputs is kept', async () => {
+    const ws = await bench.open('removes-outputs')
+    const remove = 'echo before; rm -rf /var/tmp; echo after; echo err >&2'
+    const told = { stdout: 'before\nafter\n', stderr: 'err\n', exitCode: 0 }
+    expect(await ws.call('shell.run', remove)).toMatchObject(told)
+    // The mark of the container was in it too.
+    await ws.resolve()
+    const long = `${remove}; head -c 2000000 /dev/zero | tr '\\0' x`
+    const { stdoutCut } = await ws.call<{ stdoutCut: { path: string } }>('shell.run', long)
+    await ws.resolve()
+    expect(await ws.output(`stat -c %s /workspace${stdoutCut.path}`)).toBe('2000013')
+    const live = await ws.call<{ stdout: string }>('shell.runLive', remove)
+    expect(live.stdout).toBe('before\nafter\n')
+    await ws.resolve()
+    const code = 'import os; print("before"); os.system("rm -rf /var/tmp"); print("after"); 1'
+    expect(await ws.call('code.runCode', 'python', code)).toMatchObject({
+      exitCode: 0,
+      outputs: [{ type: 'stdout' }, { type: 'result', value: '1' }],
+    })
+    await ws.resolve()
+    expect(await ws.output('echo on')).toBe('on')
+  }, 90_000)
+
   test('answers cannot be forged by what a command prints', async () => {
     const ws = await bench.open('forged')
     const forged =

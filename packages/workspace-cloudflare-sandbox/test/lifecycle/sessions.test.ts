@@ -1,3 +1,4 @@
+import { snapshotConfigSchema } from '@helix-agents/core'
 import type { SandboxRecord } from '@helix-agents/workspace-cloudflare-sandbox'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'
@@ -174,4 +175,16 @@ test('without a backup bucket there are no snapshots', async () => {
   const { ws, ref } = await new Bench().open()
   expect(ws.snapshot).toBeUndefined()
   expect(ref.capabilities).toEqual({ fs: true, shell: true, code: true })
+})
+
+test('snapshots without a backup bucket are refused before a container is started', async () => {
+  const bench = new Bench()
+  const snapshot = snapshotConfigSchema.parse({})
+  const capabilities = { ...bench.options().capabilities, snapshot }
+  expect(await codeOf(bench.open({ capabilities }))).toBe('capability-missing')
+  expect(bench.world.containers.size).toBe(0)
+  const { ref } = await bench.open()
+  bench.world.sleep()
+  expect(await codeOf(bench.resolve(ref, { capabilities }))).toBe('capability-missing')
+  expect(bench.world.containers.size).toBe(0)
 })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import {
   sandboxTestbedAvailability,
   type SandboxTestbed,
+  type SandboxTestbedOptions,
   startSandboxTestbed,
 } from '@helix-agents/sandbox-testbed'
 import type { Answer, Asked, OpenArguments, ToldError } from '../worker/protocol.ts'
@@ -20,14 +21,19 @@ export class Bench implements AsyncDisposable {
     this.testbed = testbed
   }
 
-  /** @param compatibilityDate Of the Worker; before 2026-04-21 errors have texts only. */
+  /**
+   * @param compatibilityDate Of the Worker; before 2026-04-21 errors have texts only.
+   * @param image Of the containers.
+   */
   static async start(
     engine: 'local' | 'docker' = 'local',
     compatibilityDate?: string,
+    image: Pick<SandboxTestbedOptions, 'image' | 'interpretersAhead'> = { image: 'python' },
   ): Promise<Bench> {
     const log = process.env.HELIX_BENCH_LOG
     const testbed = await startSandboxTestbed({
       engine,
+      ...image,
       worker: {
         entry: join(import.meta.dirname, '../worker/worker.ts'),
         durableObjects: {

@@ -39,14 +39,15 @@ export interface BenchBindings {
 
 const SHARED_CONFIG = { kind: 'cloudflare-sandbox' } as const
 
-function openOptions(logger: Logger): OpenOptions {
+function openOptions(logger: Logger, { config }: OpenArguments): OpenOptions {
+  const isStored = config?.['backupR2Binding'] !== undefined
   return {
     workspace: 'box',
     capabilities: {
       fs: fileSystemConfigSchema.parse({ maxFileSizeMb: 512 }),
       shell: shellConfigSchema.parse({}),
       code: codeConfigSchema.parse({}),
-      snapshot: snapshotConfigSchema.parse({}),
+      ...(isStored && { snapshot: snapshotConfigSchema.parse({}) }),
     },
     signal: new AbortController().signal,
     logger,
@@ -132,7 +133,7 @@ export class BenchObject extends DurableObject<BenchBindings> {
     const opened = provider.open(
       { ...SHARED_CONFIG, ...config },
       session,
-      openOptions(this.#logger),
+      openOptions(this.#logger, given),
     )
     return this.#keep(key, await opened)
   }
@@ -140,7 +141,7 @@ export class BenchObject extends DurableObject<BenchBindings> {
   async #resolve(given: OpenArguments & { ref: WorkspaceRef }): Promise<unknown> {
     const { key, sessionId, config, ref } = given
     const opened = this.#providerOf(given).resolve(ref, {
-      ...openOptions(this.#logger),
+      ...openOptions(this.#logger, given),
       session: { sessionId, agentType: 'bench' },
       config: { ...SHARED_CONFIG, ...config },
     })

@@ -1,6 +1,15 @@
 import { execFile } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { RpcTarget } from 'capnweb'
 import type { Container } from '../container.ts'
@@ -31,7 +40,14 @@ const TAR_CHANGED = 1
 
 const OUTPUT_BYTES = 64 * 1024 * 1024
 
-/** `backup`: archives of directories. They are compressed tar files behind the names of squashfs. */
+/** Bytes of the head of a squashfs archive. */
+const HEAD_BYTES = 96
+const MAGIC = 'hsqs'
+
+/**
+ * `backup`: archives of directories. They are compressed tar files behind the names of squashfs, and
+ * behind its head as well: the magic number, and how many inodes there are.
+ */
 export class BackupTarget extends RpcTarget {
   readonly #container: Container
 
@@ -90,24 +106,47 @@ export class BackupTarget extends RpcTarget {
 
 async function pack(dir: string, archivePath: string, options: ArchiveOptions): Promise<void> {
   const ignored = options.gitignore === true ? await ignoredByGit(dir) : []
+  const packed = `${archivePath}.tar`
+  // Of a link there is the link alone, as with the real program.
+  const isLink = lstatSync(dir).isSymbolicLink()
+  const source = isLink ? ['-C', dirname(dir), basename(dir)] : ['-C', dir, '.']
   const args = [
     '--create',
-    `--file=${archivePath}`,
-    '--use-compress-program=gzip -1',
+    `--file=${packed}`,
     '--anchored',
     '--wildcards',
     '--no-wildcards-match-slash',
     ...(options.excludes ?? []).map((pattern) => `--exclude=./${pattern}`),
     '--no-wildcards',
     ...ignored.map((path) => `--exclude=./${path}`),
-    '-C',
-    dir,
-    '.',
+    ...source,
   ]
-  await run('tar', args).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === TAR_CHANGED) return
-    throw error
-  })
+  try {
+    await run('tar', args).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === TAR_CHANGED) return
+      throw error
+    })
+    const inodes = (await countInodes(packed)) + (isLink ? 1 : 0)
+    writeHead(archivePath, inodes)
+    await run('sh', ['-c', 'gzip -1 <"$1" >>"$2"', 'sh', packed, archivePath])
+  } finally {
+    rmSync(packed, { force: true })
+  }
+}
+
+/** Names that are hard links share one with the first of them. */
+async function countInodes(packed: string): Promise<number> {
+  const args = ['-c', 'tar --list --verbose --file="$1" | grep -c "^[^h]"', 'sh', packed]
+  return Number((await run('sh', args)).stdout)
+}
+
+function writeHead(path: string, inodes: number): void {
+  const head = Buffer.alloc(HEAD_BYTES)
+  head.write(MAGIC, 'latin1')
+  head.writeUInt32LE(inodes, MAGIC.length)
+  const fd = openSync(path, 'w')
+  writeSync(fd, head)
+  closeSync(fd)
 }
 
 async function ignoredByGit(dir: string): Promise<string[]> {

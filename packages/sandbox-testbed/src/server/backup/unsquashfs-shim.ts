@@ -15,9 +15,9 @@ while [ "$#" -gt 0 ]; do
   esac
   shift
 done
-if [ ! -f "$archive" ]; then
+if [ ! -f "$archive" ] || [ "$(head -c 4 -- "$archive")" != hsqs ]; then
   printf 'unsquashfs: cannot open %s\n' "$archive" >&2
   exit 1
 fi
-mkdir -p -- "$directory" && exec tar --extract --file="$archive" --directory="$directory"
+mkdir -p -- "$directory" && tail -c +97 -- "$archive" | tar --extract --gzip --file=- --directory="$directory"
 `

@@ -24,6 +24,16 @@ export interface FailurePlace {
   readonly path: string
 }
 
+/** What the real server calls `FILESYSTEM_ERROR` when it writes. */
+const VAGUE_WRITES: ReadonlySet<string> = new Set(['EDQUOT', 'ENOENT', 'ENOSPC', 'ENOTDIR'])
+
+/** A failure to write, in the codes of the protocol. */
+export function toWriteError(error: unknown, path: string): ServiceError {
+  const place = { operation: 'write', path }
+  const isVague = VAGUE_WRITES.has(errnoOf(error) ?? '')
+  return isVague ? toolFailure(messageOf(error), place) : toFileError(error, place)
+}
+
 /** A system error in the codes of the protocol; an error that has one keeps it. */
 export function toFileError(error: unknown, place: FailurePlace): ServiceError {
   if (error instanceof ServiceError) return error

@@ -10,7 +10,7 @@ import {
 import { dirname } from 'node:path'
 import { timestamp } from '../server-sent-events.ts'
 import { errnoOf, ServiceError } from '../service-error.ts'
-import { toFileError } from './file-error.ts'
+import { toWriteError } from './file-error.ts'
 import type { NamedFile } from './read-file.ts'
 
 export interface WriteOptions {
@@ -37,7 +37,7 @@ export function writeWhole(file: NamedFile, content: string, options: WriteOptio
       chmodSync(file.resolved, Number.parseInt(options.permissions, 8))
     }
   } catch (error) {
-    throw toFileError(error, { operation: 'write', path: file.path })
+    throw toWriteError(error, file.path)
   }
   return { success: true, path: file.path, timestamp: timestamp(), exitCode: 0 }
 }
@@ -53,7 +53,7 @@ export async function writeStream(
     const bytesWritten = await copyTo(fd, stream).finally(() => closeSync(fd))
     return { success: true, path: file.path, bytesWritten, timestamp: timestamp() }
   } catch (error) {
-    throw toFileError(error, { operation: 'write', path: file.path })
+    throw toWriteError(error, file.path)
   }
 }
 

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { ChildGroups } from '../child-groups.ts'
 import { type Variables, WORKSPACE } from '../environment.ts'
 import { ServiceError } from '../service-error.ts'
 import { Turns } from '../sessions/turns.ts'
-import { InterpreterChild, type InterpreterEvent, type Language } from './interpreter-child.ts'
+import type { Executor, ExecutorError, ExecutorReply, Language } from './executor.ts'
+import type { ExecutorPool } from './executor-pool.ts'
 
 export interface ContextRequest {
   readonly language?: string
+  /** Shown, and otherwise ignored: the real server ignores it too. */
   readonly cwd?: string
+  /** Ignored, as by the real server. */
   readonly envVars?: Variables
   /** Milliseconds for each run. */
   readonly timeout?: number
@@ -22,8 +24,12 @@ export interface ContextView {
   readonly lastUsed: Date
 }
 
-/** Takes what a run says, in order; the run waits for it. */
-export type EventTaker = (event: InterpreterEvent) => void | Promise<void>
+/** What a run says, all of it when it is over. */
+export type InterpreterEvent =
+  | { readonly type: 'stderr' | 'stdout'; readonly text: string }
+  | ({ readonly type: 'result' } & Readonly<Record<string, unknown>>)
+  | ({ readonly type: 'error' } & ExecutorError)
+  | { readonly type: 'end'; readonly executionCount: number }
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   python: 'python',
@@ -35,6 +41,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ts: 'typescript',
 }
 
+/** What the real server gives a run that asks for no time. */
+const DEFAULT_TIMEOUT_MS = 120_000
+
 /** @throws {ServiceError} `VALIDATION_FAILED` for a language that there is no interpreter for. */
 export function languageOf(name = 'python'): Language {
   const language = LANGUAGES[name.toLowerCase()]
@@ -42,89 +51,68 @@ export function languageOf(name = 'python'): Language {
   throw new ServiceError('VALIDATION_FAILED', `unsupported language ${name}`, { language: name })
 }
 
-/** What runs of code share: one interpreter, and all that it remembers. */
+/** What runs of code share: one executor of the pool, and all that it remembers. */
 export class CodeContext {
   readonly id = randomUUID()
   readonly language: Language
   readonly #cwd: string
-  readonly #timeoutMs: number | undefined
-  readonly #child: InterpreterChild
+  readonly #timeoutMs: number
+  readonly #executor: Executor
   readonly #turns = new Turns()
   readonly #createdAt = new Date()
   #lastUsed = this.#createdAt
 
-  private constructor(language: Language, request: ContextRequest, child: InterpreterChild) {
+  private constructor(language: Language, request: ContextRequest, executor: Executor) {
     this.language = language
     this.#cwd = request.cwd ?? WORKSPACE
-    this.#timeoutMs = request.timeout
-    this.#child = child
+    this.#timeoutMs = request.timeout ?? DEFAULT_TIMEOUT_MS
+    this.#executor = executor
   }
 
-  static async create(request: ContextRequest, groups: ChildGroups): Promise<CodeContext> {
+  static async create(request: ContextRequest, pool: ExecutorPool): Promise<CodeContext> {
     const language = languageOf(request.language)
-    const settings = { language, cwd: request.cwd ?? WORKSPACE, env: request.envVars }
-    const child = await InterpreterChild.start(settings, groups)
-    return new CodeContext(language, request, child)
+    return new CodeContext(language, request, await pool.take(language))
   }
 
   /**
    * Runs code after the runs before it.
-   * @returns Whether the interpreter is still there.
+   * @param timeoutMs - Ends the waiting, never the code.
    */
-  async run(code: string, take: EventTaker, timeoutMs = this.#timeoutMs): Promise<boolean> {
+  async run(code: string, timeoutMs = this.#timeoutMs): Promise<readonly InterpreterEvent[]> {
     const endTurn = await this.#turns.take()
-    let timedOut = false
-    const stop = (): void => {
-      timedOut = true
-      this.#child.kill()
-    }
-    const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs)
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const timer = setTimeout(() => resolve(undefined), timeoutMs)
     this.#lastUsed = new Date()
     try {
-      this.#child.request(code, this.language)
-      const isThere = await this.#forward(take)
-      if (timedOut) await take(timeoutEvent(timeoutMs))
-      else if (!isThere) await take(goneEvent(this.id))
-      return isThere
+      const reply = await Promise.race([this.#executor.run(code, this.language), promise])
+      return reply === undefined ? [timeoutEvent(timeoutMs)] : eventsOf(reply)
     } finally {
       clearTimeout(timer)
       endTurn()
     }
   }
 
-  kill(): void {
-    this.#child.kill()
+  end(): void {
+    this.#executor.end()
   }
 
   view(): ContextView {
     const { id, language } = this
     return { id, language, cwd: this.#cwd, createdAt: this.#createdAt, lastUsed: this.#lastUsed }
   }
-
-  /** Reads to the end of the run also when the taker fails: the next run starts behind it. */
-  async #forward(take: EventTaker): Promise<boolean> {
-    const failures: unknown[] = []
-    let event: InterpreterEvent | undefined
-    do {
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
-      event = await this.#child.next()
-      if (event === undefined || failures.length > 0) continue
-      // oxlint-disable-next-line no-await-in-loop -- the taker sets the pace
-      await Promise.resolve(event)
-        .then(take)
-        .catch((error: unknown) => failures.push(error))
-    } while (event !== undefined && event.type !== 'end')
-    if (failures.length > 0) throw failures[0]
-    return event !== undefined
-  }
 }
 
-function timeoutEvent(timeoutMs: number | undefined): InterpreterEvent {
+function eventsOf({ stdout, stderr, outputs, error, count }: ExecutorReply): InterpreterEvent[] {
+  return [
+    ...(stdout === '' ? [] : [{ type: 'stdout' as const, text: stdout }]),
+    ...(stderr === '' ? [] : [{ type: 'stderr' as const, text: stderr }]),
+    ...outputs.map((formats) => ({ ...formats, type: 'result' as const })),
+    ...(error === null ? [] : [{ type: 'error' as const, ...error }]),
+    { type: 'end', executionCount: count },
+  ]
+}
+
+function timeoutEvent(timeoutMs: number): InterpreterEvent {
   const message = `execution timed out after ${timeoutMs}ms`
   return { type: 'error', name: 'TimeoutError', message, traceback: [message] }
-}
-
-function goneEvent(contextId: string): InterpreterEvent {
-  const message = `the interpreter of context ${contextId} ended`
-  return { type: 'error', name: 'ExecutionError', message, traceback: [message] }
 }

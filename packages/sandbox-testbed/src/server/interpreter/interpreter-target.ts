@@ -8,10 +8,9 @@ import {
   CodeContext,
   type ContextRequest,
   type ContextView,
-  type EventTaker,
+  type InterpreterEvent,
   languageOf,
 } from './code-context.ts'
-import type { InterpreterEvent } from './interpreter-child.ts'
 
 /** The caller's functions, each of them at the other end of the connection. */
 export interface RunCallbacks {
@@ -21,7 +20,7 @@ export interface RunCallbacks {
   onError?(error: object): unknown
 }
 
-/** `interpreter`: code in contexts that remember. */
+/** `interpreter`: code in contexts that remember. Nothing is told before a run is over. */
 export class InterpreterTarget extends RpcTarget {
   readonly #container: Container
   readonly #connection: Connection
@@ -44,7 +43,10 @@ export class InterpreterTarget extends RpcTarget {
     ...[callbacks = {}, timeoutMs]: [callbacks?: RunCallbacks, timeoutMs?: number]
   ): Promise<void> {
     const context = await this.#find(contextId, language)
-    await this.#run(context, code, { take: (event) => call(callbacks, event), timeoutMs })
+    for (const event of await context.run(code, timeoutMs)) {
+      // oxlint-disable-next-line no-await-in-loop -- one event after the other
+      await call(callbacks, event)
+    }
   }
 
   async streamCode(
@@ -54,10 +56,11 @@ export class InterpreterTarget extends RpcTarget {
   ): Promise<ReadableStream<Uint8Array>> {
     const context = await this.#find(contextId, language)
     const { stream, sink } = eventStream(this.#connection.closed)
-    const write = (event: InterpreterEvent): void => {
-      sink.write(dataEvent(wireEvent(event)))
+    const write = async (): Promise<void> => {
+      for (const event of await context.run(code)) sink.write(dataEvent(wireEvent(event)))
+      sink.end()
     }
-    void this.#run(context, code, { take: write, timeoutMs: undefined }).then(() => sink.end())
+    void write()
     return stream
   }
 
@@ -66,12 +69,12 @@ export class InterpreterTarget extends RpcTarget {
   }
 
   deleteCodeContext(contextId: string): void {
-    this.#known(contextId).kill()
+    this.#known(contextId).end()
     this.#container.contexts.delete(contextId)
   }
 
   async #create(request: ContextRequest): Promise<CodeContext> {
-    const context = await CodeContext.create(request, this.#container.groups)
+    const context = await CodeContext.create(request, this.#container.executors)
     this.#container.contexts.set(context.id, context)
     return context
   }
@@ -88,15 +91,6 @@ export class InterpreterTarget extends RpcTarget {
     const context = this.#container.contexts.get(contextId)
     if (context !== undefined) return context
     throw new ServiceError('CONTEXT_NOT_FOUND', `context ${contextId} not found`, { contextId })
-  }
-
-  async #run(
-    context: CodeContext,
-    code: string,
-    options: { readonly take: EventTaker; readonly timeoutMs: number | undefined },
-  ): Promise<void> {
-    const isThere = await context.run(code, options.take, options.timeoutMs)
-    if (!isThere) this.#container.contexts.delete(context.id)
   }
 }
 

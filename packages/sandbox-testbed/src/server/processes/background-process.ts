@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { OutputFiles } from '../sessions/session-script.ts'
 import type { ShellSession } from '../sessions/shell-session.ts'
 import { readExitCode } from './follow-output.ts'
-import { isRunning, killTree } from './process-tree.ts'
+import { endTree, isRunning } from './process-tree.ts'
 
 /** A process as the protocol shows it. */
 export interface ProcessView {
@@ -61,7 +61,7 @@ export class BackgroundProcess {
   kill(): void {
     if (this.exitCode !== undefined) return
     this.#killedAt ??= new Date().toISOString()
-    killTree(this.pid)
+    endTree(this.pid)
   }
 
   view(): ProcessView {

@@ -7,8 +7,22 @@ export function isRunning(pid: number): boolean {
   return fields !== undefined && fields.state !== 'Z'
 }
 
-/** Kills a process and everything that descends from it. */
-export function killTree(root: number): void {
+/** How long the real server waits between SIGTERM and SIGKILL. */
+const GRACE_MS = 5000
+
+/** Asks a process and everything that descends from it to end; kills what is left 5 s later. */
+export function endTree(root: number): void {
+  const asked = treeOf(root).map((pid) => ({ pid, born: statFields(pid)?.born }))
+  for (const { pid } of asked) killOne(pid, 'SIGTERM')
+  const kill = (): void => {
+    for (const { pid, born } of asked) {
+      if (born !== undefined && statFields(pid)?.born === born) killOne(pid)
+    }
+  }
+  setTimeout(kill, GRACE_MS).unref()
+}
+
+function treeOf(root: number): readonly number[] {
   const parents = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     const pid = Number(name)
@@ -18,15 +32,22 @@ export function killTree(root: number): void {
   const found = [root]
   // Grows while it is walked.
   for (const pid of found) found.push(...(parents.get(pid) ?? []))
-  for (const pid of found) killOne(pid)
+  return found
 }
 
-function statFields(pid: number): { readonly state: string; readonly parent: number } | undefined {
+interface StatFields {
+  readonly state: string
+  readonly parent: number
+  /** When it was started: tells apart processes that had the same id. */
+  readonly born: string
+}
+
+function statFields(pid: number): StatFields | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name before it is in brackets and may hold anything.
-    const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { state, parent: Number(parent) }
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0] ?? '', parent: Number(fields[1]), born: fields[19] ?? '' }
   } catch {
     // Ended.
     return undefined

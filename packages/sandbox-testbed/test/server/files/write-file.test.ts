@@ -37,7 +37,7 @@ describeServer('files.writeFile', (fixture) => {
 
   it.each([
     ['a directory', '/tmp', 'IS_DIRECTORY'],
-    ['a path through a file', '/etc/passwd/a', 'NOT_DIRECTORY'],
+    ['a path through a file', '/etc/passwd/a', 'FILESYSTEM_ERROR'],
     ['an empty path', '', 'VALIDATION_FAILED'],
     ['a read-only place', '/usr/share/new', 'READ_ONLY'],
   ])('fails for %s', async (_, path, code) => {

@@ -1,142 +1,99 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { events } from '../support/client.ts'
-import { describeServer, type Fixture } from '../support/fixture.ts'
-import { linesOf, run as runIn } from './support.ts'
+import { ALONE, describeServer, type Fixture } from '../support/fixture.ts'
+import { contextOf, NO_REPLY, RECORDED, run } from './support.ts'
 
-describeServer('code', (fixture) => {
-  describe('in a JavaScript context', () => {
-    javascript(fixture)
-  })
-  describe('in a TypeScript context', () => {
-    typescript(fixture)
-  })
-  describe('in contexts', () => {
-    contexts(fixture)
-  })
-})
+const CHILD = 'require("node:child_process").spawnSync("echo", ["x"], { stdio: "inherit" })'
 
-async function refuse(): Promise<never> {
-  throw new Error('not taken')
-}
-
-function javascript(fixture: Fixture): void {
-  let id = ''
-  const run = (code: string) => runIn(fixture, id, code)
-
-  beforeAll(async () => {
-    id = (await fixture.client.root.interpreter.createCodeContext({ language: 'javascript' })).id
-  })
-
-  it('remembers, prints and shows the last value', async () => {
-    expect(await run('const a = 41')).toEqual([])
-    expect(await run('console.log("hello"); console.error("bad"); a + 1')).toEqual([
+describeServer(`JavaScript and TypeScript (${RECORDED})`, (fixture) => {
+  it('remember, print and show the last value', async () => {
+    const id = await contextOf(fixture, 'javascript')
+    expect(await run(fixture, id, 'const a = 41')).toEqual([])
+    expect(await run(fixture, id, 'console.log("hello"); console.error("bad"); a + 1')).toEqual([
       ['stdout', 'hello\n'],
       ['stderr', 'bad\n'],
       ['result', { text: '42' }],
     ])
-  })
-
-  it('lets a name be declared again and awaits at the top', async () => {
-    await run('const twice = 1')
-    expect(await run('const twice = await Promise.resolve(2); twice')).toEqual([
-      ['result', { text: '2' }],
+    expect(await run(fixture, id, 'throw new TypeError("no")')).toMatchObject([
+      ['error', { name: 'TypeError', message: 'no' }],
     ])
   })
 
-  it('shows plain objects as JSON too', async () => {
-    expect(await run('({ a: [1] })')).toEqual([
-      ['result', { text: '{ a: [ 1 ] }', json: { a: [1] } }],
+  it('take types away', async () => {
+    const id = await contextOf(fixture, 'typescript')
+    expect(await run(fixture, id, 'const a: number = 1; a as number')).toEqual([
+      ['result', { text: '1' }],
     ])
   })
 
   it.each([
-    ['undefined', []],
-    ['10n', [['result', { text: '10n' }]]],
-    ['NaN', [['result', { text: 'NaN' }]]],
-    ['"text"', [['result', { text: "'text'" }]]],
-    ['null', [['result', { text: 'null' }]]],
-  ])('shows %s', async (code, said) => {
-    expect(await run(code)).toEqual(said)
+    ['process.exit after printing', 'console.log("lost"); process.exit(0)'],
+    ['a child that writes to stdout', CHILD],
+  ])('never reply to %s, and lose its output', async (_, code) => {
+    const id = await contextOf(fixture, 'javascript')
+    expect(await run(fixture, id, code, { timeoutMs: 300 })).toEqual(NO_REPLY)
   })
 
-  it('loads modules with require and shows what display is given', async () => {
-    expect(await run('require("node:path").join("a", "b")')).toEqual([
-      ['result', { text: "'a/b'" }],
-    ])
-    expect(await run('display({ png: "AA==" })')).toEqual([['result', { png: 'AA==' }]])
-  })
-
-  it('tells an error with the lines of the code only', async () => {
-    const said = await run('function f() { throw new TypeError("no") }; f()')
-    expect(said).toMatchObject([['error', { name: 'TypeError', message: 'no' }]])
-    const traceback = linesOf(said)
-    expect(traceback).not.toContain('node:')
-    expect(await run('let =')).toMatchObject([['error', { name: 'SyntaxError' }]])
-  })
-
-  it('loses the context when the code ends the process', async () => {
-    expect(await run('process.exit(2)')).toMatchObject([['error', { name: 'ExecutionError' }]])
-    await expect(run('1')).rejects.toMatchObject({ code: 'CONTEXT_NOT_FOUND' })
-  })
-}
-
-function typescript(fixture: Fixture): void {
-  it('runs types and enums away', async () => {
-    const { interpreter } = fixture.client.root
-    const { id } = await interpreter.createCodeContext({ language: 'typescript' })
+  it('go on at full speed after their time, and without their context', async () => {
+    const id = await contextOf(fixture, 'javascript')
     const code =
-      'interface A { x: number }\nenum E { One = 1 }\nconst a: A = { x: E.One }\na.x as number'
-    expect(await runIn(fixture, id, code)).toEqual([['result', { text: '1' }]])
-    expect(await runIn(fixture, id, 'const a: = 1')).toMatchObject([
-      ['error', { name: 'SyntaxError' }],
-    ])
+      'require("node:fs").writeFileSync("/tmp/pid", String(process.pid)); while (true) {}'
+    await run(fixture, id, code, { timeoutMs: 300 })
+    await fixture.client.root.interpreter.deleteCodeContext(id)
+    const shell = (command: string) => fixture.client.root.commands.execute(command, ALONE)
+    expect((await shell('kill -0 "$(cat /tmp/pid)"')).exitCode).toBe(0)
+    await shell('kill -KILL "$(cat /tmp/pid)"')
   })
-}
+})
+
+describeServer(`interpreters that were started ahead (${RECORDED})`, (fixture) => {
+  const shell = (command: string) =>
+    fixture.client.root.commands.execute(command, ALONE, { cwd: '/' })
+  const WRITE = 'require("node:fs").writeFileSync("made", "x"); process.cwd()'
+
+  it('are in the directory that was there when they were started', async () => {
+    await shell('mv /workspace /old && mkdir /workspace')
+    const id = await contextOf(fixture, 'javascript')
+    expect(await run(fixture, id, WRITE)).toEqual([['result', { text: "'/old'" }]])
+    expect((await shell('ls /workspace')).stdout).toBe('')
+  })
+
+  it('find nothing by a relative path once it is removed; the next ones cannot start', async () => {
+    await shell('rm -rf /workspace /old')
+    const made = []
+    for (let count = 0; count < 3; count += 1) made.push(await contextOf(fixture, 'typescript'))
+    expect(await run(fixture, made[0], WRITE)).toMatchObject([
+      ['error', { message: expect.stringContaining('ENOENT') }],
+    ])
+    await expect(contextOf(fixture, 'typescript')).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining("ENOENT: no such file or directory, posix_spawn 'node'"),
+    })
+  })
+})
+
+describeServer('contexts', contexts)
 
 function contexts(fixture: Fixture): void {
   const interpreter = () => fixture.client.root.interpreter
 
-  it('reuses any context of the language when none is named', async () => {
-    const { id } = await interpreter().createCodeContext({ language: 'javascript' })
-    await runIn(fixture, id, 'var secret = "of another purpose"')
-    expect(await runIn(fixture, undefined, 'secret', { language: 'javascript' })).toEqual([
+  it('are any of the language when none is named', async () => {
+    const id = await contextOf(fixture, 'javascript')
+    await run(fixture, id, 'var secret = "of another purpose"')
+    expect(await run(fixture, undefined, 'secret', { language: 'javascript' })).toEqual([
       ['result', { text: "'of another purpose'" }],
     ])
   })
 
-  it('makes a context when there is none of the language', async () => {
-    await runIn(fixture, undefined, '1', { language: 'typescript' })
-    const languages = (await interpreter().listCodeContexts()).map(
-      (context: { language: string }) => context.language,
-    )
-    expect(languages).toContain('typescript')
-  })
-
-  it('ends the run of a context that is deleted', async () => {
-    const { id } = await interpreter().createCodeContext({ language: 'javascript' })
-    const running = runIn(fixture, id, 'await new Promise(() => setInterval(() => {}, 1000))')
-    await interpreter().deleteCodeContext(id)
-    expect(await running).toMatchObject([['error', { name: 'ExecutionError' }]])
-  })
-
-  it('goes on behind a run whose caller failed to take it', async () => {
-    const { id } = await interpreter().createCodeContext({ language: 'javascript' })
-    const code = 'console.log(1); console.log(2)'
-    await expect(
-      interpreter().runCodeStream(id, code, undefined, { onStdout: refuse }),
-    ).rejects.toThrow('not taken')
-    expect(await runIn(fixture, id, '3')).toEqual([['result', { text: '3' }]])
-  })
-
-  it('runs the code of one context one after the other', async () => {
-    const { id } = await interpreter().createCodeContext({ language: 'javascript' })
+  it('run their code one after the other', async () => {
+    const id = await contextOf(fixture, 'javascript')
     const slow = 'var order = []; await new Promise((done) => setTimeout(done, 100)); order.push(1)'
-    const both = [runIn(fixture, id, slow), runIn(fixture, id, 'order.push(2); order.join()')]
+    const both = [run(fixture, id, slow), run(fixture, id, 'order.push(2); order.join()')]
     expect((await Promise.all(both))[1]).toEqual([['result', { text: "'1,2'" }]])
   })
 
-  it('streams a run as events', async () => {
-    const { id } = await interpreter().createCodeContext({ language: 'javascript' })
+  it('stream a run as events', async () => {
+    const id = await contextOf(fixture, 'javascript')
     const found = await events(await interpreter().streamCode(id, 'console.log(1); 2'))
     expect(found).toMatchObject([
       { type: 'stdout', text: '1\n' },
@@ -152,7 +109,7 @@ function contexts(fixture: Fixture): void {
     })
   })
 
-  it('refuses a language it does not speak', async () => {
+  it('refuse a language that they do not speak', async () => {
     await expect(interpreter().createCodeContext({ language: 'cobol' })).rejects.toMatchObject({
       code: 'VALIDATION_FAILED',
     })

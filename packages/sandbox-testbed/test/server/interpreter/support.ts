@@ -1,14 +1,28 @@
+import { spawnSync } from 'node:child_process'
 import type { Fixture } from '../support/fixture.ts'
+
+/** The container server that the behaviour was recorded from, with the SDK beside it. */
+export const RECORDED = 'recorded from server 0.12.7, SDK 0.12.10'
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+/** Of a group that needs Python. */
+export const noPython = hasPython ? undefined : 'python3 is not installed'
 
 /** Everything that one run said, in order. */
 export type Said = readonly (readonly [kind: string, value: unknown])[]
+
+export interface RunOptions {
+  readonly language?: string
+  readonly timeoutMs?: number
+}
 
 /** Runs code and collects what it says. */
 export async function run(
   fixture: Fixture,
   contextId: string | undefined,
   code: string,
-  options: { readonly language?: string; readonly timeoutMs?: number } = {},
+  options: RunOptions = {},
 ): Promise<Said> {
   const said: [string, unknown][] = []
   const callbacks = {
@@ -22,8 +36,15 @@ export async function run(
   return said
 }
 
-/** The lines of the error that was said first. */
-export function linesOf(said: Said): string {
-  const [, error] = said[0] ?? []
-  return (error as { traceback: string[] }).traceback.join('\n')
+/** A new context. */
+export async function contextOf(fixture: Fixture, language: string, more = {}): Promise<string> {
+  const { interpreter } = fixture.client.root
+  return (await interpreter.createCodeContext({ language, ...more })).id
 }
+
+const TOO_LATE = 'execution timed out after 300ms'
+
+/** What a run of 300 ms says whose reply never comes. */
+export const NO_REPLY = [
+  ['error', { name: 'TimeoutError', message: TOO_LATE, traceback: [TOO_LATE] }],
+]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import type { ContainerImage } from '../../../src/root/image.ts'
 import { type Client, connect } from './client.ts'
 import { type PrivateServer, startPrivateServer, unavailable } from './private-server.ts'
 
@@ -18,14 +19,14 @@ let sessions = 0
 /**
  * A group of tests with a server in a private root; skipped, with the reason in its name, where
  * there is none.
- * @param missing - What else is needed and not there.
+ * @param more - What else is needed and not there, and the image of the container.
  */
 export function describeServer(
   name: string,
   define: (fixture: Fixture) => void,
-  missing?: string,
+  more: { readonly missing?: string | undefined; readonly image?: ContainerImage } = {},
 ): void {
-  const problem = unavailable ?? missing
+  const problem = unavailable ?? more.missing
   const reason = problem === undefined ? '' : ` (skipped: ${problem})`
   describe.skipIf(problem !== undefined)(`${name}${reason}`, () => {
     const fixture = {
@@ -37,7 +38,7 @@ export function describeServer(
       },
     } as Fixture
     beforeAll(async () => {
-      fixture.server = await startPrivateServer()
+      fixture.server = await startPrivateServer(more.image)
       fixture.client = await connect(fixture.server.socketPath)
     })
     afterAll(async () => {

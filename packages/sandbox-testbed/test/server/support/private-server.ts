@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chooseIsolation, sandboxTestbedAvailability } from '../../../src/root/choose-isolation.ts'
-import { NODE_PATH, prepareImage, SERVER_PATH, SOCKET_PATH } from '../../../src/root/image.ts'
+import {
+  type ContainerImage,
+  NODE_PATH,
+  prepareImage,
+  SERVER_PATH,
+  SOCKET_PATH,
+} from '../../../src/root/image.ts'
 import { createPrivateRoot, removeTree } from '../../../src/root/private-root.ts'
 import { spawnInside } from '../../../src/root/spawn-inside.ts'
 import { provideServerFile } from '../../../src/server-bundle.ts'
@@ -27,12 +33,12 @@ export interface PrivateServer {
 }
 
 /** Starts the server as the test bed does. */
-export async function startPrivateServer(): Promise<PrivateServer> {
+export async function startPrivateServer(kind: ContainerImage = 'default'): Promise<PrivateServer> {
   const directory = await mkdtemp(join(tmpdir(), 'helix-server-test-'))
   await chmod(directory, 0o711)
   const serverFile = join(directory, 'server.mjs')
   await provideServerFile(serverFile)
-  const image = prepareImage(join(directory, 'image'), serverFile)
+  const image = prepareImage(join(directory, 'image'), serverFile, kind)
   const root = createPrivateRoot({ directory: join(directory, 'root'), image, limits: LIMITS })
   const isolation = await chooseIsolation('auto')
   const socketPath = join(root.directory, SOCKET_PATH)
@@ -40,6 +46,7 @@ export async function startPrivateServer(): Promise<PrivateServer> {
     PATH: '/usr/local/bin:/usr/bin:/bin',
     HOME: '/root',
     HELIX_TESTBED_SOCKET: SOCKET_PATH,
+    HELIX_TESTBED_IMAGE: kind,
   })
   let said = ''
   for (const output of [stdout, stderr]) output.on('data', (text) => (said += String(text)))

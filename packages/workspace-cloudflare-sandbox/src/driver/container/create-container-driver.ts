@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@helix-agents/core'
 import { DriverError } from '../driver-error.ts'
-import type { CreateSandboxDriver, DriverCode, DriverSettings, SandboxDriver } from '../port.ts'
+import type { CreateSandboxDriver, DriverSettings, SandboxDriver } from '../port.ts'
+import { ScriptCode } from '../code/script-code.ts'
 import { ContainerLink } from '../remote/container-link.ts'
 import { ensureEpoch } from '../remote/ensure-epoch.ts'
 import { createNonce as randomNonce } from '../remote/nonce.ts'
@@ -24,8 +25,8 @@ export interface ContainerDriverOptions {
 
 /**
  * A driver on `ctx.container`, the interface of the 1.0 line: for use inside the Durable Object
- * that owns the container. Files, commands and processes; no interpreters, snapshots or mounts.
- * The image needs bash and the GNU tools.
+ * that owns the container. Files, commands, processes and code; no snapshots or mounts. The image
+ * needs bash and the GNU tools, and the interpreters of what is to be run.
  * @experimental The platform's interface is young: this may change in any release.
  */
 export function createContainerDriver(options: ContainerDriverOptions): CreateSandboxDriver {
@@ -45,7 +46,7 @@ function buildDriver(options: ContainerDriverOptions, settings: DriverSettings):
     sandboxId,
     files: new ScriptFiles(link),
     processes: new ScriptProcesses(link, env),
-    code: NO_CODE,
+    code: new ScriptCode({ link, slots, env }),
     identity: async () => ({ placement: null, running: container.running }),
     ensure: async (request) => ({ ...(await ensureEpoch(link, request)), placement: null }),
     exec: (argv, request) =>
@@ -71,12 +72,6 @@ async function destroy(
   if (!container.running) return wasRunning ? 'destroyed' : 'was-absent'
   const detail = 'the platform did not confirm the end of the container'
   throw new DriverError('destroy-unconfirmed', detail, { admitted: 'unknown' })
-}
-
-const NO_CODE: DriverCode = {
-  create: () => Promise.reject(missing('interpreters')),
-  run: () => Promise.reject(missing('interpreters')),
-  remove: () => Promise.reject(missing('interpreters')),
 }
 
 function missing(what: string): DriverError {

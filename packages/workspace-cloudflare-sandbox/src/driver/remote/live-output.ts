@@ -4,7 +4,19 @@ import { liveScript, pieceScript } from '../script/live-script.ts'
 import { parseReply } from '../script/reply.ts'
 import type { ContainerLink } from './container-link.ts'
 
-type Callbacks = Pick<ExecOptions, 'onStdout' | 'onStderr'>
+type Callbacks = Pick<ExecOptions, 'onStdout' | 'onStderr'> & {
+  /** Of descriptor 3. The pieces that one look finds come after what was printed before them. */
+  readonly onChannel?: (chunk: Uint8Array) => Promise<void>
+  /** After all that one look has found. */
+  readonly onLook?: (isOver: boolean) => Promise<void>
+}
+
+/** What a command has written. */
+interface Outputs {
+  readonly stdout: ExecOutput
+  readonly stderr: ExecOutput
+  readonly channel?: ExecOutput
+}
 
 const LOOK = { deadlineMs: 30_000, isRepeatable: true }
 
@@ -19,6 +31,7 @@ export class LiveOutput {
   readonly #callbacks: Callbacks
   #stdoutOffset = 0
   #stderrOffset = 0
+  #channelOffset = 0
   readonly #over = Promise.withResolvers<undefined>()
   #isOver = false
   #untilMs = Infinity
@@ -38,13 +51,16 @@ export class LiveOutput {
         slot: this.#slot,
         stdoutOffset: this.#stdoutOffset,
         stderrOffset: this.#stderrOffset,
+        ...(this.#callbacks.onChannel !== undefined && { channelOffset: this.#channelOffset }),
       })
       const look = await Promise.race([this.#link.runner.run(script, LOOK), this.#over.promise])
       // The end of the command brings the rest.
       if (look === undefined) return
       const { payload } = parseReply(look.stdout, nonce)
-      const [stdout = '', stderr = ''] = payload.split('\n')
-      await this.#deliver(decodeBase64(stdout), decodeBase64(stderr))
+      const [stdout, stderr, channel] = payload.split('\n').map((part) => decodeBase64(part))
+      await this.#deliver(stdout, stderr)
+      await this.#deliverChannel(channel)
+      await this.#callbacks.onLook?.(false)
     }
   }
 
@@ -58,10 +74,13 @@ export class LiveOutput {
    * Delivers what no look has seen.
    * @param untilMs No piece is started after it.
    */
-  async finish(stdout: ExecOutput, stderr: ExecOutput, untilMs: number): Promise<void> {
+  async finish({ stdout, stderr, channel }: Outputs, untilMs: number): Promise<void> {
     this.#untilMs = untilMs
     await this.#finishOne(stdout, this.#stdoutOffset, (bytes) => this.#deliver(bytes, NOTHING))
     await this.#finishOne(stderr, this.#stderrOffset, (bytes) => this.#deliver(NOTHING, bytes))
+    if (channel === undefined) return
+    await this.#finishOne(channel, this.#channelOffset, (bytes) => this.#deliverChannel(bytes))
+    await this.#callbacks.onLook?.(true)
   }
 
   async #finishOne(
@@ -84,7 +103,12 @@ export class LiveOutput {
     }
   }
 
-  async #deliver(stdout: Uint8Array, stderr: Uint8Array): Promise<void> {
+  async #deliverChannel(channel = NOTHING): Promise<void> {
+    this.#channelOffset += channel.length
+    if (channel.length > 0) await this.#callbacks.onChannel?.(channel)
+  }
+
+  async #deliver(stdout = NOTHING, stderr = NOTHING): Promise<void> {
     this.#stdoutOffset += stdout.length
     this.#stderrOffset += stderr.length
     if (stdout.length > 0) await this.#callbacks.onStdout?.(stdout)
@@ -92,4 +116,4 @@ export class LiveOutput {
   }
 }
 
-const NOTHING = new Uint8Array()
+const NOTHING: Uint8Array = new Uint8Array()

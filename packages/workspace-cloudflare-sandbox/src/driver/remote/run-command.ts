@@ -1,5 +1,5 @@
 import { DriverError } from '../driver-error.ts'
-import type { ExecOptions, ExecOutcome } from '../port.ts'
+import type { ExecOptions, ExecOutcome, ExecOutput } from '../port.ts'
 import { failureOf } from '../script/file-reply.ts'
 import { findReply, parseReply, type ScriptReply } from '../script/reply.ts'
 import { readRunReport, type RunReport } from '../script/run-reply.ts'
@@ -24,15 +24,29 @@ const LATE_MS = 1000
 const LONGEST_MS = 24 * 3_600_000
 const KILLED = 137
 
+export interface CommandRequest {
+  readonly argv: readonly string[]
+  readonly options: ExecOptions
+  /** What the command writes to descriptor 3, beside its outputs. */
+  readonly channel?: {
+    readonly maxBytes: number
+    /** Awaited for each piece, in order. */
+    readonly onPiece?: (chunk: Uint8Array) => Promise<void>
+    /** After all pieces, of the outputs too, that came together. */
+    readonly onLook?: (isOver: boolean) => Promise<void>
+  }
+}
+
 /** Runs one command to its end. */
 export async function runCommand(
   link: ContainerLink,
   slots: Slots,
-  request: { readonly argv: readonly string[]; readonly options: ExecOptions },
-): Promise<ExecOutcome> {
+  request: CommandRequest,
+): Promise<ExecOutcome & { readonly channel?: ExecOutput }> {
   request.options.signal?.throwIfAborted()
   const slot = slots.take(isLive(request.options))
-  const names = { nonce: link.createNonce(), slot: slot.name, epoch: link.epoch }
+  const [nonce, mark] = [link.createNonce(), link.createNonce()]
+  const names = { nonce, mark, slot: slot.name, epoch: link.epoch }
   const run = new CommandRun(link, names, request)
   try {
     return await run.finish()
@@ -48,15 +62,14 @@ class CommandRun {
   readonly #names: RunNames
   readonly #options: ExecOptions
   readonly #request: RunRequest
+  readonly #channel: CommandRequest['channel']
 
-  constructor(
-    link: ContainerLink,
-    names: RunNames,
-    { argv, options }: { readonly argv: readonly string[]; readonly options: ExecOptions },
-  ) {
+  constructor(link: ContainerLink, names: RunNames, request: CommandRequest) {
+    const { argv, options, channel } = request
     this.#link = link
     this.#names = names
     this.#options = options
+    this.#channel = channel
     this.#request = {
       argv,
       cwd: options.cwd,
@@ -65,12 +78,13 @@ class CommandRun {
       maxOutputBytes: Math.max(0, Math.floor(options.maxOutputBytes)),
       spillDirectory: options.spillDirectory,
       isLive: isLive(options),
+      ...(channel !== undefined && { maxChannelBytes: channel.maxBytes }),
     }
   }
 
   async finish(): Promise<ExecOutcome> {
     const live = this.#request.isLive
-      ? new LiveOutput(this.#link, this.#names.slot, this.#options)
+      ? new LiveOutput(this.#link, this.#names.slot, this.#callbacks())
       : undefined
     const stopper = new Stopper(() => this.#stop(), this.#options.signal)
     try {
@@ -83,11 +97,23 @@ class CommandRun {
       if (follow.status === 'rejected') throw follow.reason
       const wasEnded = stopper.hasStopped || run.value.timedOut
       const untilMs = wasEnded ? this.#link.clock.now() + LATE_MS : Infinity
-      await live?.finish(run.value.stdout, run.value.stderr, untilMs)
+      await live?.finish(run.value, untilMs)
       this.endedPlainly = live === undefined && !wasEnded
       return { ...run.value, aborted: stopper.hasStopped && !run.value.timedOut }
     } finally {
       stopper.leave()
+    }
+  }
+
+  #callbacks(): ConstructorParameters<typeof LiveOutput>[2] {
+    const options = this.#options
+    const [onStdout, onStderr] = [options.onStdout?.bind(options), options.onStderr?.bind(options)]
+    const { onPiece, onLook } = this.#channel ?? {}
+    return {
+      ...(onStdout !== undefined && { onStdout }),
+      ...(onStderr !== undefined && { onStderr }),
+      ...(onPiece !== undefined && { onChannel: onPiece }),
+      ...(onLook !== undefined && { onLook }),
     }
   }
 
@@ -125,13 +151,13 @@ class CommandRun {
   }
 
   #report(reply: ScriptReply): RunReport {
-    const base = `${this.#request.spillDirectory}/${this.#names.slot}-${this.#names.nonce}`
+    const base = `${this.#request.spillDirectory}/${this.#names.slot}-${this.#names.mark}`
     return readRunReport(reply, { stdout: `${base}.stdout`, stderr: `${base}.stderr` })
   }
 
   async #stop(): Promise<void> {
     const { settings, runner } = this.#link
-    const names = { ...this.#names, nonce: this.#link.createNonce(), runNonce: this.#names.nonce }
+    const names = { ...this.#names, nonce: this.#link.createNonce() }
     const call = { deadlineMs: FINISH_MS, isRepeatable: true }
     await runner.run(stopScript(settings, names), call)
   }

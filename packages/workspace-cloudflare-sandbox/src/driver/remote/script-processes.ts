@@ -73,22 +73,35 @@ export class ScriptProcesses implements DriverProcesses {
 
   async kill(id: string): Promise<void> {
     assertId(id)
-    await this.#ask((names) => killProcessScript(this.#link.settings, names, id), true)
+    await this.#ask((names) => killProcessScript(this.#link.settings, names, { id }), true)
   }
 
   async #ask(script: (names: ProcessNames) => string, isRepeatable: boolean): Promise<ScriptReply> {
-    const nonce = this.#link.createNonce()
-    const text = script({ nonce, epoch: this.#link.epoch })
-    const call = { deadlineMs: DEADLINE_MS, isRepeatable }
-    const { stdout, stderr } = await runOfAnyLength(this.#link, `s-${nonce}`, text, call)
-    const reply = parseReply(stdout, nonce)
+    const reply = await askProcesses(this.#link, script, isRepeatable)
     if (reply.status === 'missing') throw missing()
-    if (reply.status === 'cold' || reply.status === 'directory') throw failureOf(reply, stderr)
-    if (reply.status !== 'scratch') return reply
-    throw new DriverError('storage-full', 'the container has no room for another process', {
-      admitted: 'no',
-    })
+    return reply
   }
+}
+
+/**
+ * Runs a script on supervised processes and gives its answer, also `missing`.
+ * @throws {DriverError} when there is another container, no directory to start in, or no room.
+ */
+export async function askProcesses(
+  link: ContainerLink,
+  script: (names: ProcessNames) => string,
+  isRepeatable: boolean,
+): Promise<ScriptReply> {
+  const nonce = link.createNonce()
+  const text = script({ nonce, epoch: link.epoch })
+  const call = { deadlineMs: DEADLINE_MS, isRepeatable }
+  const { stdout, stderr } = await runOfAnyLength(link, `s-${nonce}`, text, call)
+  const reply = parseReply(stdout, nonce)
+  if (reply.status === 'cold' || reply.status === 'directory') throw failureOf(reply, stderr)
+  if (reply.status !== 'scratch') return reply
+  throw new DriverError('storage-full', 'the container has no room for another process', {
+    admitted: 'no',
+  })
 }
 
 function readProcesses(lines: readonly string[]): readonly DriverProcess[] {

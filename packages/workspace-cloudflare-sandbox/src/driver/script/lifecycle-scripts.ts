@@ -53,7 +53,10 @@ say ok
 `
 }
 
-/** The script that measures a directory: members, and bytes of its files. */
+/**
+ * The script that measures a directory: members, bytes of its files, inodes of its members, and where
+ * it is when no link is followed. Names that are hard links share an inode.
+ */
 export function measureScript(directory: string): string {
   return `root ${quoteWord(directory)}
 cd -P -- ${quoteWord(directory)} || fail not-found
@@ -61,6 +64,9 @@ members=0 bytes=0
 while read -r size kind; do
   ((members += 1)); [[ $kind == f ]] && ((bytes += size))
 done < <(find . -mindepth 1 -printf '%s %y\\n')
-say measured "$members" "$bytes"
+links() { find . -mindepth 1 ! -type d -links +1 -printf "$1"; }
+inodes=$((members - $(links x | wc -c) + $(links '%D:%i\\n' | sort -u | wc -l)))
+printf %s "$PWD" | base64 -w0
+say measured "$members" "$bytes" "$inodes"
 `
 }

@@ -12,6 +12,8 @@ export interface LiveLook {
   readonly slot: string
   readonly stdoutOffset: number
   readonly stderrOffset: number
+  /** Of what the command writes to descriptor 3. Absent: there is no such descriptor. */
+  readonly channelOffset?: number
 }
 
 /**
@@ -19,19 +21,21 @@ export interface LiveLook {
  * It also tells the command's own script how far the caller has read.
  */
 export function liveScript(settings: ContainerSettings, look: LiveLook): string {
-  const { nonce, slot, stdoutOffset, stderrOffset } = look
+  const { nonce, slot, stdoutOffset, stderrOffset, channelOffset } = look
+  const hasChannel = channelOffset !== undefined
   return `exec 2>/dev/null
 k=${quoteWord(`${settings.scratch}/${slot}`)}
 ${sayFunction(nonce)}
 [[ -e $k.a && ! -f $k.a ]] || echo ${stdoutOffset + stderrOffset} >"$k.a"
 for ((i = 0; i < ${LOOKS}; i++)); do
-  { read -r o; read -r e; } < <(stat -c %s -- "$k.o" "$k.e")
-  ((o > ${stdoutOffset} || e > ${stderrOffset})) && break
+  { read -r o; read -r e; read -r v; } < <(stat -c %s -- "$k.o" "$k.e" ${hasChannel ? '"$k.v"' : ''})
+  ((o > ${stdoutOffset} || e > ${stderrOffset} || \${v:-0} > ${channelOffset ?? 0})) && break
   [[ -e $k.d ]] && break
   sleep 0.02
 done
 ${piece('"$k.o"', stdoutOffset)}; echo
 ${piece('"$k.e"', stderrOffset)}
+${hasChannel ? `echo; ${piece('"$k.v"', channelOffset)}` : ''}
 say pieces
 `
 }

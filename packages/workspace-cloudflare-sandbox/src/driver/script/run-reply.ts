@@ -11,6 +11,8 @@ export interface RunReport {
   readonly epoch: string | null
   readonly stdout: ExecOutput
   readonly stderr: ExecOutput
+  /** What was written to descriptor 3, when there was one. */
+  readonly channel?: ExecOutput
 }
 
 const NOTE_FIELDS = 5
@@ -27,20 +29,36 @@ export function readRunReport(
   spillPaths: { readonly stdout: string; readonly stderr: string },
 ): RunReport {
   const [exitCode, timedOut, durationMs, epoch = '-', ...notes] = fields
-  if (notes.length !== 2 * NOTE_FIELDS) throw damaged()
-  const first = readOutput(payload, notes.slice(0, NOTE_FIELDS), spillPaths.stdout)
-  const rest = payload.slice(first.endsAt)
-  const second = readOutput(rest, notes.slice(NOTE_FIELDS), spillPaths.stderr)
-  // The line break of the last output is the one in front of the last line.
-  if (second.endsAt !== rest.length) throw damaged()
+  const [stdout, stderr, channel, ...others] = readOutputs(payload, notes, spillPaths)
+  if (stdout === undefined || stderr === undefined || others.length > 0) throw damaged()
   return {
     exitCode: timedOut === '1' ? TIMED_OUT : Number(exitCode),
     timedOut: timedOut === '1',
     durationMs: Number(durationMs),
     epoch: epoch === '-' ? null : epoch,
-    stdout: first.output,
-    stderr: second.output,
+    stdout,
+    stderr,
+    ...(channel !== undefined && { channel }),
   }
+}
+
+function readOutputs(
+  payload: string,
+  notes: readonly string[],
+  spillPaths: { readonly stdout: string; readonly stderr: string },
+): readonly ExecOutput[] {
+  const paths = [spillPaths.stdout, spillPaths.stderr]
+  const outputs: ExecOutput[] = []
+  let rest = payload
+  for (let at = 0; at < notes.length; at += NOTE_FIELDS) {
+    const path = paths[outputs.length] ?? ''
+    const { output, endsAt } = readOutput(rest, notes.slice(at, at + NOTE_FIELDS), path)
+    outputs.push(output)
+    rest = rest.slice(endsAt)
+  }
+  // The line break of the last output is the one in front of the last line.
+  if (rest !== '') throw damaged()
+  return outputs
 }
 
 function readOutput(

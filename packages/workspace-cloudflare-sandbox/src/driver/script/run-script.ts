@@ -23,12 +23,16 @@ export interface RunRequest {
   readonly spillDirectory: string
   /** Somebody reads the outputs while the command runs. */
   readonly isLive: boolean
+  /** Most bytes of what the command writes to descriptor 3. Absent: there is no such descriptor. */
+  readonly maxChannelBytes?: number
 }
 
 /** Names of one call in the container. */
 export interface RunNames {
-  /** Proves the answer. */
+  /** Proves the answer. Not in the environment of the command. */
   readonly nonce: string
+  /** Marks the processes of the command, in their environment. */
+  readonly mark: string
   /** Files of the call start with it; used again by a later call. */
   readonly slot: string
   /** Empty: any container will do. */
@@ -50,13 +54,15 @@ export function runScript(
   return `${opening(settings, names)}
 ${CHECK_EPOCH(names.epoch)}
 ${goTo(settings.root, request.cwd)}
-${OPEN_OUTPUTS}
+${openOutputs(hasChannel(request))}
+${openReaders(hasChannel(request))}
 trap : TERM HUP INT QUIT USR1 USR2 ALRM PIPE
 set -m
 (
-unset OLDPWD n k o e f t0 epoch
-${exportAll({ ...request.env, [MARKER_VARIABLE]: names.nonce })}
-exec -- ${request.argv.map(quoteWord).join(' ')} </dev/null >"$1" 2>"$2"
+exec {idle}<&- {or}<&- {er}<&- ${hasChannel(request) ? '{vr}<&-' : ''}
+unset OLDPWD n k o e v f t0 epoch idle or er vr
+${exportAll({ ...request.env, [MARKER_VARIABLE]: names.mark })}
+exec -- ${request.argv.map(quoteWord).join(' ')} </dev/null >"$1" 2>"$2"${hasChannel(request) ? ' 3>"$3"' : ''}
 ) &
 p=$!
 set +m
@@ -88,6 +94,7 @@ export function collectScript(
 ${CHECK_EPOCH(names.epoch)}
 [[ -f $k.p ]] && read -r -n 32 p <"$k.p" || say lost
 r=${request.exitCode} t=0 w=0
+${openReaders(hasChannel(request))}
 LC_ALL=C
 ${TREE_FUNCTIONS}
 stop ${KILL_GRACE_MS}
@@ -96,12 +103,8 @@ ${answer(request)}
 }
 
 /** The script that ends a running command from outside. */
-export function stopScript(
-  settings: ContainerSettings,
-  names: RunNames & { readonly runNonce: string },
-): string {
+export function stopScript(settings: ContainerSettings, names: RunNames): string {
   return `${opening(settings, names)}
-n=${names.runNonce}
 LC_ALL=C
 : >"$k.x" || say lost
 [[ -f $k.p ]] && read -r -n 32 p <"$k.p" || say early
@@ -111,12 +114,12 @@ say stopped
 `
 }
 
-function opening(settings: ContainerSettings, { nonce, slot }: RunNames): string {
+function opening(settings: ContainerSettings, { nonce, mark, slot }: RunNames): string {
   return `exec 2>/dev/null
 t0=$EPOCHREALTIME
-n=${nonce}
+n=${mark}
 d=${quoteWord(settings.scratch)}
-k=$d/${slot} o=$d/${slot}.o e=$d/${slot}.e
+k=$d/${slot} o=$d/${slot}.o e=$d/${slot}.e v=$d/${slot}.v
 ${READ_EPOCH}
 ${sayFunction(nonce)}`
 }
@@ -136,12 +139,25 @@ cd -- ${quotedCwd} || say directory "$(state ${quotedCwd})" "$(state ${quotedRoo
 }
 
 // What a command has put in the place of a file of ours would hold up the next one.
-const OPEN_OUTPUTS = `set -- "$o" "$e"
-for f in "$o" "$e" "$k.p" "$k.a"; do
+function openOutputs(isChannelled: boolean): string {
+  const files = isChannelled ? '"$o" "$e" "$v"' : '"$o" "$e"'
+  const open = isChannelled ? ': >"$o" >"$e" >"$v"' : ': >"$o" >"$e"'
+  return `set -- ${files}
+for f in ${files} "$k.p" "$k.a"; do
   [[ -e $f || -L $f ]] && { [[ -f $f && ! -L $f ]] || rm -rf -- "$f"; }
 done
-: >"$o" >"$e" || { mkdir -p -- "$d"; : >"$o" >"$e" || say scratch; }
+${open} || { mkdir -p -- "$d"; ${open} || say scratch; }
 [[ -p $d/${IDLE_PIPE} ]] || mkfifo -- "$d/${IDLE_PIPE}"; exec {idle}<>"$d/${IDLE_PIPE}" || say scratch`
+}
+
+/** A command may remove its own outputs: what it prints is still there for who has them open. */
+function openReaders(isChannelled: boolean): string {
+  return `exec {or}<"$o"; exec {er}<"$e"; ${isChannelled ? 'exec {vr}<"$v"' : ''}`
+}
+
+function hasChannel({ maxChannelBytes }: RunRequest): boolean {
+  return maxChannelBytes !== undefined
+}
 
 /** Parsed when something is left to end, which is seldom. */
 const TREE_ON_DEMAND = `tree() { eval "$functions"; "$@"; }
@@ -186,14 +202,15 @@ while kill -0 "$p"; do
 done`
 }
 
-function answer({ maxOutputBytes, spillDirectory, isLive }: RunRequest): string {
+function answer({ maxOutputBytes, spillDirectory, isLive, maxChannelBytes }: RunRequest): string {
   const whole = `${quoteWord(spillDirectory)}/"\${k##*/}-$n"`
   return `${CAPTURE_FUNCTION}
-emit "$o" ${maxOutputBytes} ${whole}.stdout; notes=$note
-emit "$e" ${maxOutputBytes} ${whole}.stderr
-${isLive ? 'rm -f -- "$o" "$e" "$k.a" "$k.p"' : ''}
+emit "$o" "$or" ${maxOutputBytes} ${whole}.stdout; notes=$note
+emit "$e" "$er" ${maxOutputBytes} ${whole}.stderr; notes="$notes $note"
+${maxChannelBytes === undefined ? '' : `emit "$v" "$vr" ${maxChannelBytes} ''; notes="$notes $note"`}
+${isLive ? 'rm -f -- "$o" "$e" "$v" "$k.a" "$k.p"' : ''}
 t1=$EPOCHREALTIME
-say ended "$r" "$t" "$(( (\${t1/[.,]/} - \${t0/[.,]/}) / 1000 ))" "\${epoch:--}" "$notes" "$note"`
+say ended "$r" "$t" "$(( (\${t1/[.,]/} - \${t0/[.,]/}) / 1000 ))" "\${epoch:--}" "$notes"`
 }
 
 const IDENTIFIER = /^[A-Za-z_]\w*$/

@@ -8,6 +8,7 @@ import {
   readErrorShape,
   tellableLine,
 } from './error-shape.ts'
+import { CODES, meaningOfFileWords } from './error-codes.ts'
 
 /** What to make of an error of the SDK or the platform. */
 export interface Classified {
@@ -108,35 +109,6 @@ const ADMISSIONS: Readonly<Record<string, Admission>> = {
   unknown: 'unknown',
 }
 
-/** Codes that say by themselves what happened: the container took the call and answered. */
-const CODES: Readonly<Record<string, readonly [DriverErrorCode, string]>> = {
-  FILE_NOT_FOUND: ['not-found', 'nothing has this path'],
-  IS_DIRECTORY: ['is-directory', 'this is a directory'],
-  NOT_DIRECTORY: ['not-directory', 'this is no directory'],
-  FILE_EXISTS: ['exists', 'something has this path already'],
-  PERMISSION_DENIED: ['denied', 'access is refused'],
-  COMMAND_PERMISSION_DENIED: ['denied', 'access is refused'],
-  NAME_TOO_LONG: ['name-too-long', 'the name is too long'],
-  TOO_MANY_LINKS: ['path-escape', 'too many links'],
-  READ_ONLY: ['read-only', 'the file system is read-only'],
-  FILE_TOO_LARGE: ['too-large', 'the file is larger than allowed'],
-  NO_SPACE: ['storage-full', 'no space is left in the container'],
-  TOO_MANY_FILES: ['storage-full', 'too many files are open in the container'],
-  PROCESS_NOT_FOUND: ['process-missing', 'no process has this id'],
-  CONTEXT_NOT_FOUND: ['context-missing', 'the code context is gone: make another one'],
-  PYTHON_NOT_AVAILABLE: ['language-missing', 'the image of the container has no Python'],
-  JAVASCRIPT_NOT_AVAILABLE: ['language-missing', 'the image of the container has no JavaScript'],
-  BACKUP_NOT_FOUND: ['snapshot-missing', 'the snapshot does not exist any more'],
-  BACKUP_EXPIRED: ['snapshot-expired', 'the snapshot has expired'],
-  BACKUP_CREATE_FAILED: ['snapshot-failed', 'the snapshot could not be taken'],
-  BACKUP_RESTORE_FAILED: ['snapshot-failed', 'the snapshot could not be restored'],
-  INVALID_BACKUP_CONFIG: ['not-configured', 'snapshots are not configured'],
-  INVALID_MOUNT_CONFIG: ['not-configured', 'the mount is not configured'],
-  MISSING_CREDENTIALS: ['not-configured', 'the credentials of the mount are missing'],
-  S3FS_MOUNT_ERROR: ['failed', 'the bucket could not be mounted'],
-  BUCKET_MOUNT_ERROR: ['failed', 'the bucket could not be mounted'],
-}
-
 function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
   const { code = '', message } = shape
   if (code === 'INTERPRETER_NOT_READY') {
@@ -147,12 +119,18 @@ function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
     const error = fail('directory-missing', detail, { admitted: 'no', cause: thrown })
     return { error, isRetryable: false }
   }
-  const known = CODES[code]
+  const known = code === 'FILESYSTEM_ERROR' ? ofFileWords(shape) : CODES[code]
   if (known === undefined) return undefined
   const [ours, sentence] = known
   const detail =
     ours === 'not-configured' ? `${sentence}: ${tellableLine(shape.message)}` : sentence
   return { error: fail(ours, detail, { admitted: 'yes', cause: thrown }), isRetryable: false }
+}
+
+/** A path may hold any word: what the tool itself said comes first. */
+function ofFileWords({ message, context }: ErrorShape): ReturnType<typeof meaningOfFileWords> {
+  const stderr = field(context, 'stderr')
+  return meaningOfFileWords(typeof stderr === 'string' && stderr !== '' ? stderr : message)
 }
 
 function ofPlatform(shape: ErrorShape, thrown: unknown): Classified | undefined {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import type { CreateSandboxDriver, DriverSettings, ExecOptions, SandboxDriver } from '../port.ts'
+import { ScriptCode } from '../code/script-code.ts'
 import { ContainerLink } from '../remote/container-link.ts'
 import { createNonce as randomNonce } from '../remote/nonce.ts'
 import { runCommand } from '../remote/run-command.ts'
@@ -8,7 +9,6 @@ import { ScriptProcesses } from '../remote/script-processes.ts'
 import { Slots } from '../remote/slots.ts'
 import { DEFAULT_SCRATCH } from '../script/settings.ts'
 import { SdkCalls } from './sdk-calls.ts'
-import { SdkCode } from './sdk-code.ts'
 import { SdkLifecycle, type StateStub } from './sdk-lifecycle.ts'
 import { SdkRunner } from './sdk-runner.ts'
 import { SdkSnapshots } from './sdk-snapshots.ts'
@@ -95,7 +95,7 @@ function buildDriver(options: SdkDriverOptions, settings: DriverSettings): Sandb
     sandboxId,
     files: new ScriptFiles(link),
     processes: new ScriptProcesses(link, env),
-    code: new SdkCode({ calls, link, clock, env }),
+    code: new ScriptCode({ link, slots, env }),
     ...(backups !== undefined && { snapshots: new SdkSnapshots({ ...archives, calls, link }) }),
     identity: () => lifecycle.identity(),
     ensure: (request) => lifecycle.ensure(request),

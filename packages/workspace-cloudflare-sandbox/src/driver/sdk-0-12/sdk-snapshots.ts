@@ -2,6 +2,7 @@ import { DriverError } from '../driver-error.ts'
 import type { DriverSnapshot, DriverSnapshots } from '../port.ts'
 import type { ContainerLink } from '../remote/container-link.ts'
 import { emptyScript, measureScript } from '../script/lifecycle-scripts.ts'
+import { decodeText } from '../script/file-reply.ts'
 import { readArchiveHead } from './archive-head.ts'
 import { describeCause, field } from './error-shape.ts'
 import type { SdkCalls } from './sdk-calls.ts'
@@ -32,10 +33,11 @@ export class SdkSnapshots implements DriverSnapshots {
 
   async take(directory: string, options: TakeOptions): Promise<DriverSnapshot> {
     const { calls, link, isLocal } = this.#options
-    const { members, totalBytes } = await this.#measure(directory, options.signal)
+    const before = await this.#measure(directory, options.signal)
+    const { members, totalBytes } = before
     const expiresAtMs = link.clock.now() + options.ttlSeconds * 1000 - EXPIRY_MARGIN_MS
     const request = {
-      dir: directory,
+      dir: storable(before.path),
       ttl: options.ttlSeconds,
       ...(options.name !== undefined && { name: options.name }),
       ...(isLocal && { localBucket: true }),
@@ -45,7 +47,27 @@ export class SdkSnapshots implements DriverSnapshots {
       isRepeatable: false,
       ...signalOf(options.signal),
     })
+    await this.#assertWhole(backup.id, { directory, before, ...signalOf(options.signal) })
     return { id: backup.id, directory, expiresAtMs, local: isLocal, members, totalBytes }
+  }
+
+  /** What is written meanwhile may be in it or not; what was there all the time has to be. */
+  async #assertWhole(
+    id: string,
+    taken: {
+      readonly directory: string
+      readonly before: Measured
+      readonly signal?: AbortSignal
+    },
+  ): Promise<void> {
+    const { bucket } = this.#options
+    if (bucket === undefined) return
+    const head = await readBucket(() => readArchiveHead(bucket, id))
+    if (head === undefined || head.members >= taken.before.inodes) return
+    const after = await this.#measure(taken.directory, taken.signal)
+    if (head.members >= after.inodes) return
+    const detail = `the snapshot holds ${head.members} of ${after.inodes} files and directories`
+    throw new DriverError('snapshot-failed', detail, { admitted: 'yes' })
   }
 
   async nameOf({ id }: DriverSnapshot): Promise<string | undefined> {
@@ -85,12 +107,18 @@ export class SdkSnapshots implements DriverSnapshots {
   }
 
   async #measure(directory: string, signal: AbortSignal | undefined): Promise<Measured> {
-    const { fields } = await this.#options.link.ask(measureScript(directory), {
+    const { fields, payload } = await this.#options.link.ask(measureScript(directory), {
       isRepeatable: true,
       deadlineMs: DEADLINE_MS,
       ...signalOf(signal),
     })
-    return { members: Number(fields[0]), totalBytes: Number(fields[1]) }
+    const [members, totalBytes, inodes] = fields.map(Number)
+    return {
+      members: members ?? 0,
+      totalBytes: totalBytes ?? 0,
+      inodes: inodes ?? 0,
+      path: decodeText(payload),
+    }
   }
 
   async #empty(directory: string): Promise<void> {
@@ -122,12 +150,26 @@ function parseRecord(text: string): unknown {
   }
 }
 
+type Size = Pick<Measured, 'members' | 'totalBytes'>
+
 interface Measured {
   readonly members: number
   readonly totalBytes: number
+  readonly inodes: number
+  /** Without links. */
+  readonly path: string
 }
 
-function check({ members, totalBytes }: Measured, { maxMembers, maxBytes }: Limits): void {
+/** What the SDK takes backups of. Of a link it would store the link alone. */
+const STORABLE = ['/workspace', '/home', '/tmp', '/var/tmp', '/app']
+
+function storable(path: string): string {
+  if (STORABLE.some((root) => path === root || path.startsWith(`${root}/`))) return path
+  const detail = 'the workspace is a link to a place of which there are no snapshots'
+  throw new DriverError('snapshot-elsewhere', detail, { admitted: 'no' })
+}
+
+function check({ members, totalBytes }: Size, { maxMembers, maxBytes }: Limits): void {
   if (members <= maxMembers && totalBytes <= maxBytes) return
   throw new DriverError('snapshot-too-large', 'the snapshot is larger than allowed', {
     admitted: 'no',

@@ -1,5 +1,4 @@
 import type {
-  CodeContext,
   DirectoryBackup,
   getSandbox,
   MountBucketOptions,
@@ -29,16 +28,6 @@ export interface SandboxStub {
   getState(): Promise<{ readonly status: string; readonly lastChange: number }>
   getContainerPlacementId(): Promise<string | null | undefined>
   destroy(): Promise<void>
-  createCodeContext(options: {
-    readonly language: 'python' | 'javascript' | 'typescript'
-    readonly cwd: string
-    readonly envVars: Record<string, string>
-  }): Promise<CodeContext>
-  runCodeStream(
-    code: string,
-    options: { readonly context: CodeContext },
-  ): Promise<ReadableStream<Uint8Array>>
-  deleteCodeContext(contextId: string): Promise<void>
   createBackup(options: {
     readonly dir: string
     readonly ttl: number
@@ -51,4 +40,4 @@ export interface SandboxStub {
 
 export type SandboxNamespace = DurableObjectNamespace<Sandbox>
 export type GetSandbox = typeof getSandbox
-export type { CodeContext, MountBucketOptions, SandboxOptions }
+export type { MountBucketOptions, SandboxOptions }

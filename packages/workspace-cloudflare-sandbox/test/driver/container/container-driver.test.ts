@@ -130,6 +130,25 @@ describe('the driver on ctx.container', () => {
     })
   }, 30_000)
 
+  it('runs code', async () => {
+    const cwd = join(directory, 'ws')
+    const limits = { cwd, timeoutMs: 9000, maxOutputBytes: 1000, spillDirectory: '/nowhere' }
+    const code = 'console.log(process.cwd(), process.env.GIVEN); 1 + 1'
+    expect(await driver.code.runOnce('javascript', code, limits)).toMatchObject({
+      exitCode: 0,
+      outputs: [{ data: new TextEncoder().encode(`${cwd} g\n`) }, { type: 'result', value: '2' }],
+    })
+    const context = await driver.code.create('javascript', { cwd })
+    await driver.code.run(context, 'var kept = 1', limits)
+    expect(await driver.code.run(context, 'kept', limits)).toMatchObject({
+      outputs: [{ type: 'result', value: '1' }],
+    })
+    await driver.code.remove(context)
+    await expect(driver.code.run(context, 'kept', limits)).rejects.toMatchObject({
+      code: 'context-missing',
+    })
+  }, 30_000)
+
   it('knows its container again, and says what it cannot do', async () => {
     const { signal } = new AbortController()
     const { epoch } = await driver.ensure({ signal })
@@ -137,7 +156,8 @@ describe('the driver on ctx.container', () => {
       outcome: 'reattached',
     })
     expect(await driver.ensure({ knownEpoch: 'other', signal })).toMatchObject({ outcome: 'cold' })
-    await expect(driver.code.create('python', { cwd: '/' })).rejects.toMatchObject({
+    expect(driver.snapshots).toBeUndefined()
+    await expect(driver.mount({ bucket: 'B', path: '/b' })).rejects.toMatchObject({
       code: 'not-configured',
     })
     expect(await driver.destroy()).toBe('destroyed')

@@ -1,7 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../../src/driver/driver-error.ts'
 import { classifyError } from '../../../src/driver/sdk-0-12/classify-error.ts'
+import { CODES, TELLING_CODES, UNKNOWN_CODES } from '../../../src/driver/sdk-0-12/error-codes.ts'
 
 interface Recorded {
   readonly name: string
@@ -231,4 +235,42 @@ describe('what an error of the SDK repeats stays out of causes', () => {
 it('an internal error of the platform may pass', () => {
   const { error, isRetryable } = classifyError(new Error('internal error; reference = abc'))
   expect([error.code, error.admitted, isRetryable]).toEqual(['interrupted', 'unknown', true])
+})
+
+describe('the codes of the SDK', () => {
+  const folder = dirname(createRequire(import.meta.url).resolve('@cloudflare/sandbox'))
+  const file = readdirSync(folder).find((name) => /^errors-.*\.js$/.test(name)) ?? ''
+  const text = readFileSync(join(folder, file), 'utf8')
+  const listed = [...text.matchAll(/^\t([A-Z_\d]+): "\1",?$/gm)].map(([, code = '']) => code)
+
+  it('are all known, each in one way', () => {
+    expect(listed.length).toBeGreaterThan(60)
+    const ways = listed.map((code) => [
+      code,
+      [code in CODES, TELLING_CODES.has(code), UNKNOWN_CODES.has(code)].filter(Boolean).length,
+    ])
+    expect(ways.filter(([, count]) => count !== 1)).toEqual([])
+  })
+
+  it('keep the words of the platform as their cause', () => {
+    for (const code of listed) {
+      const thrown = Object.assign(new Error('in its own words'), { errorResponse: { code } })
+      expect([code, classifyError(thrown).error.cause]).toMatchObject([
+        code,
+        { message: expect.stringContaining('in its own words') },
+      ])
+    }
+  })
+
+  it.each([
+    ['ENOSPC: no space left on device, write', 'storage-full'],
+    ["ENOTDIR: not a directory, mkdir '/workspace'", 'not-directory'],
+    ["mkdir: cannot create directory '/workspace': File exists", 'exists'],
+    ['something else', 'failed'],
+  ])('FILESYSTEM_ERROR %s is %s', (stderr, code) => {
+    const message = 'write /workspace/EACCES'
+    const errorResponse = { code: 'FILESYSTEM_ERROR', message, context: { stderr } }
+    const { error } = classifyError(Object.assign(new Error(message), { errorResponse }))
+    expect([error.code, error.admitted]).toEqual([code, 'yes'])
+  })
 })

@@ -52,6 +52,60 @@ describe('a bucket that cannot be read', () => {
   })
 })
 
+/** @param inodes Of the archive, its directory included. @param measured The tree, each time. */
+function taking(inodes: number, measured: readonly (readonly [inodes: number, path?: string])[]) {
+  const head = new DataView(new ArrayBuffer(8))
+  head.setUint32(0, 0x73717368, true)
+  head.setUint32(4, inodes, true)
+  const asked = [...measured]
+  const link = {
+    clock: new ManualClock(0),
+    ask: async () => {
+      const [count, path = '/workspace'] = asked.shift() ?? [0]
+      return { payload: btoa(path), status: 'measured', fields: [`${count}`, '0', `${count}`] }
+    },
+  } as unknown as ContainerLink
+  const dirs: string[] = []
+  const createBackup = async ({ dir }: { dir: string }): Promise<object> => {
+    dirs.push(dir)
+    return { id: 'b1' }
+  }
+  const calls = {
+    make: (call: (stub: unknown) => Promise<unknown>) => call({ createBackup }),
+  } as unknown as SdkCalls
+  const bucket = {
+    get: async () => ({ arrayBuffer: async () => head.buffer }),
+  } as unknown as R2Bucket
+  const snapshots = new SdkSnapshots({ calls, link, isLocal: false, bucket })
+  return { dirs, take: () => snapshots.take('/workspace', { ttlSeconds: 100 }) }
+}
+
+describe('a snapshot that was taken', () => {
+  it('is of where a link leads to', async () => {
+    const { dirs, take } = taking(4, [[3, '/tmp/elsewhere']])
+    expect(await take()).toMatchObject({ directory: '/workspace', members: 3 })
+    expect(dirs).toEqual(['/tmp/elsewhere'])
+  })
+
+  it('is refused where the platform stores none', async () => {
+    const { dirs, take } = taking(4, [[3, '/mnt/elsewhere']])
+    await expect(take()).rejects.toMatchObject({ code: 'snapshot-elsewhere', admitted: 'no' })
+    expect(dirs).toEqual([])
+  })
+
+  it.each([
+    ['all of the tree', 4, [[3]], true],
+    ['more, which came meanwhile', 6, [[3]], true],
+    ['less, as some went meanwhile', 3, [[3], [2]], true],
+    ['less than the tree ever had', 2, [[3], [3]], false],
+    ['the link alone', 2, [[900], [900]], false],
+  ] as const)('holds %s', async (_, inodes, measured, isFine) => {
+    const taken = await Promise.allSettled([taking(inodes, measured).take()])
+    const failed = { status: 'rejected', reason: { code: 'snapshot-failed' } }
+    expect(taken).toMatchObject([isFine ? { status: 'fulfilled' } : failed])
+  })
+})
+
 describe('whose a snapshot is', () => {
   it.each([
     ['{"name":"owner"}', 'owner'],

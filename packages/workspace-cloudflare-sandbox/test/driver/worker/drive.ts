@@ -6,7 +6,10 @@ import { decode, encode } from './wire.ts'
 
 /** Starts a test bed with the Worker that exposes the driver. */
 export function startDriverTestbed(): Promise<SandboxTestbed> {
-  return startSandboxTestbed({ worker: { entry: join(import.meta.dirname, 'worker.ts') } })
+  return startSandboxTestbed({
+    image: 'python',
+    worker: { entry: join(import.meta.dirname, 'worker.ts') },
+  })
 }
 
 /** Does steps by one driver, one after the other. */
