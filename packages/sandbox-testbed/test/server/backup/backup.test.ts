@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { events, failure } from '../support/client.ts'
 import { ALONE, describeServer } from '../support/fixture.ts'
+import { RECORDED } from '../support/recorded.ts'
 
 const ARCHIVE = '/var/backups/one.sqsh'
 const UNPACK = `/usr/bin/unsquashfs -f -d '/workspace' '${ARCHIVE}'`
@@ -60,6 +61,21 @@ describeServer('backup', (fixture) => {
     const found = await events(await fixture.client.root.files.readFileStream(ARCHIVE, ALONE))
     expect(found[0]).toMatchObject({ isBinary: true, encoding: 'base64', size: sizeBytes })
     expect(found.at(-1)).toMatchObject({ type: 'complete', bytesRead: sizeBytes })
+  })
+
+  it(`stores of a link the link alone, without an error (${RECORDED})`, async () => {
+    await shell('mkdir /tmp/real; echo x > /tmp/real/x; ln -s /tmp/real /tmp/link')
+    const { backup } = fixture.client.root
+    expect(await backup.createArchive('/tmp/link', ARCHIVE, ALONE)).toMatchObject({ success: true })
+    await unpack()
+    expect(await shell('find . -mindepth 1')).toBe('./link\n')
+  })
+
+  it('says how many inodes there are in its head, as squashfs does', async () => {
+    await shell('mkdir d; echo x > d/x; ln d/x d/y; ln -s x d/l')
+    await pack()
+    // The directory itself is one of them.
+    expect(await shell(`head -c 8 ${ARCHIVE} | od -An -tx1`)).toBe(' 68 73 71 73 04 00 00 00\n')
   })
 
   it('fails for a directory that is missing, and leaves no archive', async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { failure } from '../support/client.ts'
 import { ALONE, describeServer } from '../support/fixture.ts'
+import { RECORDED } from '../support/recorded.ts'
 
 describeServer('files.writeFile', (fixture) => {
   const shell = async (command: string) =>
@@ -33,6 +34,19 @@ describeServer('files.writeFile', (fixture) => {
   it('sets permissions', async () => {
     await write('script', '', { permissions: '755' })
     expect(await shell('stat -c %a script')).toBe('755\n')
+  })
+
+  it(`says FILESYSTEM_ERROR below a root that was replaced (${RECORDED})`, async () => {
+    await fixture.client.root.commands.execute('mv /workspace /kept; touch /workspace', ALONE, {
+      cwd: '/',
+    })
+    const { code, details } = await failure(write('/workspace/a', 'x'))
+    expect([code, details?.['stderr']]).toEqual([
+      'FILESYSTEM_ERROR',
+      expect.stringContaining('ENOTDIR'),
+    ])
+    const restore = 'rm /workspace; mv /kept /workspace'
+    await fixture.client.root.commands.execute(restore, ALONE, { cwd: '/' })
   })
 
   it.each([

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { events } from '../support/client.ts'
 import { ALONE, describeServer, type Fixture } from '../support/fixture.ts'
-import { contextOf, NO_REPLY, RECORDED, run } from './support.ts'
+import { RECORDED } from '../support/recorded.ts'
+import { contextOf, NO_REPLY, run } from './support.ts'
 
 const CHILD = 'require("node:child_process").spawnSync("echo", ["x"], { stdio: "inherit" })'
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { ALONE, describeServer, type Fixture } from '../support/fixture.ts'
-import { contextOf, noPython, NO_REPLY, RECORDED, run } from './support.ts'
+import { RECORDED } from '../support/recorded.ts'
+import { contextOf, noPython, NO_REPLY, run } from './support.ts'
 
 const withPython = { missing: noPython, image: 'python' } as const
 

@@ -1,9 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Fixture } from '../support/fixture.ts'
 
-/** The container server that the behaviour was recorded from, with the SDK beside it. */
-export const RECORDED = 'recorded from server 0.12.7, SDK 0.12.10'
-
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 /** Of a group that needs Python. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { events, failure } from '../support/client.ts'
 import { ALONE, describeServer, stillPending } from '../support/fixture.ts'
+import { RECORDED } from '../support/recorded.ts'
 
 describeServer('processes', (fixture) => {
   const processes = () => fixture.client.root.processes
@@ -76,6 +77,22 @@ describeServer('processes', (fixture) => {
     const probe = () => fixture.client.root.commands.execute(`kill -0 ${first?.data}`, ALONE)
     await expect.poll(async () => (await probe()).exitCode).toBe(1)
   })
+
+  it(`asks by SIGTERM and kills 5 s later (${RECORDED})`, async () => {
+    const session = await fixture.newSession()
+    const deaf = `trap '' TERM; echo $BASHPID; while :; do sleep 0.1; done`
+    const { processId } = await start(deaf, session)
+    const [first] = await events(await processes().streamProcessLogs(processId), () => true)
+    const asked = performance.now()
+    await processes().killProcess(processId)
+    const isThere = async () => {
+      const probe = `grep -q '^State:\t[^Z]' /proc/${String(first?.data).trim()}/status`
+      return (await fixture.client.root.commands.execute(probe, ALONE)).exitCode === 0
+    }
+    expect(await isThere()).toBe(true)
+    await expect.poll(isThere, { timeout: 20_000, interval: 100 }).toBe(false)
+    expect(performance.now() - asked).toBeGreaterThan(4500)
+  }, 30_000)
 
   it('says PROCESS_NOT_FOUND for an unknown id', async () => {
     for (const method of ['getProcess', 'killProcess', 'getProcessLogs', 'streamProcessLogs']) {
