@@ -4,16 +4,16 @@
  * where Node cannot.
  */
 export const JAVASCRIPT_PROGRAM = String.raw`
-import { spawnSync } from 'node:child_process'
-import * as fs from 'node:fs'
-import * as inspector from 'node:inspector'
-import * as modules from 'node:module'
-import { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
-import { inspect } from 'node:util'
+const load = require
+const { spawnSync } = load('child_process')
+const fs = load('fs')
+const inspector = load('inspector')
+const modules = load('module')
+const { Socket } = load('net')
+const { createInterface } = load('readline')
+const { inspect } = load('util')
 
 const MARKS = 2000
-// What Node ends with when nothing is left to do and the program still awaits something.
 const UNSETTLED = 13
 let events = 3
 let marks = 0
@@ -52,7 +52,7 @@ const asJson = (value) => {
 const take = (value) => {
   if (value !== undefined) emit({ type: 'result', text: inspect(value), ...asJson(value) })
 }
-const OWN_FRAME = /^\s+at (?:new Promise \(<anonymous>\)|.*(?:node:in|\[eval1\]))/
+const OWN_FRAME = /^\s+at (?:new Promise \(<anonymous>\)|.*(?:node:in|\[eval\d*\]))/
 const report = (error) => {
   const isError = error instanceof Error
   const stack = isError ? String(error.stack) : inspect(error)
@@ -132,11 +132,16 @@ const once = async (language, kind, value) => {
     report(error)
     process.exit(1)
   })
-  process.on('exit', (status) => {
+  let isOver = false
+  // Nothing is left to do.
+  process.on('beforeExit', () => {
+    if (isOver) return
     const message = 'the code awaits what nothing is left to settle'
-    if (status === UNSETTLED) emit({ type: 'error', name: 'UnsettledPromise', message, traceback: [] })
+    emit({ type: 'error', name: 'UnsettledPromise', message, traceback: [] })
+    process.exit(UNSETTLED)
   })
   const status = await attempt(code, language)
+  isOver = true
   if (status !== 0) process.exit(status)
 }
 
@@ -148,17 +153,16 @@ const isHere = (path) => {
     return false
   }
 }
-// Goes where it was, when something else has that name by now.
-const findWay = (known) => {
-  for (const path of known) {
-    if (isHere(path)) return
-    try {
-      return process.chdir(path)
-    } catch {
-      // Nor is it there any more.
-    }
+const goTo = (path) => {
+  try {
+    process.chdir(path)
+    return true
+  } catch {
+    return false
   }
 }
+// Goes where it was, when something else has that name by now.
+const findWay = (known) => known.some((path) => isHere(path) || goTo(path))
 const here = (given) => {
   try {
     return process.cwd()
@@ -204,6 +208,6 @@ if (language === 'typescript' && !speaksTypes()) {
   else fs.writeFileSync(given[0] + '/absent', 'bun')
   process.exit(127)
 }
-if (mode === 'serve') await serve(language, ...given)
-else await once(language, ...given)
+if (mode === 'serve') serve(language, ...given)
+else once(language, ...given)
 `

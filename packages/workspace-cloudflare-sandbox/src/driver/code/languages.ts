@@ -12,7 +12,7 @@ export interface Language {
   serve(home: string, cwd: string): readonly string[]
 }
 
-const NODE = ['node', '--no-warnings', '--input-type=module', '-e', JAVASCRIPT_PROGRAM]
+const NODE = ['node', '--no-warnings', '--input-type=commonjs', '-e', JAVASCRIPT_PROGRAM]
 const PYTHON = ['python3', '-c', PYTHON_PROGRAM]
 
 function onNode(language: string): Language {

@@ -128,6 +128,7 @@ export function killProcessScript(
 ): string {
   return `${opening(settings, names)}
 q=$d/${homeOf(kind, id)} n=${id}
+${kind === 'context' ? alreadyGone(id, names.nonce) : ''}
 [[ -f $q/pid ]] && read -r -n 64 p _ <"$q/pid" || say missing
 [[ $p =~ ^[0-9]+$ ]] || say missing
 o=$q/out e=$q/err
@@ -135,9 +136,14 @@ LC_ALL=C
 ${TREE_FUNCTIONS}
 stop ${KILL_GRACE_MS}
 for ((i = 0; i < 100; i++)); do [[ -e $q/exit ]] && break; sleep 0.01; done
-${kind === 'context' ? 'rm -rf -- "$q"' : ''}
+${kind === 'context' ? `echo ${names.nonce} >"$d/s-gone-${id}"; rm -rf -- "$q"` : ''}
 say killed
 `
+}
+
+/** The same call, made again as its answer was lost, finds nothing any more, and has done its work. */
+function alreadyGone(id: string, nonce: string): string {
+  return `[[ -f $d/s-gone-${id} ]] && read -r -n 64 by <"$d/s-gone-${id}" && [[ $by == ${nonce} ]] && say killed`
 }
 
 function opening(settings: ContainerSettings, { nonce, epoch }: ProcessNames): string {
