@@ -56,6 +56,8 @@ function expectUntouched(outside: string): void {
   const modes = [outside, join(outside, 'closed')].map((path) => statSync(path).mode & 0o777)
   expect(modes).toEqual([0o500, 0o500])
   expect(readFileSync(join(outside, 'closed', 'kept'), 'utf8')).toBe('kept')
+  // Else nobody but root could remove it after the test.
+  for (const path of [outside, join(outside, 'closed')]) chmodSync(path, 0o700)
 }
 
 async function planted(): Promise<readonly [name: string, outside: string]> {
