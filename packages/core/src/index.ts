@@ -158,16 +158,23 @@ export { compileGlob, type GlobMatcher } from './modules/fs/glob.ts'
 export { GrepCollector } from './modules/fs/grep-collector.ts'
 export {
   baseName,
+  checkSubtreeFits,
   compareCodePoints,
+  fitsPathLimits,
   INTERNAL_DIRECTORY,
   isWithin,
   joinPath,
   MAX_NAME_BYTES,
   MAX_PATH_BYTES,
+  MAX_PATH_DEPTH,
   normalizePath,
   parentPath,
+  pathDepth,
+  type SubtreeExtent,
 } from './modules/fs/path.ts'
+export { checkTransferFits } from './modules/fs/subtree.ts'
 export { compileSearch, type TextSearch } from './modules/fs/search.ts'
+export { createSearchPace, type SearchPace } from './modules/fs/search-pace.ts'
 
 // Module: shell
 export {

@@ -1,4 +1,5 @@
 import {
+  checkTransferFits,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -196,6 +197,7 @@ export class CloudflareSandboxFileSystem implements FileSystem {
     const overwrite = request.options.overwrite === true
     if (isWithin(to, from)) return this.#refuseInside(from, to, overwrite)
     if (to === '/') throw new FileSystemError('is-directory', to)
+    await checkTransferFits(this, from, to)
     try {
       await this.#sandbox.callFile(to, ({ files }) =>
         files[method](toContainerPath(from), toContainerPath(to), { overwrite }),

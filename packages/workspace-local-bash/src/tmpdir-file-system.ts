@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import {
+  checkTransferFits,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -128,11 +129,14 @@ export class TmpdirFileSystem implements FileSystem {
 
   async copy(from: string, to: string, options: TransferOptions = {}): Promise<void> {
     const transfer = { from: normalizePath(from), to: normalizePath(to), options }
+    await checkTransferFits(this, transfer.from, transfer.to)
     return copyPath(this.#context, transfer)
   }
 
   async move(from: string, to: string, options: TransferOptions = {}): Promise<void> {
-    return movePath(this.#context, { from: normalizePath(from), to: normalizePath(to), options })
+    const transfer = { from: normalizePath(from), to: normalizePath(to), options }
+    await checkTransferFits(this, transfer.from, transfer.to)
+    return movePath(this.#context, transfer)
   }
 
   async readStream(

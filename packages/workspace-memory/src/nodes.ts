@@ -1,4 +1,4 @@
-import { compareCodePoints, joinPath } from '@helix-agents/core'
+import { compareCodePoints, joinPath, type SubtreeExtent, utf8Length } from '@helix-agents/core'
 
 /** Content as it came: text stays a string while that is the smaller form. Never changed in place. */
 export type Content = string | Uint8Array
@@ -113,6 +113,17 @@ export function subtreeBytes(node: TreeNode): number {
   let bytes = 0
   for (const child of node.children.values()) bytes += subtreeBytes(child)
   return bytes
+}
+
+/** How deep and how long the paths below a directory are. */
+export function extentOf(directory: DirectoryNode): SubtreeExtent {
+  let [depth, bytes] = [0, 0]
+  for (const [name, child] of directory.children) {
+    const below = child instanceof FileNode ? { depth: 0, bytes: 0 } : extentOf(child)
+    depth = Math.max(depth, below.depth + 1)
+    bytes = Math.max(bytes, below.bytes + utf8Length(name) + 1)
+  }
+  return { depth, bytes }
 }
 
 /** A copy of a subtree that shares the contents. */

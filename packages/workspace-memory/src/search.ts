@@ -22,6 +22,8 @@ import { DirectoryNode, FileNode, type TreeNode } from './nodes.ts'
 
 /** Bytes between two looks at the clock; a file counts as at least a few. */
 const BYTES_PER_LOOK = 64 * 1024
+/** Looks that are a slice of time where the clock stands still. */
+const LOOKS_WITHOUT_CLOCK = 32
 const MIN_FILE_BYTES = 2048
 
 /** Limits a walk; `visit` returns false to end it. */
@@ -29,8 +31,10 @@ interface Walk {
   readonly slice: TimeSlice
   readonly signal: AbortSignal | undefined
   readonly skipInternal: boolean
+  /** Work of a visit, in bytes that are as much work. */
+  costOf(path: string, file: FileNode): number
   enters(directory: string): boolean
-  visit(path: string, file: FileNode): boolean
+  visit(path: string, file: FileNode): boolean | Promise<boolean>
 }
 
 /** Paths of matching files below a directory, sorted. */
@@ -51,9 +55,10 @@ export async function globTree(
   const baseNode = base === path ? start : tree.find(base)
   if (!(baseNode instanceof DirectoryNode) || limit <= 0) return found
   await walkTree(baseNode, base, {
-    slice: createTimeSlice(),
+    slice: createTimeSlice(undefined, LOOKS_WITHOUT_CLOCK),
     signal: options.signal,
     skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
+    costOf: (file) => file.length * matcher.unitsPerCharacter,
     enters: (directory) => mayEnter(matcher, directory, offset),
     visit: (file) => {
       if (matcher.matches(file.slice(offset))) found.push(file)
@@ -81,12 +86,13 @@ export async function grepTree(
   if (start === undefined) throw new FileSystemError('not-found', path)
   const collector = new GrepCollector(options)
   const searchOne = fileSearch(search, collector)
-  if (start instanceof FileNode) searchOne(path, start)
+  if (start instanceof FileNode) await searchOne(path, start)
   else {
     await walkTree(start, path, {
-      slice: createTimeSlice(),
+      slice: createTimeSlice(undefined, LOOKS_WITHOUT_CLOCK),
       signal: options.signal,
       skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
+      costOf: (_path, file) => file.size,
       enters: () => true,
       visit: searchOne,
     })
@@ -98,7 +104,7 @@ export async function grepTree(
 function fileSearch(
   search: TextSearch,
   collector: GrepCollector,
-): (path: string, file: FileNode) => boolean {
+): (path: string, file: FileNode) => boolean | Promise<boolean> {
   const literal = search.requiredLiteral
   const mayMatch =
     literal === undefined || literal.ignoreCase ? () => true : createContentFilter(literal.text)
@@ -106,7 +112,10 @@ function fileSearch(
     if (!search.includes(path)) return true
     if (file.size > collector.maxFileBytes) collector.skipLarge(path)
     else if (isBinaryFile(file)) collector.skipBinary(path)
-    else if (mayMatch(file.content)) search.search(path, contentText(file.content), collector)
+    else if (mayMatch(file.content)) {
+      const pending = search.search(path, contentText(file.content), collector)
+      if (pending !== undefined) return pending.then(() => !collector.full)
+    }
     return !collector.full
   }
 }
@@ -123,8 +132,8 @@ async function walkTree(start: DirectoryNode, path: string, walk: Walk): Promise
     const [node, childPath] = [frame.nodes[index], frame.paths[index]]
     if (node === undefined || childPath === undefined) stack.pop()
     else if (node instanceof FileNode) {
-      if (!walk.visit(childPath, node)) return
-      unseenBytes += Math.max(node.size, MIN_FILE_BYTES)
+      if (!(await walk.visit(childPath, node))) return
+      unseenBytes += Math.max(walk.costOf(childPath, node), MIN_FILE_BYTES)
     } else if (entersDirectory(walk, childPath)) stack.push(openFrame(node, childPath))
     if (unseenBytes < BYTES_PER_LOOK) continue
     unseenBytes = 0

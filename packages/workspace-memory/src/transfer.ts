@@ -1,6 +1,12 @@
-import { FileSystemError, isWithin, normalizePath, type TransferOptions } from '@helix-agents/core'
+import {
+  checkSubtreeFits,
+  FileSystemError,
+  isWithin,
+  normalizePath,
+  type TransferOptions,
+} from '@helix-agents/core'
 import type { FileTree } from './file-tree.ts'
-import { DirectoryNode, type FileNode, type TreeNode } from './nodes.ts'
+import { DirectoryNode, extentOf, type FileNode, type TreeNode } from './nodes.ts'
 
 /** A copy or a move that is allowed; undefined when it would change nothing. */
 export interface Transfer {
@@ -32,6 +38,7 @@ export function planTransfer(
   if (replaced !== undefined && node instanceof DirectoryNode) {
     throw new FileSystemError('not-directory', to)
   }
+  if (node instanceof DirectoryNode) checkSubtreeFits(target, extentOf(node))
   return replaced === node ? undefined : { source, target, node, replaced }
 }
 

@@ -17,11 +17,6 @@ defineBounds(
   {
     capabilities: { fs: true },
     whole: process.env.HELIX_BOUNDS === 'whole',
-    deviations: [
-      { behaviour: 'bounds/grep/repetitions-in-a-row', reason: 'the program is not bounded' },
-      { behaviour: 'bounds/grep/every-line-matches-with-context', reason: 'no bound of matches' },
-      { behaviour: 'bounds/grep/a-slow-pattern-hears-an-abort', reason: 'a file is one piece' },
-    ],
     create: async () => {
       const provider = new InMemoryWorkspaceProvider()
       const { ws } = await provider.open({ kind: 'in-memory' }, SESSION, {

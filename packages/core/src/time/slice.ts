@@ -14,15 +14,19 @@ export interface TimeSlice {
  * Workers stop their clock during synchronous work; there, a number of checks stands in for time.
  *
  * @param budgetMs Length of a slice in milliseconds.
+ * @param checksWithoutClock Checks of `due` that are a slice where the clock stands still.
  */
-export function createTimeSlice(budgetMs = 8): TimeSlice {
+export function createTimeSlice(
+  budgetMs = 8,
+  checksWithoutClock = CHECKS_WITHOUT_CLOCK,
+): TimeSlice {
   let startMs = performance.now()
   let checks = 0
   return {
     get due() {
       checks += 1
       const elapsedMs = performance.now() - startMs
-      if (elapsedMs === 0) return checks >= CHECKS_WITHOUT_CLOCK
+      if (elapsedMs === 0) return checks >= checksWithoutClock
       return elapsedMs >= budgetMs
     },
     async pause() {

@@ -1,6 +1,7 @@
 import {
   compareCodePoints,
   compileGlob,
+  createSearchPace,
   createTimeSlice,
   type GlobMatcher,
   type GlobOptions,
@@ -54,15 +55,38 @@ export async function glob(
   const base = matcher.base === '' ? path : joinPath(path, matcher.base)
   const end = endOfNames(pattern)
   const matches = fileTest(matcher, path, isOnlyEnd(pattern, matcher, end))
+  const pace = matchingPace(matcher, options.signal)
   let found: string[] = []
   let hasSurrogates = false
   for await (const page of pathPages(context, { base, name: `*${end}` }, options.signal)) {
     hasSurrogates ||= SURROGATE.test(page)
     const files = page.split('\0')
-    found = found.concat(matches === undefined ? files : files.filter(matches))
+    found = found.concat(matches === undefined ? files : await filtered(files, matches, pace))
   }
   const sorted = sortedPaths(found, hasSurrogates)
   return sorted.slice(0, Math.max(0, options.limit ?? sorted.length))
+}
+
+/** Lets others run, the more often the more a match costs. */
+type MatchingPace = (path: string) => Promise<void> | undefined
+
+function matchingPace(matcher: GlobMatcher, signal: AbortSignal | undefined): MatchingPace {
+  const pace = createSearchPace()
+  return (path) => pace.rest(path.length * matcher.unitsPerCharacter, signal)
+}
+
+async function filtered(
+  files: readonly string[],
+  matches: (file: string) => boolean,
+  pace: MatchingPace,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const file of files) {
+    if (matches(file)) found.push(file)
+    const pause = pace(file)
+    if (pause !== undefined) await pause
+  }
+  return found
 }
 
 /** By code point. Paths come in that order, unless a directory has files and directories. */

@@ -147,7 +147,7 @@ async function searchFile(
   const loaded = texts.get(file.content.id)
   if (loaded === null) return
   const text = loaded ?? (await loader.loadAlone(file))
-  if (text !== undefined) search.search(file.path, text, collector)
+  if (text !== undefined) await search.search(file.path, text, collector)
 }
 
 function isSearched(scan: Scan, file: WalkedFile): boolean {

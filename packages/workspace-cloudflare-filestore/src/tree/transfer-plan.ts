@@ -1,8 +1,9 @@
 import {
+  checkSubtreeFits,
   FileSystemError,
   isWithin,
-  MAX_PATH_BYTES,
   normalizePath,
+  pathDepth,
   type TransferOptions,
   utf8Length,
 } from '@helix-agents/core'
@@ -51,25 +52,23 @@ export function planTransfer(
   return from === to ? undefined : { from, node, target }
 }
 
-/** @throws {FileSystemError} `invalid-path` when a path would become too long at its new place. */
+/** @throws {FileSystemError} `invalid-path` when a path would be past the limits at its new place. */
 export function measureSubtree(context: StoreContext, transfer: Transfer): SubtreeSize {
   const range = subtreeOf(transfer.from)
   const row = context.database.get(
     `SELECT count(*) AS nodes, coalesce(sum(size), 0) AS bytes, coalesce(max(size), 0) AS largest,
-        coalesce(max(length(CAST(directory AS BLOB)) + length(CAST(name AS BLOB))), 0) AS longest
+        coalesce(max(length(CAST(directory AS BLOB)) + length(CAST(name AS BLOB))), 0) AS longest,
+        coalesce(max(length(directory) - length(replace(directory, '/', ''))), 0) AS deepest
       FROM helix_fs_nodes WHERE namespace = ? AND directory >= ? AND directory < ?`,
     context.namespace.id,
     range.start,
     range.end,
   )
   if (row === undefined) return { nodes: 0, bytes: 0, largestFile: 0 }
-  const { path } = transfer.target
-  const longest = numberOf(row, 'longest') + utf8Length(path) - utf8Length(transfer.from)
-  if (longest > MAX_PATH_BYTES) {
-    throw new FileSystemError('invalid-path', path, {
-      detail: `a path below it would be longer than ${MAX_PATH_BYTES} bytes`,
-    })
-  }
+  checkSubtreeFits(transfer.target.path, {
+    depth: Math.max(0, numberOf(row, 'deepest') - pathDepth(transfer.from)),
+    bytes: Math.max(0, numberOf(row, 'longest') - utf8Length(transfer.from)),
+  })
   return {
     nodes: numberOf(row, 'nodes'),
     bytes: numberOf(row, 'bytes'),

@@ -1,7 +1,9 @@
 import {
   compareCodePoints,
   compileGlob,
+  createSearchPace,
   FileSystemError,
+  fitsPathLimits,
   type GlobMatcher,
   type GlobOptions,
   INTERNAL_DIRECTORY,
@@ -35,10 +37,12 @@ export async function glob(
   const path = normalizePath(options.path ?? '/')
   const entries = await listTree(sandbox, path, { maxEntries, signal })
   const found: string[] = []
+  const pace = createSearchPace()
   for (const entry of inPathOrder(entries)) {
     if (found.length >= limit) break
-    if (!isMatch(matcher, entry)) continue
     const filePath = joinPath(path, entry.path)
+    await pace.rest(filePath.length * matcher.unitsPerCharacter, signal)
+    if (!isMatch(matcher, entry, filePath)) continue
     if (entry.type === 'file' || (await leadsToFile(sandbox, filePath))) found.push(filePath)
     signal?.throwIfAborted()
   }
@@ -67,9 +71,9 @@ export function isInternal(relativePath: string): boolean {
   return relativePath === INTERNAL_NAME || relativePath.startsWith(`${INTERNAL_NAME}/`)
 }
 
-function isMatch(matcher: GlobMatcher, entry: DriverEntry): boolean {
+function isMatch(matcher: GlobMatcher, entry: DriverEntry, filePath: string): boolean {
   const isWanted = entry.type === 'file' || entry.type === 'symlink'
-  return isWanted && matcher.matches(entry.path)
+  return isWanted && matcher.matches(entry.path) && fitsPathLimits(filePath)
 }
 
 function inPathOrder(entries: readonly DriverEntry[]): readonly DriverEntry[] {

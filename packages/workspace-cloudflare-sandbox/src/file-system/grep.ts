@@ -4,6 +4,7 @@ import {
   createTimeSlice,
   decodeText,
   FileSystemError,
+  fitsPathLimits,
   GrepCollector,
   type GrepOptions,
   type GrepResult,
@@ -64,7 +65,9 @@ export async function grep(
   )
   signal?.throwIfAborted()
   for (const file of included(outcome.tooLarge, path, search)) collector.skipLarge(file)
-  await scanFiles({ sandbox, search, collector, signal }, included(outcome.paths, path, search))
+  const paths = included(outcome.paths, path, search)
+  for (const file of paths) if (!fitsPathLimits(file)) collector.skipDeep(file)
+  await scanFiles({ sandbox, search, collector, signal }, paths.filter(fitsPathLimits))
   return withCompleteness(collector.result(), outcome)
 }
 
@@ -96,7 +99,7 @@ async function scanFiles(scan: Scan, paths: readonly string[]): Promise<void> {
     next += files.length
     size = Math.min(size * 2, MAX_BATCH)
     for (const file of files) {
-      scanFile(scan, file)
+      await scanFile(scan, file)
       if (scan.collector.full) return
       if (slice.due) await slice.pause()
       scan.signal?.throwIfAborted()
@@ -104,11 +107,11 @@ async function scanFiles(scan: Scan, paths: readonly string[]): Promise<void> {
   }
 }
 
-function scanFile({ search, collector }: Scan, { path, bytes }: DriverFile): void {
+async function scanFile({ search, collector }: Scan, { path, bytes }: DriverFile): Promise<void> {
   // It was there a moment ago: nobody may take it for searched.
   if (bytes === undefined) return collector.skipLarge(path)
   if (isBinary(bytes)) collector.skipBinary(path)
-  else search.search(path, decodeText(bytes), collector)
+  else await search.search(path, decodeText(bytes), collector)
 }
 
 /** As many of the files as fit, at least one. Paths are of the workspace. */

@@ -22,7 +22,6 @@ export interface BoundCase {
   /** `<tool>/<what is hostile>`. */
   readonly name: string
   readonly needs?: readonly string[]
-  readonly slow?: true
   /** Makes what the call meets; not measured. */
   prepare?(subject: BoundSubject, scale: BoundScale): Promise<void>
   input(scale: BoundScale): object
@@ -36,7 +35,8 @@ export function boundBehaviour(one: BoundCase): BoundBehaviour {
   return {
     id,
     needs: ['fs', ...(one.needs ?? [])],
-    ...(one.slow && { slow: true }),
+    // Making what is hostile takes its time, on a busy machine more than the call itself.
+    slow: true,
     run: async (subject) => {
       const tool = toolOf(one)
       await warmUp(subject)
@@ -55,7 +55,7 @@ export function abortBehaviour(one: BoundCase): BoundBehaviour {
   return {
     id,
     needs: ['fs', ...(one.needs ?? [])],
-    ...(one.slow && { slow: true }),
+    slow: true,
     run: async (subject) => {
       const tool = toolOf(one)
       await warmUp(subject)

@@ -17,9 +17,9 @@ const MB = 1_048_576
 /** Small enough for every test run. */
 export const SAMPLE_SCALE: BoundScale = {
   textBytes: 2 * MB,
-  entries: 3_000,
+  entries: 2_000,
   edits: 500,
-  depth: 3_000,
+  depth: 1_000,
   sparseBytes: 512 * MB,
 }
 

@@ -81,6 +81,28 @@ export const pathBehaviours: readonly FileSystemBehaviour[] = [
     run: refuses('invalid-path', (name) => [`/${name}/${'deep/'.repeat(900)}x`]),
   },
   {
+    id: 'fs/path/over-256-names-is-refused',
+    run: refuses('invalid-path', (name) => [
+      `/${name}/${'d/'.repeat(255)}x`,
+      `${name}/${'d/./'.repeat(255)}x/`,
+    ]),
+  },
+  {
+    id: 'fs/path/256-names-are-fine',
+    run: async (fs) => {
+      const directory = `/${'d/'.repeat(254)}d`
+      await fs.writeFile(`${directory}/a`, 'x\n')
+      equal(await read(fs, `${directory}/a`), 'x\n')
+      equal(await names(fs, directory), ['a'])
+      equal(await fs.glob('**/a'), [`${directory}/a`])
+      equal((await fs.grep('x')).matches.length, 1)
+      await fs.move('/d', '/e')
+      equal(await fs.glob('**'), [`/e${directory.slice(2)}/a`])
+      await fs.rm('/e', { recursive: true })
+      equal(await fs.ls('/'), [])
+    },
+  },
+  {
     id: 'fs/path/a-name-of-255-bytes-is-fine',
     run: async (fs) => {
       const longest = ['n'.repeat(255), '水'.repeat(85)]

@@ -78,6 +78,26 @@ const sharedClauses: readonly {
     },
   },
   {
+    name: 'past-the-limits-of-paths-is-refused',
+    run: async (fs, transfer) => {
+      const deep = `/d/${'d/'.repeat(150)}a`
+      const long = `/l/${`${'l'.repeat(200)}/`.repeat(15)}a`
+      await writeFiles(fs, { [deep]: 'x', [long]: 'x' })
+      await fs.mkdir('/empty')
+      for (const [from, to] of [
+        ['/d', `/t/${'t/'.repeat(110)}d`],
+        ['/l', `/t/${`${'t'.repeat(200)}/`.repeat(6)}l`],
+      ] as const) {
+        await rejectsWithCode('invalid-path', () => transfer(from, to))
+      }
+      equal(await names(fs, '/'), ['d', 'empty', 'l'])
+      equal([await read(fs, deep), await read(fs, long)], ['x', 'x'])
+      await transfer('/empty', `/t/${'t/'.repeat(110)}d`)
+      await transfer('/d/d', `/t/${'t/'.repeat(100)}d`)
+      equal(await fs.glob('t/**/a'), [`/t/${'t/'.repeat(100)}d/${'d/'.repeat(149)}a`])
+    },
+  },
+  {
     name: 'below-a-file-is-refused',
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/a': 'a', '/b': 'b' })

@@ -95,7 +95,7 @@ export function createDiskFiles(root: string): FileSystem {
       const search = await compileSearch(pattern, options)
       const collector = new GrepCollector(options)
       for (const path of files()) {
-        search.search(`/${path}`, decodeText(readFileSync(join(root, path))), collector)
+        await search.search(`/${path}`, decodeText(readFileSync(join(root, path))), collector)
       }
       return collector.result()
     },

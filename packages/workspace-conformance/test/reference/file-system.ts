@@ -79,6 +79,7 @@ export function createReference(maxFileBytes = Infinity): FileSystem {
   const copy = (from: string, to: string, options?: TransferOptions): void => {
     checkTransfer(from, to, options)
     if (from === to) return
+    for (const path of below(from)) normalizePath(to + path.slice(from.length))
     makeParents(to)
     for (const path of [from, ...below(from)]) put(to + path.slice(from.length), find(path).data)
   }
@@ -132,7 +133,7 @@ export function createReference(maxFileBytes = Infinity): FileSystem {
         const data = file(key)
         if (data.length > collector.maxFileBytes) collector.skipLarge(key)
         else if (isBinary(data)) collector.skipBinary(key)
-        else search.search(key, decodeText(data), collector)
+        else await search.search(key, decodeText(data), collector)
       }
       options.signal?.throwIfAborted()
       return collector.result()

@@ -95,6 +95,10 @@ export const pathSaboteurs: Readonly<Record<string, FsSaboteur>> = {
   'fs/path/nul-is-refused': recode('grep', 'invalid-path'),
   'fs/path/a-name-over-255-bytes-is-refused': swallow('mkdir'),
   'fs/path/over-4096-bytes-is-refused': recode('readStream', 'invalid-path'),
+  'fs/path/over-256-names-is-refused': recode('stat', 'invalid-path'),
+  'fs/path/256-names-are-fine': result('glob', (paths) =>
+    paths.filter((path) => path.length < 500),
+  ),
   'fs/path/a-name-of-255-bytes-is-fine': replace((good) => ({
     writeFile: (path, data) =>
       path.length > 200

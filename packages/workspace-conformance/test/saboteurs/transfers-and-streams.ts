@@ -42,6 +42,7 @@ function shared(method: Method): Readonly<Record<string, FsSaboteur>> {
           ? Promise.reject(new FileSystemError('invalid-path', to))
           : good[method](from, to),
     })),
+    [`fs/${method}/past-the-limits-of-paths-is-refused`]: swallow(method),
     [`fs/${method}/below-a-file-is-refused`]: replace((good) => ({
       [method]: async (from: string, to: string) => {
         await good.rm('/b')

@@ -70,7 +70,7 @@ export async function grepFiles(
   const scanner = new FileScanner(await compileSearch(pattern, options), collector)
   if (!statPath(context, path).isDirectory()) {
     const { fd } = openFile(context, path)
-    scanner.scanOpen(path, fd)
+    await scanner.scanOpen(path, fd)
     return collector.result()
   }
   const hidden = hiddenDirectory(path)
@@ -78,10 +78,11 @@ export async function grepFiles(
     context.containment.openDirectory(path),
     {
       enters: (directory) => directory !== hidden,
-      skip: (below) => collector.skipLarge(below === '' ? path : joinPath(path, below)),
+      skip: (below) => collector.skipDeep(below === '' ? path : joinPath(path, below)),
       visit: (file) => {
-        if (file.kind === 'file') scanner.scan(file, joinPath(path, file.relativePath))
-        return !collector.full
+        if (file.kind !== 'file') return true
+        const pending = scanner.scan(file, joinPath(path, file.relativePath))
+        return pending === undefined ? !collector.full : pending.then(() => !collector.full)
       },
     },
     { path, signal: options.signal },
@@ -121,25 +122,26 @@ class FileScanner {
     this.#buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES)
   }
 
-  scan(file: FoundFile, path: string): void {
-    if (!this.#search.includes(path)) return
+  scan(file: FoundFile, path: string): Promise<void> | undefined {
+    if (!this.#search.includes(path)) return undefined
     let fd: number
     try {
       fd = openSync(file.directory.at(file.name), READ)
     } catch (error) {
       // Removed, replaced by a link or closed to us since it was listed.
       if (errnoOf(error) === undefined) throw error
-      return
+      return undefined
     }
-    this.scanOpen(path, fd)
+    return this.scanOpen(path, fd)
   }
 
   /** Closes the file. */
-  scanOpen(path: string, fd: number): void {
+  scanOpen(path: string, fd: number): Promise<void> | undefined {
     try {
       const length = this.#load(fd)
-      if (length === undefined) return this.#collector.skipLarge(path)
-      this.#scanBytes(path, this.#buffer.subarray(0, length))
+      if (length !== undefined) return this.#scanBytes(path, this.#buffer.subarray(0, length))
+      this.#collector.skipLarge(path)
+      return undefined
     } catch (error) {
       throw toFileSystemError(error, path)
     } finally {
@@ -147,10 +149,13 @@ class FileScanner {
     }
   }
 
-  #scanBytes(path: string, bytes: Buffer): void {
-    if (bytes.includes(0)) return this.#collector.skipBinary(path)
-    if (this.#literal !== undefined && !bytes.includes(this.#literal)) return
-    this.#search.search(path, bytes.toString('utf8'), this.#collector)
+  #scanBytes(path: string, bytes: Buffer): Promise<void> | undefined {
+    if (bytes.includes(0)) {
+      this.#collector.skipBinary(path)
+      return undefined
+    }
+    if (this.#literal !== undefined && !bytes.includes(this.#literal)) return undefined
+    return this.#search.search(path, bytes.toString('utf8'), this.#collector)
   }
 
   /** Fills the buffer with a file; undefined when it is over the limit. */

@@ -1,11 +1,18 @@
 import type { Dirent } from 'node:fs'
-import { createTimeSlice, joinPath, MAX_PATH_BYTES, type TimeSlice } from '@helix-agents/core'
+import {
+  createTimeSlice,
+  joinPath,
+  MAX_PATH_BYTES,
+  MAX_PATH_DEPTH,
+  pathDepth,
+  type TimeSlice,
+} from '@helix-agents/core'
 import { errnoOf } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import { readSorted } from './read-sorted.ts'
 
-/** Directories that a walk holds open at once, one for each level. */
-export const MAX_LEVELS = 512
+/** Most directories of a path, one for each level. */
+export const MAX_LEVELS = MAX_PATH_DEPTH
 
 /** A file or link met on a walk; valid during the visit. */
 export interface FoundFile {
@@ -19,8 +26,8 @@ export interface FoundFile {
 export interface FileVisitor {
   /** Whether to enter a directory, given relative to the start. */
   enters(relativeDirectory: string): boolean
-  /** False ends the walk. */
-  visit(file: FoundFile): boolean
+  /** False ends the walk. What takes long returns a promise of it. */
+  visit(file: FoundFile): boolean | Promise<boolean>
   /** Told once of a directory that holds what nests too deep, or what no path can name. */
   skip?(relativeDirectory: string): void
 }
@@ -48,7 +55,8 @@ export async function walkFiles(
   place: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const { path, signal } = place
-  const walk: Walk = { frames: [], visitor, slice: createTimeSlice() }
+  const maxLevels = MAX_LEVELS - pathDepth(path)
+  const walk: Walk = { frames: [], maxLevels, visitor, slice: createTimeSlice() }
   try {
     signal?.throwIfAborted()
     const roomBytes = MAX_PATH_BYTES - Buffer.byteLength(joinPath(path, ''))
@@ -78,6 +86,8 @@ async function visitAll(walk: Walk, signal: AbortSignal | undefined): Promise<vo
 
 interface Walk {
   readonly frames: Frame[]
+  /** Directories that are open at once, one for each level: what is deeper has no path. */
+  readonly maxLevels: number
   readonly visitor: FileVisitor
   readonly slice: TimeSlice
 }
@@ -118,11 +128,11 @@ function skipOnce(frame: Frame, visitor: FileVisitor): void {
 
 async function enter(
   frame: Frame,
-  { frames, visitor, slice }: Walk,
+  { frames, maxLevels, visitor, slice }: Walk,
   { name, relativePath }: { readonly name: string; readonly relativePath: string },
 ): Promise<true> {
   const roomBytes = frame.roomBytes - Buffer.byteLength(name) - 1
-  if (frames.length >= MAX_LEVELS || roomBytes < 1) {
+  if (frames.length >= maxLevels || roomBytes < 1) {
     skipOnce(frame, visitor)
     return true
   }

@@ -79,7 +79,7 @@ describe('a search of a tree that nests too deep', () => {
     const heldMs = await longestHoldMs(async () => {
       const found = await fs.glob('**/*')
       expect(found.at(-1)).toBe('/z')
-      expect(found.length).toBeGreaterThan(10)
+      expect(found.length).toBeGreaterThan(5)
       const { matches, skippedPaths, countIsComplete } = await fs.grep('words')
       expect(matches.map(({ path }) => path)).toEqual(found)
       expect([skippedPaths.length, countIsComplete]).toEqual([1, false])

@@ -47,7 +47,10 @@ export interface GrepOptions {
   readonly includeGlob?: string
   /** Lines shown before and after each match. Default 0. */
   readonly context?: number
-  /** Stop after this many matching lines. Default 1,000. */
+  /**
+   * Stop after this many matching lines. Default 1,000. Whatever it is, about 8,000,000 characters of
+   * lines are the most.
+   */
   readonly maxResults?: number
   /** Larger files are not searched but listed in `skippedPaths`. Default 10; `Infinity` for all. */
   readonly maxGrepFileSizeMb?: number
@@ -67,7 +70,10 @@ export interface GrepMatch {
 export interface GrepResult {
   /** Sorted by path, then by line. */
   readonly matches: readonly GrepMatch[]
-  /** Files over the size limit, and directories that nest deeper than is searched. */
+  /**
+   * Files over the size limit, directories nested past the limits of paths, and files with lines too
+   * long to be searched as a whole.
+   */
   readonly skippedPaths: readonly string[]
   /** Files with a NUL byte. */
   readonly skippedBinaryPaths: readonly string[]
@@ -98,8 +104,8 @@ export interface FileEvent {
  * The files of one workspace.
  *
  * Paths are POSIX and rooted at the workspace: `/a/b` and `a/b` name the same file. A path
- * that climbs past the root is `path-escape`; one with a NUL, longer than 4,096 bytes, or with
- * a name longer than 255 bytes is `invalid-path`. Nothing is touched when a call throws.
+ * that climbs past the root is `path-escape`; one with a NUL, longer than 4,096 bytes, with a name
+ * longer than 255 bytes or with more than 256 names is `invalid-path`. Nothing is touched when a call throws.
  *
  * Every method throws `FileSystemError` with the codes named here, and `WorkspaceEvictedError`
  * when the backend is gone. Symbolic links are followed inside the workspace; one that leads
@@ -157,7 +163,7 @@ export interface FileSystem {
    * is replaced keeps its permissions, as with `writeFile`; a new one has those of its source,
    * without set-user, set-group and sticky bits.
    * @throws {FileSystemError} `not-found`, `already-exists`, `invalid-path` (into itself, or a path
-   * of the result is too long or nests too deep), `is-directory` (over a directory),
+   * of the result is past the limits of paths), `is-directory` (over a directory),
    * `permission-denied` (over a pipe, a socket or a device).
    */
   copy(from: string, to: string, options?: TransferOptions): Promise<void>

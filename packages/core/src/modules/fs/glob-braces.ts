@@ -1,12 +1,15 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
 
 const MAX_ALTERNATIVES = 128
+/** Characters of all alternatives together: each may be compared with every name of a path. */
+const MAX_CHARACTERS = 4096
 
 /**
  * The patterns that `{a,b}` stands for, nested ones included. Braces without a comma, or without
  * their other half, are ordinary characters, as in a shell.
  *
- * @throws {FileSystemError} `invalid-pattern` for more than 128 alternatives.
+ * @throws {FileSystemError} `invalid-pattern` for more than 128 alternatives, or 4,096 characters of
+ * them together.
  */
 export function expandBraces(pattern: string): string[] {
   const done: string[] = []
@@ -25,7 +28,12 @@ export function expandBraces(pattern: string): string[] {
       })
     }
   }
-  return done
+  const characters = done.reduce((sum, one) => sum + one.length, 0)
+  if (characters <= MAX_CHARACTERS) return done
+  throw new FileSystemError('invalid-pattern', pattern, {
+    detail: `braces stand for patterns of ${characters} characters, at most ${MAX_CHARACTERS} are allowed`,
+    hint: 'Ask for fewer alternatives in one call.',
+  })
 }
 
 interface Brace {

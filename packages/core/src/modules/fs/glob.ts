@@ -12,6 +12,8 @@ export interface GlobMatcher {
   readonly base: string
   /** False when nothing below this relative directory can match: its subtree may be skipped. */
   mayContain(relativeDirectory: string): boolean
+  /** Units of work, of about 20 ns at worst, for each character of a path that is matched. */
+  readonly unitsPerCharacter: number
 }
 
 /** A name pattern, or any number of names (`**`). */
@@ -37,12 +39,23 @@ export function compileGlob(pattern: string): GlobMatcher {
         ? only.matches
         : (path) => compiled.some((alternative) => alternative.matches(path)),
     base: commonBase(alternatives),
+    unitsPerCharacter: costOf(alternatives),
     mayContain: (directory) => {
       if (directory === '') return true
       const names = directory.split('/')
       return compiled.some((alternative) => mayContain(alternative.parts, names))
     },
   }
+}
+
+/** A name with at most one wildcard is compared once; others may be tried at every character. */
+const CHEAP_NAME = /^[^*?[\\]*\*{0,2}[^*?[\\]*$/
+
+function costOf(alternatives: readonly (readonly string[])[]): number {
+  const costs = alternatives.map((names) =>
+    names.reduce((sum, name) => sum + (CHEAP_NAME.test(name) ? 1 : name.length), 1),
+  )
+  return costs.reduce((sum, cost) => sum + cost, 0) / 2
 }
 
 /** Whether a pattern can be compiled. */

@@ -4,6 +4,9 @@ import { compareCodePoints } from './path.ts'
 const DEFAULT_MAX_RESULTS = 1000
 const DEFAULT_MAX_FILE_MB = 10
 const BYTES_PER_MB = 1_048_576
+/** Characters of all lines of a result, context included; a line counts as at least so many. */
+const MAX_CHARACTERS = 8_000_000
+const LINE_COST = 64
 
 /**
  * Gathers the result of one search over many files.
@@ -11,7 +14,8 @@ const BYTES_PER_MB = 1_048_576
  * The search goes on until one match more than `maxResults` has been seen: only then is `full`
  * true. So the count is exact, also when there are just as many matches as wanted, and with
  * `maxResults: 0` the result says whether there is a match at all. `countIsComplete` is false
- * when it is full, and when files were skipped.
+ * when it is full, and when files were skipped. Lines of 8,000,000 characters together make it full
+ * as well, context and 64 for each line included.
  */
 export class GrepCollector {
   /** Lines of context wanted around a match. */
@@ -23,6 +27,7 @@ export class GrepCollector {
   readonly #skipped: string[] = []
   readonly #skippedBinary: string[] = []
   #full = false
+  #characters = 0
 
   constructor(options: GrepOptions) {
     this.context = wholeNumber(options.context, 0)
@@ -35,14 +40,29 @@ export class GrepCollector {
     return this.#full
   }
 
-  /** Adds a match; the one that is too many is only noted. */
+  /** Adds a match; the one that is too many only makes it full. */
   add(match: GrepMatch): void {
-    if (this.#matches.length < this.#maxResults) this.#matches.push(match)
-    else this.#full = true
+    const hasRoom = this.#matches.length < this.#maxResults && this.#characters < MAX_CHARACTERS
+    if (!hasRoom) {
+      this.#full = true
+      return
+    }
+    this.#matches.push(match)
+    this.#characters += costOf(match)
   }
 
   skipLarge(path: string): void {
     this.#skipped.push(path)
+  }
+
+  /** A directory past the limits of depth or length of paths is not entered. */
+  skipDeep(directory: string): void {
+    this.#skipped.push(directory)
+  }
+
+  /** Lines of this file were too long to be searched as a whole, and nothing was found. */
+  skipLongLines(path: string): void {
+    if (this.#skipped.at(-1) !== path) this.#skipped.push(path)
   }
 
   skipBinary(path: string): void {
@@ -57,6 +77,10 @@ export class GrepCollector {
       countIsComplete: !this.#full && this.#skipped.length + this.#skippedBinary.length === 0,
     }
   }
+}
+
+function costOf({ line, before = [], after = [] }: GrepMatch): number {
+  return [line, ...before, ...after].reduce((sum, one) => sum + one.length + LINE_COST, 0)
 }
 
 /** Within a file matches are in order already, and sorting keeps that. */

@@ -22,8 +22,10 @@ export interface Page {
   /** From 1; more than 1 when the page starts within a long line. */
   readonly firstColumn: number
   readonly lastLine: number
-  /** Lines of the whole text. */
+  /** Lines of the whole text; with `isPartial` there are at least so many. */
   readonly totalLines: number
+  /** The text was not read to its end. */
+  readonly isPartial?: true
   /** Absent at the end of the text. */
   readonly next?: PagePosition
 }
@@ -48,10 +50,18 @@ export class LinePager {
   #pending = ''
   #next: PagePosition | undefined
   #endsWithFeed = true
+  /** Characters of the first line that an earlier page has shown, and that have not come by yet. */
+  #skipLeft: number
 
   constructor(request: PageRequest) {
     this.#request = request
     this.#room = request.maxCharacters
+    this.#skipLeft = request.column - 1
+  }
+
+  /** The page is complete: what comes after it is only counted. */
+  get isFull(): boolean {
+    return this.#isFull
   }
 
   push(chunk: string): void {
@@ -63,7 +73,9 @@ export class LinePager {
       if (position > start) continue
       const feed = chunk.indexOf('\n', position)
       const end = feed < 0 ? chunk.length : feed + 1
-      if (this.#line >= this.#request.offset) this.#take(chunk.slice(position, end), feed >= 0)
+      if (this.#line >= this.#request.offset) {
+        this.#take(this.#unseen(chunk.slice(position, end)), feed >= 0)
+      }
       if (feed >= 0) this.#line += 1
       position = end
     }
@@ -71,18 +83,28 @@ export class LinePager {
     this.#endsWithFeed = chunk.endsWith('\n')
   }
 
-  end(): Page {
+  /** @param isPartial There is more text, which was not pushed. */
+  end(isPartial = false): Page {
     if (this.#pending !== '') this.#take('', true)
-    const totalLines = this.#endsWithFeed ? this.#line - 1 : this.#line
     const next = this.#next
+    const totalLines = isPartial ? this.#linesSoFar() : this.#linesAtEnd()
     return {
       content: this.#content,
       firstLine: this.#firstLine,
       firstColumn: this.#firstLine === 0 ? 1 : this.#request.column,
       lastLine: this.#lastLine,
       totalLines,
+      ...(isPartial && { isPartial }),
       ...(next !== undefined && next.offset <= totalLines && { next }),
     }
+  }
+
+  #linesAtEnd(): number {
+    return this.#endsWithFeed ? this.#line - 1 : this.#line
+  }
+
+  #linesSoFar(): number {
+    return Math.max(this.#line, this.#next?.offset ?? 1)
   }
 
   /** The usual case: lines that are wanted, whole and fit. Returns the index behind them. */
@@ -110,7 +132,7 @@ export class LinePager {
   /** In a line that is wanted from its first character on, of which nothing was taken yet. */
   #isAtLineStart(): boolean {
     if (this.#line < this.#request.offset || this.#pending !== '') return false
-    return this.#skip() === 0
+    return this.#line !== this.#request.offset || this.#request.column === 1
   }
 
   #countRest(chunk: string, position: number): void {
@@ -124,8 +146,8 @@ export class LinePager {
   /** Takes a piece of the current line; a piece without its end waits for the rest. */
   #take(piece: string, isEnd: boolean): void {
     this.#pending += piece
-    if (!isEnd && this.#pending.length <= this.#room + this.#skip()) return
-    const line = this.#pending.slice(this.#skip())
+    if (!isEnd && this.#pending.length <= this.#room) return
+    const line = this.#pending
     this.#pending = ''
     if (line.length + LINE_COST > this.#room) return this.#takePart(line)
     this.#add(line)
@@ -133,9 +155,12 @@ export class LinePager {
     this.#stop({ offset: this.#line + 1 })
   }
 
-  /** Characters of the first line that an earlier page has shown. */
-  #skip(): number {
-    return this.#line === this.#request.offset ? this.#request.column - 1 : 0
+  /** Without the characters of the first line that an earlier page has shown: none of them is kept. */
+  #unseen(piece: string): string {
+    if (this.#line !== this.#request.offset || this.#skipLeft === 0) return piece
+    const skipped = Math.min(this.#skipLeft, piece.length)
+    this.#skipLeft -= skipped
+    return piece.slice(skipped)
   }
 
   /** No room for the line: it starts the next page, or is cut when it is the first. */

@@ -5,6 +5,8 @@ import { utf8Length } from './bytes.ts'
 export const MAX_PATH_BYTES = 4096
 /** Longest name of a file or directory, in UTF-8 bytes. */
 export const MAX_NAME_BYTES = 255
+/** Most names in a path: so deep may files and directories be nested, in every provider. */
+export const MAX_PATH_DEPTH = 256
 /** Where the framework keeps whole outputs. Listed, but searched only when named by `path`. */
 export const INTERNAL_DIRECTORY = '/.helix'
 
@@ -16,13 +18,60 @@ const DOT = 46
  * slash. `a/b` becomes `/a/b`. A backslash is an ordinary character.
  *
  * @throws {FileSystemError} `path-escape` when it climbs past the root; `invalid-path` when it
- * is empty, holds a NUL or half a surrogate pair, is longer than 4,096 bytes, or has a name
- * longer than 255 bytes.
+ * is empty, holds a NUL or half a surrogate pair, is longer than 4,096 bytes, has a name longer
+ * than 255 bytes, or more than 256 names.
  */
 export function normalizePath(path: string): string {
   const normal = isPlain(path) ? path : resolveNames(path)
   checkLength(normal, path)
   return normal
+}
+
+/** Names of a normalised path; 0 for the root. */
+export function pathDepth(path: string): number {
+  if (path === '/') return 0
+  let depth = 0
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) depth += 1
+  return depth
+}
+
+/**
+ * Whether a path may be used: within 4,096 bytes and 256 names. Commands can make what is longer;
+ * walks leave it out and say so.
+ *
+ * @param path absolute, without empty names.
+ */
+export function fitsPathLimits(path: string): boolean {
+  // A name and its slash are at least 2 units, a unit is at most 3 bytes.
+  if (path.length <= MAX_PATH_DEPTH * 2 && path.length * 3 <= MAX_PATH_BYTES) return true
+  return pathDepth(path) <= MAX_PATH_DEPTH && utf8Length(path) <= MAX_PATH_BYTES
+}
+
+/** The deepest and the longest of the paths below a directory, relative to it. */
+export interface SubtreeExtent {
+  /** Names below the directory; 0 when it is empty. */
+  readonly depth: number
+  /** UTF-8 bytes below the directory, with the slash after it; 0 when it is empty. */
+  readonly bytes: number
+}
+
+/**
+ * Refuses a copy or a move of a directory that would nest past the limits of paths.
+ * @param target normalised; where the directory is to be.
+ * @throws {FileSystemError} `invalid-path`.
+ */
+export function checkSubtreeFits(target: string, extent: SubtreeExtent): void {
+  const depth = pathDepth(target) + extent.depth
+  if (depth > MAX_PATH_DEPTH) {
+    throw new FileSystemError('invalid-path', target, {
+      detail: `a path below it would have ${depth} names, and at most ${MAX_PATH_DEPTH} are allowed`,
+    })
+  }
+  if (utf8Length(target) + extent.bytes > MAX_PATH_BYTES) {
+    throw new FileSystemError('invalid-path', target, {
+      detail: `a path below it would be longer than ${MAX_PATH_BYTES} bytes`,
+    })
+  }
 }
 
 /** The directory that holds a normalised path; the root holds itself. */
@@ -98,6 +147,12 @@ function resolveNames(path: string): string {
 }
 
 function checkLength(normal: string, path: string): void {
+  // Each name has a slash before it.
+  if (normal.length >= MAX_PATH_DEPTH * 2 && pathDepth(normal) > MAX_PATH_DEPTH) {
+    throw new FileSystemError('invalid-path', path, {
+      detail: `it has more than ${MAX_PATH_DEPTH} names`,
+    })
+  }
   // A UTF-16 unit is at most 3 bytes.
   if (path.length * 3 <= MAX_NAME_BYTES) return
   if (utf8Length(path) > MAX_PATH_BYTES) throw tooLong(path)

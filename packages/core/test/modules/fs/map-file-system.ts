@@ -87,7 +87,7 @@ export class MapFileSystem implements FileSystem {
       if (!isWithin(path, normalizePath(options.path ?? '/')) || !search.includes(path)) continue
       if (bytes.length > collector.maxFileBytes) collector.skipLarge(path)
       else if (isBinary(bytes)) collector.skipBinary(path)
-      else search.search(path, new TextDecoder().decode(bytes), collector)
+      else await search.search(path, new TextDecoder().decode(bytes), collector)
     }
     return collector.result()
   }

@@ -13,7 +13,7 @@ import { requiredLiteralOf } from '../../../src/modules/fs/required-literal.ts'
 async function grep(pattern: string, text: string, options: GrepOptions = {}) {
   const search = await compileSearch(pattern, options)
   const collector = new GrepCollector(options)
-  search.search('/f', text, collector)
+  await search.search('/f', text, collector)
   return collector.result()
 }
 
@@ -87,8 +87,8 @@ describe('compileSearch', () => {
   it('counts skipped files as incomplete and sorts by path', async () => {
     const search = await compileSearch('a', {})
     const collector = new GrepCollector({})
-    search.search('/z', 'a', collector)
-    search.search('/b', 'a\na', collector)
+    await search.search('/z', 'a', collector)
+    await search.search('/b', 'a\na', collector)
     collector.skipBinary('/bin')
     collector.skipLarge('/y')
     collector.skipLarge('/x')
@@ -122,7 +122,7 @@ describe('compileSearch', () => {
     const search = await compileSearch(pattern, {})
     for (const text of [`${bait}!`, `${bait}\r\n`, 'ab'.repeat(1 << 19)]) {
       const start = performance.now()
-      search.search('/f', text, new GrepCollector({}))
+      await search.search('/f', text, new GrepCollector({}))
       expect(performance.now() - start).toBeLessThan(10_000)
     }
   })
@@ -227,7 +227,9 @@ describe('against grep', () => {
     async (pattern) => {
       const search = await compileSearch(pattern, {})
       const ours = new GrepCollector({ maxResults: 1e6 })
-      for (const name of files) search.search(name, readFileSync(join(folder, name), 'utf8'), ours)
+      for (const name of files) {
+        await search.search(name, readFileSync(join(folder, name), 'utf8'), ours)
+      }
       const output = execFileSync('grep', ['-n', '-H', '-P', pattern, '--', ...files], {
         cwd: folder,
         encoding: 'utf8',

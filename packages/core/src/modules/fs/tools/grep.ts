@@ -118,7 +118,10 @@ function renderGrep(output: GrepOutput): string {
     renderHead(output),
     ...renderMatches(matches),
     ...rest,
-    ...renderSkipped('too large to search', output.skippedPaths),
+    ...renderSkipped(
+      'too large, too deep or with lines too long to be searched whole',
+      output.skippedPaths,
+    ),
     ...renderSkipped('binary', output.skippedBinaryPaths),
   ].join('\n')
 }

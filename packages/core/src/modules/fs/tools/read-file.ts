@@ -1,20 +1,18 @@
 import * as z from 'zod'
 import { FileSystemError } from '../../../errors/file-system-error.ts'
 import type { ModuleToolCall } from '../../define-module.ts'
-import { readText } from '../bytes.ts'
 import type { FileSystemConfig } from '../config.ts'
 import type { FileStat, FileSystem } from '../contract.ts'
 import type { ReadLines } from '../file-ledger.ts'
 import { hasWindowsLineEnds } from '../line-endings.ts'
-import { LinePager, type Page } from '../line-pager.ts'
+import type { Page } from '../line-pager.ts'
 import { numberLines } from '../page-text.ts'
+import { MAX_SCANNED_BYTES, readPage } from '../read-page.ts'
 import { resultLimits } from '../result-limits.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { filePath, fromOne, fsTool, READ_ONLY } from './fs-tool.ts'
 
 const BYTES_PER_MB = 1_048_576
-/** A NUL among the first characters makes a file binary. */
-const SNIFFED_CHARACTERS = 8192
 
 const inputSchema = () =>
   z.strictObject({
@@ -51,11 +49,11 @@ export const readFileTool = fsTool({
     'Read a text file. Each line comes with its number and an arrow; they are not part of the file, so never copy them into an edit. A long file comes in pages: the end of a result says which offset continues it.',
   inputSchema,
   annotations: READ_ONLY,
-  execute: readPage,
+  execute: readFilePage,
   toModelOutput: renderPage,
 })
 
-async function readPage(
+async function readFilePage(
   call: ModuleToolCall<FileSystem, FileSystemConfig, ReadFileInput>,
 ): Promise<ReadFileOutput> {
   const { module, config, input, context } = call
@@ -63,38 +61,23 @@ async function readPage(
   // Before the content: a write in between makes this version old, never the content.
   const stat = await module.stat(path)
   if (stat.type === 'directory') throw new FileSystemError('is-directory', input.path)
-  const pager = new LinePager({
-    offset: input.offset ?? 1,
-    column: input.column ?? 1,
-    limit: input.limit ?? resultLimits.readLines,
-    maxCharacters: resultLimits.characters,
-  })
-  const isLarge = stat.size > config.maxFileSizeMb * BYTES_PER_MB
-  const head = isLarge
-    ? await streamInto(pager, await module.readStream(path, { signal: context.signal }))
-    : pushText(pager, await readText(module, path))
-  const page = pager.end()
-  const isBinary = head.includes('\0') || page.content.includes('\0')
-  context.ledger.recordRead(context.actor, path, stat.version, isBinary ? undefined : seen(page))
-  return toOutput(stat, isBinary ? undefined : page, input.limit)
-}
-
-function pushText(pager: LinePager, text: string): string {
-  pager.push(text)
-  return text.length <= SNIFFED_CHARACTERS ? text : text.slice(0, SNIFFED_CHARACTERS)
-}
-
-async function streamInto(pager: LinePager, stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  const reader = stream.getReader()
-  let head = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    const text = done ? decoder.decode() : decoder.decode(value, { stream: true })
-    if (head.length < SNIFFED_CHARACTERS) head += text.slice(0, SNIFFED_CHARACTERS)
-    pager.push(text)
-    if (done) return head
-  }
+  const page = await readPage(
+    {
+      fs: module,
+      stat: { ...stat, path },
+      maxFileBytes: config.maxFileSizeMb * BYTES_PER_MB,
+      signal: context.signal,
+    },
+    {
+      offset: input.offset ?? 1,
+      column: input.column ?? 1,
+      limit: input.limit ?? resultLimits.readLines,
+      maxCharacters: resultLimits.characters,
+    },
+  )
+  const lines = page === undefined ? undefined : seen(page)
+  context.ledger.recordRead(context.actor, path, stat.version, lines)
+  return toOutput(stat, page, input.limit)
 }
 
 /** Lines that were shown to their end. */
@@ -129,13 +112,16 @@ function renderPage(output: ReadFileOutput): string {
   if (page === undefined) return `${output.path}: binary file, ${output.size} bytes; not shown`
   if (page.totalLines === 0) return `${output.path}: empty file, 0 lines`
   if (page.firstLine === 0) {
-    return `${output.path}: the offset is past the end; the file has ${page.totalLines} lines`
+    return page.isPartial
+      ? `${output.path}: the offset is past the first ${MAX_SCANNED_BYTES} bytes, which hold ${page.totalLines} lines; so far a call looks. Cut the file with a command first.`
+      : `${output.path}: the offset is past the end; the file has ${page.totalLines} lines`
   }
   const { content } = page
   const lineEnds = hasWindowsLineEnds(content) ? ', CRLF line ends' : ''
   const isOpenEnd = page.next === undefined && !content.endsWith('\n')
   const end = isOpenEnd ? ', no line end at the end' : ''
-  const lines = `lines ${page.firstLine}-${page.lastLine} of ${page.totalLines}`
+  const total = page.isPartial ? `at least ${page.totalLines}` : page.totalLines
+  const lines = `lines ${page.firstLine}-${page.lastLine} of ${total}`
   const header = `${output.path}: ${lines}, ${output.size} bytes${lineEnds}${end}\n`
   return header + numberLines(page) + renderNext(output, page)
 }
@@ -147,5 +133,6 @@ function renderNext(output: ReadFileOutput, page: Page): string {
   const limit = output.limit === undefined ? '' : `, limit: ${output.limit}`
   const what =
     next.column === undefined ? `lines ${next.offset}` : `the rest of line ${next.offset}`
-  return `[${what} to ${page.totalLines} not shown; continue with offset: ${next.offset}${column}${limit}]`
+  const end = page.isPartial ? 'the end' : page.totalLines
+  return `[${what} to ${end} not shown; continue with offset: ${next.offset}${column}${limit}]`
 }

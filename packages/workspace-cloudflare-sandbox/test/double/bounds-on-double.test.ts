@@ -1,0 +1,33 @@
+// What the provider itself does in the process of the agent, over a driver in memory: the work of a
+// container is not done here. Clocks stand still between turns, as they do in a Worker.
+import {
+  type BoundRow,
+  createNodeWorkHost,
+  defineBounds,
+  renderBoundTable,
+} from '@helix-agents/workspace-conformance/bounds'
+import { afterAll, it } from 'vitest'
+import { Bench } from './open-on-double.ts'
+
+const rows: BoundRow[] = []
+afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
+
+defineBounds(
+  { it, fails: it.fails },
+  {
+    capabilities: { fs: true },
+    whole: process.env.HELIX_BOUNDS === 'whole',
+    create: async () => {
+      const bench = new Bench()
+      const { ws } = await bench.open()
+      return {
+        provider: bench.provider.providerId,
+        workspace: ws,
+        capabilities: { fs: true },
+        host: createNodeWorkHost(process, { stillClock: true }),
+        report: (row) => void rows.push(row),
+        dispose: () => ws.close(),
+      }
+    },
+  },
+)

@@ -1,0 +1,53 @@
+import { mkdirSync, mkdtempSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type BoundRow,
+  createNodeWorkHost,
+  defineBounds,
+  renderBoundTable,
+} from '@helix-agents/workspace-conformance/bounds'
+import { afterAll, it } from 'vitest'
+import { TestHost } from './open-workspace.ts'
+
+const rows: BoundRow[] = []
+afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
+
+defineBounds(
+  { it, fails: it.fails },
+  {
+    capabilities: { fs: true, shell: true },
+    plants: ['deep-tree', 'sparse-file'],
+    whole: process.env.HELIX_BOUNDS === 'whole',
+    create: async () => {
+      const host = new TestHost()
+      const { ws } = await host.open()
+      return {
+        provider: host.provider.providerId,
+        workspace: ws,
+        capabilities: host.provider.capabilities,
+        host: createNodeWorkHost(process),
+        report: (row) => void rows.push(row),
+        plants: {
+          deepTree: async (depth) => nest(ws.shellRoot, host.tmpdirRoot, depth),
+          sparseFile: async (path, bytes) => {
+            writeFileSync(join(ws.shellRoot, path), '')
+            truncateSync(join(ws.shellRoot, path), bytes)
+          },
+        },
+        dispose: () => host.dispose(),
+      }
+    },
+  },
+)
+
+/** Paths of the host are shorter than the tree is deep: it is made from its deepest end. */
+function nest(root: string, scratch: string, depth: number): void {
+  let top = mkdtempSync(join(scratch, 'deep-'))
+  for (let made = 1; made < depth; made += 1) {
+    const above = mkdtempSync(join(scratch, 'deep-'))
+    renameSync(top, join(above, 'd'))
+    top = above
+  }
+  mkdirSync(join(top, 'last'))
+  renameSync(top, join(root, 'deep'))
+}
