@@ -4,7 +4,7 @@ import type { BackgroundProcess, Clock, ProcessOutput } from '@helix-agents/core
 import { errnoOf } from '../file-system/map-error.ts'
 import type { ProcessHold } from './process-hold.ts'
 import { SpillFile } from './spill-file.ts'
-import type { StartedProcess } from './start-process.ts'
+import type { ProcessEnd, StartedProcess } from './start-process.ts'
 
 const PIECE_BYTES = 256 * 1024
 
@@ -94,13 +94,14 @@ export class BackgroundCommand {
   }
 
   async #watch(started: StartedProcess, hold: ProcessHold): Promise<void> {
-    const end = await started.ended.catch(() => ({ exitCode: 126, complaint: undefined }))
+    const end: ProcessEnd = await started.ended.catch(() => ({ exitCode: 126 }))
     await hold.endLeftovers(Number.POSITIVE_INFINITY)
     await Promise.race([
       Promise.all(started.readers.map((reader) => reader.ended)),
       this.#options.clock.sleep(1000),
     ])
     for (const reader of started.readers) reader.stop()
+    if (end.failure !== undefined) this.#outputs[1].write(Buffer.from('it could not be started\n'))
     if (end.complaint !== undefined) this.#outputs[1].write(Buffer.from(end.complaint))
     for (const output of this.#outputs) output.close()
     this.#exitCode = end.exitCode

@@ -14,6 +14,8 @@ export interface Launch {
   /** Directory on the host to start in. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** It makes a namespace: see `initCommand` for what it says, and where the command writes. */
+  readonly isNamespaced: boolean
 }
 
 export interface LaunchRequest {
@@ -48,11 +50,11 @@ export function createPlainLauncher(root: string, tmp: string, namespace?: Names
     launch: ({ command, directory, env: given }) => {
       const env = { PWD: directory.location(), ...given }
       const [name, ...args] = argumentsOf(command, bash)
-      const plain = { file: name, args, name, cwd: directory.self, env }
+      const plain = { file: name, args, name, cwd: directory.self, env, isNamespaced: false }
       const file = resolveProgram(name, directory, env)
       // What cannot be started says so best when the system is asked directly.
       if (namespace === undefined || file === undefined) return plain
-      return { ...plain, ...namespace.wrap([file, ...args], env) }
+      return { ...plain, ...namespace.wrap([file, ...args], env), isNamespaced: true }
     },
   }
 }
@@ -110,7 +112,7 @@ export function createBubblewrapLauncher(root: string, tmp: string): Launcher {
       const [name, ...rest] = argumentsOf(command, '/bin/bash')
       const init = initCommand([name, ...rest], { PWD: cwd, ...env })
       const args = [...fixed, '--chdir', cwd, '--', shell, ...init.args]
-      return { file: bwrap, args, name, cwd: '/', env: init.env }
+      return { file: bwrap, args, name, cwd: '/', env: init.env, isNamespaced: true }
     },
   }
 }

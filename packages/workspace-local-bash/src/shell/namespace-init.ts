@@ -1,11 +1,17 @@
 import { MARKER_VARIABLE } from './process-table.ts'
 
+/** What the first process says to whoever started it: the namespace is made. */
+export const BEGUN = '+'
+
+/** From here on what the shell itself says goes nowhere, such as what it says of a signal. */
+const BEGIN = `printf ${BEGUN} >&2; exec 2>/dev/null`
+
 /**
  * Runs a program in a process of its own and ends with its exit code. This shell is the first
- * process of a namespace: when it ends, the kernel kills every other one there. What shells say
- * of a signal goes nowhere; what they say of a program that is missing goes to its output.
+ * process of a namespace: when it ends, the kernel kills every other one there. Descriptor 3 is
+ * where the program writes its errors.
  */
-const INIT = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?'
+const RUN = '(exec "$@" 2>&3 3>&-); exit $?'
 
 /** Names that a shell can set; some shells do not let these go. */
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/
@@ -38,5 +44,5 @@ export function initCommand(
       exports.push(`export ${name}="$${stand}"; unset ${stand}`)
     }
   }
-  return { args: ['-c', [...exports, INIT].join('\n'), 'init', ...words], env: outer }
+  return { args: ['-c', [BEGIN, ...exports, RUN].join('\n'), 'init', ...words], env: outer }
 }

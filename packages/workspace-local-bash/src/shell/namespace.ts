@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
-import { promisify } from 'node:util'
+import type { Readable } from 'node:stream'
 import { findSystemProgram } from './find-program.ts'
 import { initCommand } from './namespace-init.ts'
 
-const execFileAsync = promisify(execFile)
 const PROBE_MS = 5000
 
 /** Lets a command see and reach the processes that it started, and none of the host. */
@@ -87,15 +86,37 @@ async function problemOf(namespace: Namespace): Promise<string | undefined> {
     '-c',
     'readlink /proc/self/ns/pid; test -e /proc/1/cmdline && echo $PPID',
   ]
-  const { file, args, env } = namespace.wrap(words, { PATH: '/usr/bin:/bin' })
-  try {
-    const { stdout } = await execFileAsync(file, [...args], { env: { ...env }, timeout: PROBE_MS })
-    const [place, parent] = stdout.trim().split('\n')
-    const isOwn = place !== undefined && place !== readlinkSync('/proc/self/ns/pid')
-    return isOwn && parent === '1' ? undefined : 'the namespace shows processes of the host'
-  } catch (error) {
-    return error instanceof Error ? lastLineOf(error.message) : String(error)
-  }
+  const { said, complaint } = await outputOf(namespace.wrap(words, { PATH: '/usr/bin:/bin' }))
+  const [place, parent] = said.trim().split('\n')
+  if (place === undefined || place === '') return lastLineOf(complaint) || 'it did not start'
+  const isOwn = place !== readlinkSync('/proc/self/ns/pid') && parent === '1'
+  return isOwn ? undefined : 'the namespace shows processes of the host'
+}
+
+async function outputOf({
+  file,
+  args,
+  env,
+}: ReturnType<Namespace['wrap']>): Promise<{ said: string; complaint: string }> {
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const
+  const child = spawn(file, args, {
+    env,
+    stdio: [...stdio],
+    timeout: PROBE_MS,
+    killSignal: 'SIGKILL',
+  })
+  const outputs = [textOf(child.stdout), textOf(child.stderr)] as const
+  const failure = await new Promise<string>((resolve) => {
+    child.once('error', ({ message }) => resolve(message))
+    child.once('close', () => resolve(''))
+  })
+  return { said: outputs[0](), complaint: outputs[1]() || failure }
+}
+
+function textOf(stream: Readable | null): () => string {
+  let text = ''
+  stream?.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+  return () => text
 }
 
 function lastLineOf(text: string): string {

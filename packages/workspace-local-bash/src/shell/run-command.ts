@@ -1,4 +1,4 @@
-import { type Clock, type RunResult, systemClock } from '@helix-agents/core'
+import { type Clock, type RunResult, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import type { CapturedOutput } from './captured-output.ts'
 import type { OutputReader } from './output-reader.ts'
 import type { ProcessHold } from './process-hold.ts'
@@ -43,18 +43,26 @@ export async function superviseCommand(
     const durationMs = (): number => performance.now() - startMs
     if (typeof first === 'object') {
       await hold.endLeftovers(durationMs())
+      if (first.failure !== undefined) throw cannotStart(first.failure)
       const last = await Promise.race([drain(started.readers), stop.reason])
-      stopReaders(started.readers)
       return { end: first, timedOut: last === 'timeout', durationMs: durationMs() }
     }
     await hold.end(limits.graceMs)
     const end = await Promise.race([started.ended, giveUp()])
     await Promise.race([drain(started.readers), systemClock.sleep(LATE_MS)])
-    stopReaders(started.readers)
     return { end, timedOut: first === 'timeout', durationMs: durationMs() }
   } finally {
     stop.cancel()
+    stopReaders(started.readers)
   }
+}
+
+/** The host may allow it again: so many namespaces at once, so much memory. */
+function cannotStart(reason: string): WorkspaceFailedError {
+  return new WorkspaceFailedError('provider-failed', 'the command could not be started', {
+    cause: new Error(reason),
+    transient: true,
+  })
 }
 
 /** For a process that even the system cannot end, such as one that waits for a broken disk. */

@@ -3,7 +3,9 @@ import { closeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
+import { withoutInherited } from './inherited-descriptors.ts'
 import type { Launch } from './launcher.ts'
+import { BEGUN } from './namespace-init.ts'
 import { OutputReader, type OutputSink } from './output-reader.ts'
 import { closePipe, type Pipe } from './pipe-pool.ts'
 
@@ -12,6 +14,8 @@ export interface ProcessEnd {
   readonly exitCode: number
   /** Set when the program could not be started: what a shell would say. */
   readonly complaint?: string
+  /** Set when its namespace could not be made: it never began. For the operator. */
+  readonly failure?: string
 }
 
 /** A started process and what reads its outputs. */
@@ -35,10 +39,9 @@ export function startProcess(
   sinks: readonly [OutputSink, OutputSink],
 ): StartedProcess {
   let child: ChildProcess
-  let name: string
+  let given: Launch
   try {
-    const given = launch()
-    name = given.name
+    given = launch()
     child = spawnChild(given, out.writeFd, err.writeFd)
   } catch (error) {
     closePipe(out)
@@ -52,16 +55,19 @@ export function startProcess(
   if (stdout === undefined || stderr === undefined) throw new TypeError('a process has two outputs')
   return {
     pid: child.pid,
-    ended: endOf(child, name),
+    ended: given.isNamespaced ? endOfNamespaced(child, given.name) : endOf(child, given.name),
     readers: [stdout, stderr],
     pipePaths: [out.path, err.path],
   }
 }
 
 function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProcess {
-  const { file, args, cwd, env } = launch
+  const { file, args, cwd, env, isNamespaced } = launch
+  const own = isNamespaced
+    ? (['ignore', stdout, 'pipe', stderr] as const)
+    : (['ignore', stdout, stderr] as const)
   try {
-    return spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', stdout, stderr] })
+    return spawn(file, args, { cwd, env, detached: true, stdio: withoutInherited(own) })
   } catch (cause) {
     if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') {
       throw new ToolInputError('invalid-input', 'the command is empty or holds a NUL', { cause })
@@ -73,6 +79,8 @@ function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProces
   }
 }
 
+const CANNOT_START = 126
+const KILLED = 128 + constants.signals.SIGKILL
 const TRANSIENT: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'])
 
 function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
@@ -86,6 +94,23 @@ function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
       else reject(error)
     })
   })
+}
+
+const SAID_BYTES = 4096
+
+/** The same for a command whose first process tells on the parent's error output that it began. */
+async function endOfNamespaced(child: ChildProcess, name: string): Promise<ProcessEnd> {
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    said = (said + piece).slice(0, SAID_BYTES)
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const end = await endOf(child, name)
+  if (end.complaint !== undefined) return end
+  await closed
+  if (!said.startsWith(BEGUN)) return { exitCode: CANNOT_START, failure: said || 'it ended' }
+  // Of the end of its first process by a signal some versions of unshare complain.
+  return said === BEGUN ? end : { exitCode: KILLED }
 }
 
 /** The exit code and the words of a shell for a program that cannot be started. */

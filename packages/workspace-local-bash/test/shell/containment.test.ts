@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Containment, logMessages } from '@helix-agents/core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram } from '../../src/shell/find-program.ts'
@@ -37,11 +38,12 @@ const run = async (command: string | readonly string[], env: Record<string, stri
 const hasNamespace = (await probeNamespace()).namespace !== undefined
 const hasBubblewrap = findProgram('bwrap') !== undefined
 const namespaces = [
-  ...(hasNamespace ? [['namespace', { containment: 'namespace' }] as const] : []),
-  ...(hasBubblewrap ? [['bubblewrap', { isolation: 'bubblewrap' }] as const] : []),
-]
+  ['namespace', hasNamespace, { containment: 'namespace' }],
+  ['bubblewrap', hasBubblewrap, { isolation: 'bubblewrap' }],
+] as const
 
-describe.each(namespaces)('commands in a namespace: %s', (_, options) => {
+describe.each(namespaces)('commands in a namespace: %s (here: %s)', (_, isThere, options) => {
+  if (!isThere) return void it.skip('the host has none', () => undefined)
   beforeEach(() => open(options))
 
   it('see no process of the host', async () => {
@@ -92,6 +94,16 @@ describe.each(namespaces)('commands in a namespace: %s', (_, options) => {
     // Names of what a shell does itself are programs, or nothing.
     expect((await run(['exit', '3'])).exitCode).toBe(127)
     expect((await run(['eval', 'echo x'])).stdout).toBe('')
+  })
+  it('write nothing but their own output, also when they are killed', async () => {
+    const line = 'trap "" TERM; echo out; echo err >&2; sleep 977'
+    const killed = await ws.shell.run(line, { timeoutMs: 300 })
+    expect([text(killed.stdout), text(killed.stderr)]).toEqual(['out\n', 'err\n'])
+    const { id } = await ws.shell.start('trap "" TERM; echo out; sleep 977')
+    while ((await ws.shell.output(id)).nextStdoutOffset === 0) await nextTurn()
+    await ws.shell.kill(id)
+    const { stderr, process } = await ws.shell.output(id)
+    expect([text(stderr), process.exitCode]).toEqual(['', 137])
   })
   it('are asked to end before they are killed, and go on to nothing', async () => {
     await host.dispose()

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
+import { afterEach, describe, expect, it } from 'vitest'
+import { probeNamespace } from '../../src/shell/namespace.ts'
+import { TestHost, text } from '../open-workspace.ts'
+
+const MAX_HOLD_MS = 50
+/** Commands at once; `HELIX_LOAD_COMMANDS=500` for more. */
+const COMMANDS = Number(process.env.HELIX_LOAD_COMMANDS ?? 60)
+const FLOOD_BYTES = 20_000_000
+
+let host: TestHost
+afterEach(async () => host.dispose())
+
+const { namespace } = await probeNamespace()
+
+describe.each(namespace === undefined ? ['scan'] : ['namespace', 'scan'])('%s', (containment) => {
+  it('many commands at once leave everybody a turn', async () => {
+    host = new TestHost({ containment: containment === 'scan' ? 'scan' : 'namespace' })
+    const opened = await Promise.all(Array.from({ length: 10 }, () => host.open()))
+    await opened[0]?.ws.shell.run('true')
+    const { cost, outcome } = await measureWork(createNodeWorkHost(process), () =>
+      Promise.all(
+        Array.from({ length: COMMANDS }, (_, i) => opened[i % 10]?.ws.shell.run(`echo ${i}`)),
+      ),
+    )
+    const results = outcome.status === 'fulfilled' ? outcome.value : []
+    expect(results.map((result) => result && text(result.stdout))).toEqual(
+      Array.from({ length: COMMANDS }, (_, i) => `${i}\n`),
+    )
+    expect(cost.holdMs).toBeLessThan(MAX_HOLD_MS)
+  }, 60_000)
+})
+
+it.each([
+  ['zeros', `head -c ${FLOOD_BYTES} /dev/zero`],
+  ['one line', `head -c ${FLOOD_BYTES} /dev/zero | tr '\\0' x`],
+  ['on both outputs', `yes 0123456789 | head -c ${FLOOD_BYTES} | tee /dev/stderr`],
+])(
+  'a flood leaves everybody a turn and stays within its limit: %s',
+  async (_, command) => {
+    host = new TestHost()
+    const { ws } = await host.open()
+    await ws.shell.run('echo warm')
+    const { cost, outcome } = await measureWork(createNodeWorkHost(process), () =>
+      ws.shell.run(command, { maxOutputBytes: 100_000 }),
+    )
+    expect(outcome).toMatchObject({
+      value: { exitCode: 0, stdoutCut: { totalBytes: FLOOD_BYTES } },
+    })
+    expect(cost.holdMs).toBeLessThan(MAX_HOLD_MS)
+    expect(cost.peakBytes).toBeLessThan(64 * 1024 * 1024)
+  },
+  60_000,
+)
+
+it('no more commands run at once than the option says', async () => {
+  host = new TestHost({ maxConcurrentCommands: 2 })
+  const { ws } = await host.open()
+  const command = 'printf + >> log; sleep 0.02; printf -- - >> log'
+  await Promise.all(Array.from({ length: 8 }, () => ws.shell.run(command)))
+  const log = readFileSync(join(host.tmpdirRoot, ws.id, 'root', 'log'), 'utf8')
+  let [running, most] = [0, 0]
+  for (const sign of log) {
+    running += sign === '+' ? 1 : -1
+    most = Math.max(most, running)
+  }
+  expect([log.length, running]).toEqual([16, 0])
+  expect(most).toBeLessThanOrEqual(2)
+})
+
+it('a command that waits for its turn has all its time, and hears an abort and a close', async () => {
+  host = new TestHost({ maxConcurrentCommands: 1, killGraceMs: 50 })
+  const { ws } = await host.open()
+  const first = ws.shell.run('sleep 977', { timeoutMs: 600 })
+  const second = ws.shell.run('echo ran', { timeoutMs: 5000 })
+  expect((await first).timedOut).toBe(true)
+  expect(text((await second).stdout)).toBe('ran\n')
+  const controller = new AbortController()
+  const third = ws.shell.run('sleep 977')
+  const fourth = ws.shell.run('echo never', { signal: controller.signal })
+  const fifth = ws.shell.run('echo never')
+  await nextTurn()
+  controller.abort(new Error('stopped'))
+  await expect(fourth).rejects.toThrow('stopped')
+  const closing = ws.close()
+  await expect(fifth).rejects.toMatchObject({ code: 'closed' })
+  // It had started or not: both end it.
+  const [end] = await Promise.allSettled([third])
+  expect(end.status === 'rejected' || end.value.exitCode !== 0).toBe(true)
+  await closing
+}, 30_000)
