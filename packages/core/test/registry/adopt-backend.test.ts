@@ -65,6 +65,24 @@ describe('a backend that cannot be adopted', () => {
     expect(events.filter((event) => event.startsWith('persist'))).toHaveLength(2)
   })
 
+  test('how processes are held is shown where the workspace says it', async () => {
+    const { registry } = setup()
+    await registry.acquire('box')
+    expect(registry.describe()[0]).not.toHaveProperty('containment')
+    const held = setup()
+    held.provider.onOpen = () => ({
+      ws: {
+        id: 'b1',
+        isolation: 'none',
+        containment: 'scan',
+        fs: {} as FileSystem,
+        close: async () => {},
+      },
+    })
+    await held.registry.acquire('box')
+    expect(held.registry.describe()[0]).toMatchObject({ isolation: 'none', containment: 'scan' })
+  })
+
   test('a release that fails or hangs does not hide the reason', async () => {
     const { registry, provider, clock, logger } = setup()
     provider.onOpen = () => ({ ref: ref('b1', { capabilities: {} }) })

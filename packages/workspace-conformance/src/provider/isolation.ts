@@ -8,6 +8,9 @@ import { aimAtDecoys } from './aim-at-decoys.ts'
 import { type ProviderBehaviour } from './lifecycle.ts'
 import { filesOf, type ProviderSubject } from './provider-subject.ts'
 
+/** Its own environment, and that of every process that it sees. */
+const SHOW_ENVIRONMENTS = 'env; set; cat /proc/self/environ /proc/[0-9]*/environ 2>/dev/null; true'
+
 const otherSession = (subject: ProviderSubject): string => subject.session('of-another-tenant')
 
 /** Every error that a model can easily provoke. */
@@ -116,7 +119,7 @@ export const isolationBehaviours: readonly ProviderBehaviour[] = [
       const { secrets = [] } = subject.harness
       check(secrets.length > 0, 'createProvider() to plant a secret in the host')
       const { ws } = await subject.open()
-      const result = await ws.shell?.run('env; set; cat /proc/self/environ 2>/dev/null; true')
+      const result = await ws.shell?.run(SHOW_ENVIRONMENTS)
       const output = textOf(result?.stdout ?? new Uint8Array())
       check(output.includes('PATH='), 'an environment')
       equal(

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { WorkspaceFailedError } from '@helix-agents/core'
 
 const PER_CORE = 8
 const MIN_DEFAULT = 16
@@ -17,7 +18,11 @@ export class CommandGate {
   #running = 0
   #lastStart: Promise<unknown> = Promise.resolve()
 
+  /** @throws {WorkspaceFailedError} `config-invalid` for a limit that lets nothing through. */
   constructor(limit: number) {
+    if (!(limit >= 1)) {
+      throw new WorkspaceFailedError('config-invalid', 'maxConcurrentCommands must be 1 or more')
+    }
     this.#limit = limit
   }
 

@@ -15,14 +15,16 @@ let nothing: number | undefined
  * passes on those.
  * @param own Descriptors of the child from 0 on.
  */
-export function withoutInherited<T extends readonly unknown[]>(own: T): (T[number] | number)[] {
+export function withoutInherited<T extends readonly unknown[]>(
+  own: T,
+): (T[number] | number | 'ignore')[] {
   found ??= inheritedDescriptors()
   const last = found.at(-1) ?? 0
   const list: (T[number] | number | 'ignore')[] = [...own]
   for (let fd = own.length; fd <= last; fd += 1) {
     list.push(found.includes(fd) ? (nothing ??= openSync('/dev/null', 'r+')) : 'ignore')
   }
-  return list as (T[number] | number)[]
+  return list
 }
 
 /** Those that stay open when another program is started; none where the host does not tell. */

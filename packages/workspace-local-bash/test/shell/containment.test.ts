@@ -42,8 +42,14 @@ const namespaces = [
   ['bubblewrap', hasBubblewrap, { isolation: 'bubblewrap' }],
 ] as const
 
-describe.each(namespaces)('commands in a namespace: %s (here: %s)', (_, isThere, options) => {
-  if (!isThere) return void it.skip('the host has none', () => undefined)
+for (const [name, isThere, options] of namespaces) {
+  const title = isThere ? name : `${name} (skipped: the host has none)`
+  describe.skipIf(!isThere)(`commands in a namespace: ${title}`, () => {
+    behave(options)
+  })
+}
+
+function behave(options: NonNullable<ConstructorParameters<typeof TestHost>[0]>): void {
   beforeEach(() => open(options))
 
   it('see no process of the host', async () => {
@@ -116,7 +122,7 @@ describe.each(namespaces)('commands in a namespace: %s (here: %s)', (_, isThere,
     expect([text(last.stdout), last.timedOut]).toEqual(['', true])
     expect(last.durationMs).toBeLessThan(4000)
   })
-})
+}
 
 /** Ids of the living processes in a namespace. */
 function processesIn(namespace: string): number[] {
