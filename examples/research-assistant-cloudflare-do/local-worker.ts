@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -128,8 +129,21 @@ function endGroup(pid: number): void {
   if (running.delete(pid)) killGroup(pid)
 }
 
-/** SIGKILL to wrangler and workerd, as a crash of the machine. */
-export function killGroup(pid: number): void {
+/**
+ * SIGKILL to wrangler and workerd of a folder, as a crash of the machine. The id may come from
+ * a file that outlived its process: it is used only while that process is still the one.
+ * @throws {Error} when another process, or none, has the id.
+ */
+export function killWorkerOf(folder: string, pid: number): void {
+  const isOne = Number.isSafeInteger(pid) && pid > 1 && existsSync(`/proc/${pid}/cmdline`)
+  const words = isOne ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') : []
+  if (!words.includes(`--persist-to=${folder}`)) {
+    throw new Error(`process ${pid} is not the Worker of ${folder}; it was left alone`)
+  }
+  killGroup(pid)
+}
+
+function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { SequencedChunk } from '@helix-agents/core'
 import { ResearchClient } from './client.ts'
 import { findServer, type LocalServer, localToken, logFile, waitFor } from './local-server.ts'
-import { killGroup } from './local-worker.ts'
+import { killWorkerOf } from './local-worker.ts'
 import { Narrator } from './narrator.ts'
 
 type Tell = (line: string) => void
@@ -28,7 +28,7 @@ export async function playStory(folder: string, tell: Tell): Promise<void> {
 
   tell(`user   ${question}`)
   await client.start(question)
-  const before = await watchUntilCut(client, server, tell)
+  const before = await watchUntilCut(client, () => killWorkerOf(folder, server.pid), tell)
 
   await becomesAlive(folder, server, sessionId)
   tell('workerd is started again on the same folder')
@@ -49,7 +49,7 @@ async function showRefusal({ url }: LocalServer, sessionId: string, tell: Tell):
 /** Follows the run to the middle of a sentence, and kills workerd there. */
 async function watchUntilCut(
   client: ResearchClient,
-  { pid }: LocalServer,
+  crash: () => void,
   tell: Tell,
 ): Promise<readonly SequencedChunk[]> {
   const narrator = new Narrator(tell)
@@ -62,7 +62,7 @@ async function watchUntilCut(
     narrator.show(chunk)
     if (narrator.text !== CUT_AFTER) continue
     await showHealth(client, 'created', tell)
-    killGroup(pid)
+    crash()
     narrator.cut()
     tell('kill -9: workerd is gone')
     isCut = true

@@ -190,8 +190,11 @@ export class Story {
     return this.#stage.operator.list()
   }
 
+  /** An empty name would mean the directory of all workspaces. */
   #directory(name: string): string {
-    return this.#directories.get(name) ?? ''
+    const directory = this.#directories.get(name)
+    if (directory) return directory
+    throw new Error(`the directory of ${name} is not known`)
   }
 
   #nameOf(id: string): string {

@@ -36,8 +36,12 @@ function endGroup(pid: number): void {
   if (running.delete(pid)) killGroup(pid)
 }
 
-/** SIGKILL to the leader and to all others, as a crash of the machine. */
+/**
+ * SIGKILL to the leader and to all others, as a crash of the machine.
+ * @throws {RangeError} for 0, 1 and what is no id: to the system these mean other processes.
+ */
 export function killGroup(pid: number): void {
+  if (!Number.isSafeInteger(pid) || pid < 2) throw new RangeError(`${pid} leads no group of ours`)
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {

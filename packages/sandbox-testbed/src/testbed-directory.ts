@@ -1,4 +1,5 @@
-import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdtempSync, readdirSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isRoot } from './root/bubblewrap.ts'
@@ -59,13 +60,23 @@ export function socketPathIn(directory: string): string {
   return join(directory, 'engine.sock')
 }
 
-/** Removes the folders of test beds whose process is gone. Never fails. */
-export async function reapDeadTestbeds(): Promise<void> {
-  const dead = namesIn(tmpdir()).filter((name) => {
+/**
+ * Removes the folders of test beds whose process is gone. Never fails. Anybody can make such a name
+ * in a folder that all may write to: only folders of this user are removed, and no links.
+ *
+ * @param parent where test beds are made.
+ */
+export async function reapDeadTestbeds(parent = tmpdir()): Promise<void> {
+  const dead = namesIn(parent).filter((name) => {
     const pid = NAME.exec(name)?.groups?.pid
-    return pid !== undefined && !isAlive(Number(pid))
+    return pid !== undefined && !isAlive(Number(pid)) && isOwnDirectory(join(parent, name))
   })
-  await Promise.allSettled(dead.map((name) => removeTree(join(tmpdir(), name))))
+  await Promise.allSettled(dead.map((name) => removeTree(join(parent, name))))
+}
+
+function isOwnDirectory(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.()
 }
 
 function problemOf(parent: string): string | undefined {

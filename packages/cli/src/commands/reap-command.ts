@@ -3,7 +3,7 @@ import { reapLocalBashTmpdirs, type ReapReport } from '@helix-agents/workspace-l
 import { type Command, Option } from 'commander'
 import { CommandError } from '../command-error.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { parseDuration } from '../input/option-parsers.ts'
+import { parseDirectory, parseDuration } from '../input/option-parsers.ts'
 import type { Cell } from '../output/cell.ts'
 import { type CommandContext, JSON_OPTION } from './command-context.ts'
 
@@ -36,7 +36,11 @@ export function registerReap(parent: Command, context: CommandContext): void {
     .command('reap')
     .summary('remove workspace directories whose process is dead')
     .description('Removes the directories of local-bash workspaces that crashed processes left.')
-    .option('--root <dir>', 'where workspaces are made (default: the temporary directory)')
+    .option(
+      '--root <dir>',
+      'where workspaces are made (default: the temporary directory)',
+      parseDirectory,
+    )
     .addOption(olderThanOption())
     .option('--dry-run', 'only show what would be removed')
     .option(...JSON_OPTION)

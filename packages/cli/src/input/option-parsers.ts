@@ -19,6 +19,12 @@ export function parseDuration(text: string): number {
   return Number(count) * unitMs
 }
 
+/** A directory. An empty one is a variable that is not set, and would mean the current directory. */
+export function parseDirectory(text: string): string {
+  if (text.trim() !== '') return text
+  throw new InvalidArgumentError('Give a directory.')
+}
+
 /** A whole number in a range. */
 export function parseCount(least: number, most: number): (text: string) => number {
   return (text) => {

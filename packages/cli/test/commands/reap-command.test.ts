@@ -47,6 +47,14 @@ async function later(ms: number): Promise<void> {
 }
 
 describe('helix reap', () => {
+  it.each(['', ' '])(
+    'refuses the root %j, which a variable that is not set leaves',
+    async (wrong) => {
+      const { code, err } = await host.run(['reap', '--root', wrong])
+      expect([code, err]).toEqual([2, expect.stringContaining('Give a directory')])
+    },
+  )
+
   it('removes what a killed process left, and nothing that lives', async () => {
     const [dead, live] = [await startOwner(), await startOwner()]
     await crash(dead.child)

@@ -29,6 +29,8 @@ export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolea
 }
 
 function sendKill(target: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
+  // 0 means the own group, -1 everything: neither was ever a child.
+  if (!Number.isSafeInteger(target) || Math.abs(target) < 2) return false
   try {
     return process.kill(target, signal)
   } catch {

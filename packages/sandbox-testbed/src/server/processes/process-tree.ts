@@ -12,6 +12,8 @@ const GRACE_MS = 5000
 
 /** Asks a process and everything that descends from it to end; kills what is left 5 s later. */
 export function endTree(root: number): void {
+  // Everything descends from the first process.
+  if (!Number.isSafeInteger(root) || root < 2) return
   const asked = treeOf(root).map((pid) => ({ pid, born: statFields(pid)?.born }))
   for (const { pid } of asked) killOne(pid, 'SIGTERM')
   const kill = (): void => {
