@@ -216,6 +216,18 @@ describe.skipIf(reason !== undefined)('code', () => {
     expect(last).toEqual(['result', '1'])
   }, 60_000)
 
+  it('is not taken in by files that are named as modules of the library', async () => {
+    const names = ['json', 'traceback', 'linecache', 'base64', 'importlib', 'ast', 'io']
+    const make = names.map((name) => `echo 'raise SystemError' > ${name}.py`).join('; ')
+    const results = await at(
+      { call: 'exec', args: [['bash', '-c', make], { ...LIMITS, timeoutMs: 9000 }] },
+      once('python', 'display(b"\\x89PNG\\r\\n\\x1a\\n")\nraise ValueError("no")'),
+      { call: 'exec', args: [['bash', '-c', 'rm -- *.py'], { ...LIMITS, timeoutMs: 9000 }] },
+    )
+    expect(said(results[1])).toEqual([['display', '']])
+    expect(outcome(results[1]).error).toMatchObject({ name: 'ValueError', message: 'no' })
+  }, 60_000)
+
   it('takes turns in a context', async () => {
     const [context] = (await at(create('python'))).map(({ value }) => value)
     const slow = run(context, 'order = []\nimport time\ntime.sleep(0.2)\norder.append(1)')

@@ -161,4 +161,18 @@ export const coding: readonly LongOperation[] = [
     ends: ['done', 'unknown'],
     look: counted,
   },
+  {
+    name: 'code.runCode of long code',
+    run: async ({ ws, id }) =>
+      (
+        await ws.call<{ exitCode: number }>(
+          'code.runCode',
+          'javascript',
+          `/*${text(MIDDLE)}*/ require("node:fs").appendFileSync("/workspace/${id}", "x\\n")`,
+        )
+      ).exitCode,
+    result: 0,
+    ends: ['done', 'unknown'],
+    look: counted,
+  },
 ]

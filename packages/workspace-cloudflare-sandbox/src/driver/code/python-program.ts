@@ -7,14 +7,28 @@
  * printed by then. Needs Python 3.8 and nothing else.
  */
 export const PYTHON_PROGRAM = String.raw`
-import ast, base64, builtins, inspect, io, json, linecache, os, sys, threading, traceback, types
+import sys
+sys.path[:] = [folder for folder in sys.path if folder]
+import ast, builtins, io, json, os, types
+from _thread import RLock
 
 MARKS = 2000
+COROUTINE = 0x80
 pid = os.getpid()
-lock = threading.RLock()
+lock = RLock()
 events = 3
 marks = 0
 last = None
+
+def own(name):
+    """A module of the library, loaded when it is needed: no file of the workspace has its place."""
+    found = sys.modules.get(name)
+    path = sys.path[:]
+    sys.path[:] = [folder for folder in path if folder]
+    try:
+        return found or __import__(name, fromlist=['*'])
+    finally:
+        sys.path[:] = path
 
 def emit(event):
     if os.getpid() != pid or events < 0:
@@ -47,7 +61,9 @@ METHODS = {
 SIGNATURES = ((b'\x89PNG\r\n\x1a\n', 'png'), (b'\xff\xd8\xff', 'jpeg'))
 
 def encoded(value):
-    return base64.b64encode(value).decode() if isinstance(value, (bytes, bytearray)) else value
+    if not isinstance(value, (bytes, bytearray)):
+        return value
+    return own('base64').b64encode(value).decode()
 
 def formats(value):
     found = {'text': repr(value)}
@@ -104,7 +120,7 @@ class DisplayFinder:
             module.display = display
         except ImportError:
             sys.modules.update(stand_in())
-        return importlib.util.spec_from_loader(name, Ready())
+        return own('importlib.util').spec_from_loader(name, Ready())
 
 class Ready:
     def create_module(self, spec):
@@ -112,7 +128,6 @@ class Ready:
     def exec_module(self, module):
         pass
 
-import importlib.util
 sys.meta_path.insert(0, DisplayFinder())
 
 def show_figures():
@@ -127,6 +142,7 @@ def show_figures():
 main = types.ModuleType('__main__')
 main.__dict__.update({'__builtins__': builtins, 'display': display})
 loop = None
+cells = {}
 
 def wait_for(awaitable):
     global loop
@@ -139,11 +155,11 @@ def wait_for(awaitable):
 def evaluate(tree, name, mode):
     code = compile(tree, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     value = eval(code, main.__dict__)
-    return wait_for(value) if code.co_flags & inspect.CO_COROUTINE else value
+    return wait_for(value) if code.co_flags & COROUTINE else value
 
 def run(source, count):
     name = f'<cell {count}>'
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    cells[name] = source
     tree = ast.parse(source, name)
     final = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     evaluate(tree, name, 'exec')
@@ -155,6 +171,9 @@ def run(source, count):
     show_figures()
 
 def report(error):
+    linecache, traceback = own('linecache'), own('traceback')
+    for name, source in cells.items():
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     frames = error.__traceback__
     while frames and not frames.tb_frame.f_code.co_filename.startswith('<cell'):
         frames = frames.tb_next
