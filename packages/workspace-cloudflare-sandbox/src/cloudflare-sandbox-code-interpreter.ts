@@ -31,6 +31,7 @@ export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
   readonly isStateful = true
   readonly #sandbox: LiveSandbox
   readonly #options: SandboxCodeOptions
+  readonly #created = new Set<CodeContextId>()
 
   constructor(sandbox: LiveSandbox, options: SandboxCodeOptions) {
     this.#sandbox = sandbox
@@ -52,8 +53,9 @@ export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
     const id = await this.#sandbox.call((driver) =>
       driver.code.create(known, { cwd: WORKSPACE_ROOT }),
     )
-    if (isContextId(id)) return id
-    throw new TypeError('a driver gave a code context without an id')
+    if (!isContextId(id)) throw new TypeError('a driver gave a code context without an id')
+    this.#created.add(id)
+    return id
   }
 
   async runInContext(
@@ -67,6 +69,13 @@ export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
 
   async deleteContext(context: CodeContextId): Promise<void> {
     await this.#sandbox.call((driver) => driver.code.remove(context))
+    this.#created.delete(context)
+  }
+
+  /** Ends the contexts that this handle made, as far as the container can be reached. Never rejects. */
+  async endAll(): Promise<void> {
+    await Promise.allSettled([...this.#created].map((id) => this.deleteContext(id)))
+    this.#created.clear()
   }
 
   async #run(options: RunCodeOptions, run: Run): Promise<RunCodeResult> {

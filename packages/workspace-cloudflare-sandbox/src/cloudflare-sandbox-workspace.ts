@@ -57,7 +57,7 @@ export class CloudflareSandboxWorkspace implements Workspace {
 
   /**
    * Ends the container, where that is declared, and returns once the platform has confirmed it.
-   * Otherwise ends background processes and leaves the container to its sleep.
+   * Otherwise ends background processes and code contexts and leaves the container to its sleep.
    * @throws {WorkspaceFailedError} when the end is not confirmed. Closing again tries again.
    */
   async close(): Promise<void> {
@@ -72,8 +72,12 @@ export class CloudflareSandboxWorkspace implements Workspace {
 
   async #close(): Promise<void> {
     if (this.#parts.destroyOnClose) await this.#destroy()
-    else if (this.#detached === undefined) await this.shell.endAll()
+    else if (this.#detached === undefined) await this.#endAll()
     await this.detach()
+  }
+
+  async #endAll(): Promise<void> {
+    await Promise.all([this.shell.endAll(), this.code.endAll()])
   }
 
   async #destroy(): Promise<void> {

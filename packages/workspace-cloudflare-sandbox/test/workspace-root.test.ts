@@ -55,6 +55,9 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   test.each([
     ['shell.run', ['pwd']],
     ['shell.start', ['true']],
+    ['code.runCode', ['python', '1']],
+    ['code.runCode', ['javascript', '1']],
+    ['code.createContext', ['typescript']],
     ['fs.ls', ['/']],
     ['fs.readFile', ['/a']],
     ['fs.writeFile', ['/a', 'x']],
@@ -65,7 +68,10 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     'a file in its place, met by %s: told once, kept, and gone on',
     async (method, given) => {
       const config = { backupR2Binding: 'BACKUP_BUCKET' } as const
-      const ws = await bench.open(`file-${method.replace('.', '-')}`, { config })
+      const ws = await bench.open(
+        `file-${`${method}-${given.join('-')}`.replaceAll(/[^a-z]+/gi, '-')}`,
+        { config },
+      )
       await ws.call('shell.run', replace('echo precious > /workspace'))
       await expect(ws.call(method, ...given)).rejects.toMatchObject(keptHint('/workspace.1'))
       expect(['no error', 'not-found']).toContain(await codeOf(ws.call(method, ...given)))
@@ -134,6 +140,38 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     for (const language of ['python', 'javascript', 'typescript']) {
       await ws.call('shell.run', 'rm -rf /workspace')
       expect(await ws.call('code.runCode', language, '1 + 1')).toMatchObject({ exitCode: 0 })
+    }
+  }, 120_000)
+
+  test('in each of its states, code and contexts find it or say what to do', async () => {
+    const ws = await bench.open('states')
+    const context = await ws.call<string>('code.createContext', 'python')
+    const other = await ws.call<string>('code.createContext', 'javascript')
+    const write = async (): Promise<void> => {
+      const python = 'open("made", "a").write("p")\nNone'
+      const javascript = 'require("node:fs").appendFileSync("made", "j")'
+      await ws.call('code.runCode', 'python', python)
+      await ws.call('code.runCode', 'javascript', javascript)
+      await ws.call('code.runInContext', context, python)
+      await ws.call('code.runInContext', other, javascript)
+      expect(await ws.call('fs.readFile', '/made')).toBe('pjpj')
+      await ws.call('fs.rm', '/made')
+    }
+    await write()
+    await ws.call('shell.run', 'rm -rf /workspace')
+    await write()
+    await ws.call('shell.run', replace('mkdir /workspace'))
+    await write()
+    await ws.call('shell.run', replace('mkdir /tmp/linked; ln -s /tmp/linked /workspace'))
+    await write()
+    for (const [state, index] of [
+      ['touch /workspace', 1],
+      ['ln -s /nowhere /workspace', 2],
+    ] as const) {
+      await ws.call('shell.run', replace(state))
+      const met = ws.call('code.runInContext', context, '1')
+      await expect(met).rejects.toMatchObject(keptHint(`/workspace.${index}`))
+      await write()
     }
   }, 120_000)
 

@@ -188,3 +188,13 @@ test('snapshots without a backup bucket are refused before a container is starte
   expect(await codeOf(bench.resolve(ref, { capabilities }))).toBe('capability-missing')
   expect(bench.world.containers.size).toBe(0)
 })
+
+test('a close that leaves the container ends the contexts that were made', async () => {
+  const bench = new Bench()
+  const { ws } = await bench.open()
+  await ws.code!.createContext!('python')
+  const called: string[] = []
+  bench.world.onCall = ({ name }) => void called.push(name)
+  await ws.close()
+  expect(called).toContain('code.remove')
+})

@@ -163,7 +163,9 @@ const goTo = (path) => {
 }
 // Goes where it was, when something else has that name by now.
 const findWay = (known) => known.some((path) => isHere(path) || goTo(path))
+// By the name that it was given, where that is a link as well.
 const here = (given) => {
+  if (isHere(given)) return given
   try {
     return process.cwd()
   } catch {

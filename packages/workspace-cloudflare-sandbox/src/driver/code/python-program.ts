@@ -237,8 +237,9 @@ def find_way(known):
             continue
 
 def here(given):
+    """By the name that it was given, where that is a link as well."""
     try:
-        return os.getcwd()
+        return given if os.path.samefile(given, '.') else os.getcwd()
     except OSError:
         return given
 
