@@ -2,8 +2,11 @@ import { toUIMessages, toUIMessageStream } from '@helix-agents/ai-sdk'
 import { type Agent, AgentAlreadyRunningError, type SessionStateStore } from '@helix-agents/core'
 import type { AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { createUIMessageStreamResponse } from 'ai'
-import { Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod'
+import { errorBody } from './error-body.ts'
+import { refuseForeignPages, refuseOtherHosts } from './page-checks.ts'
 
 export interface ChatParts {
   readonly agent: Agent
@@ -13,30 +16,54 @@ export interface ChatParts {
   readonly page: { readonly html: string; readonly script: string }
 }
 
+/** A turn of 10 000 characters, each of up to six bytes as JSON. */
+const MAX_BODY_BYTES = 64 * 1024
+const idSchema = z.string().regex(/^[\w-]{1,64}$/)
 const turnSchema = z.strictObject({
-  id: z.string().regex(/^[\w-]{1,64}$/),
+  id: idSchema,
   text: z.string().min(1).max(10_000),
 })
 
 /** Everything but the socket, so that tests and the story need none. */
 export function createChatApp(parts: ChatParts): Hono {
   const app = new Hono()
-  app.get('/', (context) => context.html(parts.page.html))
-  app.get('/chat.js', (context) => {
-    return context.body(parts.page.script, 200, { 'content-type': 'text/javascript' })
-  })
+  // There is no login: what reaches the server is let in, and pages of others must not reach it.
+  app.use(refuseOtherHosts, refuseForeignPages)
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseBody }))
+  addPage(app, parts)
+  addTurns(app, parts)
+  addHistory(app, parts)
+  app.notFound((context) => context.json(errorBody('not-found', 'no such route'), 404))
+  app.onError(toErrorResponse)
+  return app
+}
 
+function addPage(app: Hono, { page }: ChatParts): void {
+  app.get('/', (context) => context.html(page.html))
+  app.get('/chat.js', (context) => {
+    return context.body(page.script, 200, { 'content-type': 'text/javascript' })
+  })
+}
+
+function addTurns(app: Hono, parts: ChatParts): void {
   // The next turn. The server has the conversation, so the browser sends what is new.
   app.post('/api/chat', async (context) => {
     // Pages of other sites cannot send this type unless they are allowed to.
-    const isJson = context.req.header('content-type')?.startsWith('application/json') === true
+    const isJson = /^application\/json\s*(?:;|$)/i.test(context.req.header('content-type') ?? '')
+    const sentence = 'the body must be sent with content-type: application/json'
+    if (!isJson) return context.json(errorBody('unsupported-media-type', sentence), 415)
     const turn = turnSchema.safeParse(await context.req.json().catch(() => undefined))
-    if (!isJson || !turn.success) return context.json({ error: 'wanted: { id, text }' }, 400)
+    if (!turn.success) {
+      return context.json(errorBody('invalid-request', 'wanted: { id, text }'), 400)
+    }
     const { id: sessionId, text } = turn.data
     const options = { sessionId, keepWorkspaces: true }
     return answer(await parts.executor.execute(parts.agent, text, options))
   })
+}
 
+function addHistory(app: Hono, parts: ChatParts): void {
+  app.use('/api/chat/:id/*', refuseBadId)
   app.get('/api/chat/:id', async (context) => {
     const session = await parts.stateStore.loadSession(context.req.param('id'))
     if (session === null) return context.json([])
@@ -51,15 +78,25 @@ export function createChatApp(parts: ChatParts): Hono {
     const handle = await parts.executor.getHandle(parts.agent, session.sessionId)
     return handle === null ? context.body(null, 204) : answer(handle)
   })
+}
 
-  app.onError((error, context) => {
-    if (AgentAlreadyRunningError.isInstance(error)) {
-      return context.json({ error: 'the answer before is not finished' }, 409)
-    }
-    console.error(error)
-    return context.json({ error: 'internal' }, 500)
-  })
-  return app
+const refuseBadId: MiddlewareHandler = async (context, next) => {
+  if (idSchema.safeParse(context.req.param('id')).success) return next()
+  const sentence = 'an id is 1 to 64 letters, digits, "-" or "_"'
+  return context.json(errorBody('invalid-session-id', sentence), 400)
+}
+
+function refuseBody(context: Context): Response {
+  const sentence = `the body is larger than ${MAX_BODY_BYTES} bytes`
+  return context.json(errorBody('too-large', sentence), 413)
+}
+
+function toErrorResponse(error: Error, context: Context): Response {
+  if (AgentAlreadyRunningError.isInstance(error)) {
+    return context.json(errorBody(error.code, 'the answer before is not finished'), 409)
+  }
+  console.error(error)
+  return context.json(errorBody('internal', 'the server failed; its log has the reason'), 500)
 }
 
 function answer(handle: AgentHandle): Response {

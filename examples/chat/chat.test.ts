@@ -46,6 +46,11 @@ test('an answer is shown to a page that comes later, and while it is given no ot
   const body = JSON.stringify({ id: 'demo', text: 'And?' })
   const refused = await app.request('/api/chat', { method: 'POST', body, headers: json })
   expect(refused.status).toBe(409)
+  expect(await refused.json()).toEqual({
+    error: { code: 'already-running', message: 'the answer before is not finished' },
+  })
+  const again = lastOf(clientOf(app, 'demo').send('And?'))
+  await expect(again).rejects.toThrow(/^the answer before is not finished$/)
   const shown = (await second.history()).map(({ role }) => role)
   expect(shown).toEqual(['user'])
   const resumed = lastOf(second.resume())
@@ -66,7 +71,9 @@ test.each(['', '{', '{}', '{"id":"../x","text":"a"}', '{"id":"a","text":""}'])(
   async (body) => {
     const app = await openApp(new MockLLMAdapter([]))
     const init = { method: 'POST', body, headers: json }
-    expect((await app.request('/api/chat', init)).status).toBe(400)
+    const refused = await app.request('/api/chat', init)
+    const error = { code: 'invalid-request', message: expect.any(String) }
+    expect([refused.status, await refused.json()]).toEqual([400, { error }])
     expect(await clientOf(app, 'a').history()).toEqual([])
   },
 )
@@ -80,7 +87,50 @@ test.each(['text/plain', 'application/x-www-form-urlencoded'])(
       body: '{"id":"a","text":"Hi"}',
       headers: { 'content-type': type },
     }
-    expect((await app.request('/api/chat', init)).status).toBe(400)
+    expect((await app.request('/api/chat', init)).status).toBe(415)
     expect(await clientOf(app, 'a').history()).toEqual([])
   },
 )
+
+test.each([
+  ['https://evil.example', 403],
+  ['null', 403],
+  ['http://localhost', 200],
+])('a turn of a page of %s is %i', async (origin, status) => {
+  const app = await openApp(new MockLLMAdapter([{ type: 'text', content: 'Hi', shouldStop: true }]))
+  const init = { method: 'POST', body: '{"id":"a","text":"Hi"}', headers: { ...json, origin } }
+  const response = await app.request('/api/chat', init)
+  await response.text()
+  expect(response.status).toBe(status)
+})
+
+test.each([
+  ['http://localhost:8788', 200],
+  ['http://127.0.0.1:8788', 200],
+  ['http://[::1]:8788', 200],
+  ['http://evil.example:8788', 403],
+  ['http://127.0.0.1.evil.example', 403],
+])('a name that leads to this machine: %s is %i', async (url, status) => {
+  const app = await openApp(new MockLLMAdapter([]))
+  for (const path of ['/', '/api/chat/a']) {
+    expect((await app.request(url + path)).status).toBe(status)
+  }
+})
+
+test.each(['x'.repeat(65), 'x'.repeat(100_000), 'a%20b', '..%2fa'])(
+  'an id that is none is refused: %.20s',
+  async (id) => {
+    const app = await openApp(new MockLLMAdapter([]))
+    for (const path of ['', '/stream']) {
+      const response = await app.request(`/api/chat/${id}${path}`)
+      const body = (await response.json()) as { error: { code: string } }
+      expect([response.status, body.error.code]).toEqual([400, 'invalid-session-id'])
+    }
+  },
+)
+
+test('a body that is too large is refused', async () => {
+  const app = await openApp(new MockLLMAdapter([]))
+  const init = { method: 'POST', body: `{"id":"${'a'.repeat(100_000)}"}`, headers: json }
+  expect((await app.request('/api/chat', init)).status).toBe(413)
+})

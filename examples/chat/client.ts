@@ -18,14 +18,14 @@ const fetchFromNetwork: Fetch = (address, init) => globalThis.fetch(address, ini
 export function createChatClient(chatId: string, fetch = fetchFromNetwork): ChatClient {
   const transport = new DefaultChatTransport({
     api: '/api/chat',
-    fetch: (input, init) => fetch(addressOf(input), init),
+    fetch: async (input, init) => accepted(await fetch(addressOf(input), init)),
     prepareSendMessagesRequest: ({ id, messages }) => ({
       body: { id, text: textOf(messages.at(-1)) },
     }),
   })
   return {
     history: async () => {
-      const response = await fetch(`/api/chat/${chatId}`)
+      const response = await accepted(await fetch(`/api/chat/${chatId}`))
       return (await response.json()) as UIMessage[]
     },
     async *send(text) {
@@ -43,6 +43,22 @@ export function createChatClient(chatId: string, fetch = fetchFromNetwork): Chat
       const stream = await transport.reconnectToStream({ chatId })
       if (stream !== null) yield* readUIMessageStream({ stream, terminateOnError: true })
     },
+  }
+}
+
+/** @throws {Error} with the sentence of the server, which the page shows. */
+async function accepted(response: Response): Promise<Response> {
+  if (response.ok) return response
+  const text = await response.text()
+  throw new Error(messageOf(text) ?? `the server answered ${response.status}`)
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { error?: { message?: string } } | null)?.error?.message
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
   }
 }
 

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 import { openChat } from './open-chat.ts'
 
+/** Of a request with its body; answers may take longer. */
+const REQUEST_TIMEOUT_MS = 30_000
+
 const folder = join(import.meta.dirname, '.data')
 mkdirSync(folder, { recursive: true })
 const chat = await openChat(folder, process.env).catch((error: Error) => {
@@ -12,7 +15,9 @@ const chat = await openChat(folder, process.env).catch((error: Error) => {
 })
 const port = Number(process.env.PORT ?? 8788)
 // Only this machine: there is no login.
-const server = serve({ fetch: chat.app.fetch, port, hostname: '127.0.0.1' }, (address) => {
+const serverOptions = { requestTimeout: REQUEST_TIMEOUT_MS }
+const options = { fetch: chat.app.fetch, port, hostname: '127.0.0.1', serverOptions }
+const server = serve(options, (address) => {
   console.log(`model: ${chat.model}\nhttp://127.0.0.1:${address.port}`)
 })
 

@@ -77,13 +77,13 @@ describe('a session', () => {
     expect(await ended('s')).toBe('interrupted')
     expect(await json(post('/sessions/s/interrupt'))).toMatchObject({
       status: 409,
-      body: { code: 'not-running' },
+      body: { error: { code: 'not-running' } },
     })
     expect((await post('/sessions/s/resume')).status).toBe(202)
     expect(await ended('s')).toBe('completed')
     expect(await json(post('/sessions/s/resume'))).toMatchObject({
       status: 409,
-      body: { code: 'not-resumable' },
+      body: { error: { code: 'not-resumable' } },
     })
     expect((await post('/sessions/s/resume', { message: 'more' })).status).toBe(202)
     expect((await post('/sessions/s/abort')).status).toBe(202)

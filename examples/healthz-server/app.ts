@@ -1,11 +1,18 @@
-import type { Agent, Logger, SessionStateStore } from '@helix-agents/core'
+import {
+  type Agent,
+  type Clock,
+  type Logger,
+  type SessionStateStore,
+  systemClock,
+} from '@helix-agents/core'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { Hono, type MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { authenticate } from './authenticate.ts'
-import { RequestError, toErrorResponse } from './http-error.ts'
+import { BodyReader } from './body-reader.ts'
+import { errorBody, RequestError, toErrorResponse } from './http-error.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
+import { refuseForeignPages, refuseOtherHosts } from './page-checks.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { addStreamRoute } from './stream-route.ts'
 
@@ -27,27 +34,42 @@ export interface AppParts {
   readonly token?: string
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** How long a body may take to arrive, in milliseconds. Default 30 000. */
+  readonly bodyTimeoutMs?: number
+  /** Bodies on their way at a time. Default 100. */
+  readonly maxUnreadBodies?: number
+  /** Default: the time of the machine. */
+  readonly clock?: Clock
+}
+
+/** What the routes use. */
+export interface RouteParts extends AppParts {
+  readonly bodies: BodyReader
 }
 
 /** The HTTP surface, without a socket: tests call `app.request`. */
 export function createApp(parts: AppParts): Hono {
-  const { logger, token, maxBodyBytes = 1024 * 1024 } = parts
+  const { logger, token, clock = systemClock } = parts
+  const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 30_000, maxUnreadBodies = 100 } = parts
+  const limits = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, maxUnread: maxUnreadBodies }
+  const bodies = new BodyReader(limits, clock)
   const app = new Hono()
   app.onError((error, context) => toErrorResponse(error, context, logger))
-  app.notFound((context) => context.json({ error: 'no such route', code: 'not-found' }, 404))
-  if (token !== undefined) app.use(authenticate(token))
+  app.notFound((context) => context.json(errorBody('not-found', 'no such route'), 404))
+  // Without a token whoever reaches the server is let in: also a page that a browser shows.
+  app.use(token === undefined ? refuseOtherHosts : authenticate(token))
+  app.use(refuseForeignPages)
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))
-  app.use(bodyLimit({ maxSize: maxBodyBytes, onError: () => refuseBody(maxBodyBytes) }))
   app.use(refuseWorkWhen(parts.closing))
   addOperatorRoutes(app, parts)
-  addSessionRoutes(app, parts)
+  addSessionRoutes(app, { ...parts, bodies })
   addStreamRoute(app, parts)
   return app
 }
 
 function refuseMethod(_: unknown, allowed: readonly string[]): Response {
   const allow = allowed.join(', ')
-  const body = { error: `allowed: ${allow}`, code: 'method-not-allowed' }
+  const body = errorBody('method-not-allowed', `allowed: ${allow}`)
   return Response.json(body, { status: 405, headers: { allow } })
 }
 
@@ -58,8 +80,4 @@ function refuseWorkWhen(closing: AbortSignal): MiddlewareHandler {
       throw new RequestError(503, 'stopping', 'the server stops')
     return next()
   }
-}
-
-function refuseBody(maxBytes: number): never {
-  throw new RequestError(413, 'too-large', `the body is larger than ${maxBytes} bytes`)
 }

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { bearerAuth } from 'hono/bearer-auth'
+import { errorBody } from './http-error.ts'
 
 const PROBE = '/healthz'
 
@@ -15,6 +16,5 @@ export function authenticate(token: string): MiddlewareHandler {
 }
 
 function refuse(): Response {
-  const body = { error: 'a bearer token is required', code: 'unauthorized' }
-  return Response.json(body, { status: 401 })
+  return Response.json(errorBody('unauthorized', 'a bearer token is required'), { status: 401 })
 }

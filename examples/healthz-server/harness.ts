@@ -14,15 +14,26 @@ import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import type { Hono } from 'hono'
 import { type AppParts, createApp } from './app.ts'
 
+export const JSON_TYPE = { 'content-type': 'application/json' }
+
 /** The answer of the model, from the conversation. */
 export type Brain = (messages: readonly Message[]) => StepResult
+
+type HarnessParts =
+  | 'token'
+  | 'maxBodyBytes'
+  | 'bodyTimeoutMs'
+  | 'maxUnreadBodies'
+  | 'clock'
+  | 'metrics'
+  | 'logger'
 
 export interface HarnessOptions {
   readonly brain?: Brain
   readonly tools?: readonly Tool[]
   readonly streamManager?: InMemoryStreamManager
   readonly executor?: JSAgentExecutorOptions
-  readonly app?: Partial<Pick<AppParts, 'token' | 'maxBodyBytes' | 'metrics' | 'logger'>>
+  readonly app?: Partial<Pick<AppParts, HarnessParts>>
 }
 
 export interface Harness {
@@ -78,7 +89,10 @@ export function createHarness(options: HarnessOptions = {}): Harness {
     stateStore,
     get: async (path, headers = {}) => app.request(path, { headers }),
     post: async (path, body) =>
-      app.request(path, { method: 'POST', ...(body === undefined ? {} : { body: toText(body) }) }),
+      app.request(path, {
+        method: 'POST',
+        ...(body === undefined ? {} : { body: toText(body), headers: JSON_TYPE }),
+      }),
     ended: async (sessionId) => {
       const handle = await executor.getHandle(agent, sessionId)
       return (await handle?.result())?.status ?? 'unknown'

@@ -8,7 +8,7 @@ import {
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 
-export type ErrorStatus = 400 | 401 | 404 | 405 | 409 | 413 | 500 | 503
+export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 429 | 500 | 503
 
 /** A refusal of this server. Its message is shown to the client. */
 export class RequestError extends Error {
@@ -40,6 +40,16 @@ const storeStatus: Readonly<Record<StateStoreError['code'], ErrorStatus>> = {
   'not-storable': 400,
 }
 
+/** The body of every error. */
+export function errorBody(
+  code: string,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): object {
+  const more = Object.keys(details).length === 0 ? {} : { details }
+  return { error: { code, message, ...more } }
+}
+
 /** Every error of a route ends here: a client gets JSON, the operator a log line. */
 export function toErrorResponse(
   error: unknown,
@@ -49,15 +59,15 @@ export function toErrorResponse(
   if (error instanceof HTTPException) return error.getResponse()
   if (error instanceof RequestError) {
     const { code, message, details, status } = error
-    return context.json({ error: message, code, ...details }, status)
+    return context.json(errorBody(code, message, details), status)
   }
   const status = statusOf(error)
   if (status < 500 && HelixError.isInstance(error)) {
-    return context.json({ error: error.message, code: error.code }, status)
+    return context.json(errorBody(error.code, error.message), status)
   }
   logger.error({ error, method: context.req.method, path: context.req.path }, 'request failed')
   const code = HelixError.isInstance(error) ? error.code : 'internal'
-  return context.json({ error: 'the server failed; its log has the reason', code }, status)
+  return context.json(errorBody(code, 'the server failed; its log has the reason'), status)
 }
 
 function statusOf(error: unknown): ErrorStatus {

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import type { AppParts } from './app.ts'
+import { checkSessionId } from './request-body.ts'
 
 /** What monitoring asks. None of it waits for a run or a store. */
 export function addOperatorRoutes(app: Hono, { executor, metrics, closing }: AppParts): void {
@@ -10,7 +11,8 @@ export function addOperatorRoutes(app: Hono, { executor, metrics, closing }: App
   )
 
   app.get('/healthz/:sessionId', (context) => {
-    const registry = executor.getWorkspaceRegistry(context.req.param('sessionId'))
+    const registry = executor.getWorkspaceRegistry(checkSessionId(context.req.param('sessionId')))
+    // As operators know it; every other error is `{ error: { code, message } }`.
     if (registry === undefined) return context.json({ error: 'no active session' }, 404)
     return context.json({ workspaces: registry.describe() })
   })

@@ -1,6 +1,7 @@
 import type { Logger } from '@helix-agents/core'
-import { describe, expect, test } from 'vitest'
-import { createHarness, createGate, json, waitThenSay } from './harness.ts'
+import { ManualClock } from '@helix-agents/core/testing'
+import { describe, expect, test, vi } from 'vitest'
+import { createHarness, createGate, json, JSON_TYPE, waitThenSay } from './harness.ts'
 
 describe('what is refused', () => {
   test.each([
@@ -21,6 +22,12 @@ describe('what is refused', () => {
     ['POST', '/sessions/none/interrupt', null, 404, 'not-found'],
     ['POST', '/sessions/none/abort', null, 404, 'not-found'],
     ['POST', '/sessions/none/resume', null, 404, 'not-found'],
+    ['GET', `/sessions/${'x'.repeat(65)}`, null, 400, 'invalid-session-id'],
+    ['GET', `/sessions/${'x'.repeat(100_000)}/stream`, null, 400, 'invalid-session-id'],
+    ['GET', '/sessions/a%20b/messages', null, 400, 'invalid-session-id'],
+    ['POST', '/sessions/a%00/abort', null, 400, 'invalid-session-id'],
+    ['POST', `/sessions/${'x'.repeat(65)}/messages`, '{"message":"a"}', 400, 'invalid-session-id'],
+    ['GET', `/healthz/${'x'.repeat(65)}`, null, 400, 'invalid-session-id'],
     ['GET', '/nowhere', null, 404, 'not-found'],
     ['GET', '/sessions', null, 405, 'method-not-allowed'],
     ['DELETE', '/sessions/s', null, 405, 'method-not-allowed'],
@@ -30,9 +37,12 @@ describe('what is refused', () => {
     const { app, post, ended } = createHarness()
     await post('/sessions', { message: 'hello', sessionId: 's' })
     await ended('s')
-    const response = app.request(path, { method, ...(body === null ? {} : { body }) })
+    const response = app.request(path, {
+      method,
+      ...(body === null ? {} : { body, headers: JSON_TYPE }),
+    })
     const answer = await json(response)
-    expect(answer).toMatchObject({ status, body: { error: expect.any(String), code } })
+    expect(answer).toMatchObject({ status, body: { error: { message: expect.any(String), code } } })
     expect((await response).headers.get('content-type')).toMatch(/^application\/json/)
     expect((await response).headers.has('allow')).toBe(status === 405)
   })
@@ -40,14 +50,14 @@ describe('what is refused', () => {
   test('names each bad field', async () => {
     const { post } = createHarness()
     const { body } = await json(post('/sessions', { message: 1, sessionId: '' }))
-    const paths = body.issues.map(({ path }: { path: string }) => path)
+    const paths = body.error.details.issues.map(({ path }: { path: string }) => path)
     expect(paths).toEqual(['message', 'sessionId'])
   })
 
   test('a body that is too large', async () => {
     const { post } = createHarness({ app: { maxBodyBytes: 1000 } })
     const answer = await json(post('/sessions', { message: 'a'.repeat(2000) }))
-    expect(answer).toMatchObject({ status: 413, body: { code: 'too-large' } })
+    expect(answer).toMatchObject({ status: 413, body: { error: { code: 'too-large' } } })
   })
 
   test('a body of unknown length that is too large', async () => {
@@ -59,10 +69,29 @@ describe('what is refused', () => {
         controller.enqueue(new Uint8Array(600))
       },
     })
-    const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+    const init = { method: 'POST', body, duplex: 'half', headers: JSON_TYPE } as RequestInit
     const response = await app.request('/sessions', init)
     expect(response.status).toBe(413)
     expect(pulled).toBeLessThan(10)
+  })
+
+  test('bodies that do not end are so many and no more, and not for long', async () => {
+    const clock = new ManualClock()
+    const { app, post } = createHarness({ app: { clock, maxUnreadBodies: 3, bodyTimeoutMs: 1000 } })
+    const begin = () => {
+      const body = new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) })
+      const init = { method: 'POST', body, duplex: 'half', headers: JSON_TYPE } as RequestInit
+      return json(app.request('/sessions', init))
+    }
+    const open = [begin(), begin(), begin()]
+    await vi.waitFor(() => expect(clock.pendingTimers).toBe(3))
+    const refused = await json(post('/sessions', { message: 'hello' }))
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'too-many-requests' } } })
+    await clock.advance(1000)
+    for (const answer of await Promise.all(open)) {
+      expect(answer).toMatchObject({ status: 408, body: { error: { code: 'body-timeout' } } })
+    }
+    expect((await post('/sessions', { message: 'hello' })).status).toBe(202)
   })
 
   test('a second writer of a session', async () => {
@@ -72,7 +101,7 @@ describe('what is refused', () => {
     await begun
     for (const path of ['messages', 'resume']) {
       const answer = await json(post(`/sessions/s/${path}`, { message: 'me too' }))
-      expect(answer).toMatchObject({ status: 409, body: { code: 'already-running' } })
+      expect(answer).toMatchObject({ status: 409, body: { error: { code: 'already-running' } } })
     }
     open()
     await ended('s')
@@ -84,7 +113,7 @@ describe('what is refused', () => {
     await ended('s')
     closing.abort()
     const answer = await json(post('/sessions', { message: 'hello' }))
-    expect(answer).toMatchObject({ status: 503, body: { code: 'stopping' } })
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: 'stopping' } } })
     expect((await get('/sessions/s')).status).toBe(200)
   })
 
@@ -105,9 +134,58 @@ describe('what is refused', () => {
     })
     expect(await json(get('/metrics'))).toEqual({
       status: 500,
-      body: { error: 'the server failed; its log has the reason', code: 'internal' },
+      body: { error: { code: 'internal', message: 'the server failed; its log has the reason' } },
     })
     expect(lines).toEqual([{ error: failure, method: 'GET', path: '/metrics' }])
+  })
+})
+
+describe('a page of another site', () => {
+  const body = '{"message":"hello"}'
+
+  test.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['application/json', 202],
+    ['application/json; charset=utf-8', 202],
+  ])('may send %s, which is %i', async (type, status) => {
+    const { app } = createHarness()
+    const headers = { 'content-type': type }
+    expect((await app.request('/sessions', { method: 'POST', body, headers })).status).toBe(status)
+  })
+
+  test.each([
+    ['https://evil.example', 403],
+    ['null', 403],
+    ['http://localhost:1', 403],
+    ['http://localhost', 202],
+  ])('of %s that starts a session gets %i', async (origin, status) => {
+    const { app } = createHarness()
+    const headers = { ...JSON_TYPE, origin }
+    expect((await app.request('/sessions', { method: 'POST', body, headers })).status).toBe(status)
+  })
+
+  test.each([
+    ['http://localhost:8787', undefined, 200],
+    ['http://127.0.0.1:8787', undefined, 200],
+    ['http://[::1]:8787', undefined, 200],
+    ['http://evil.example:8787', undefined, 403],
+    ['http://127.0.0.1.evil.example', undefined, 403],
+    ['http://localhost', 'evil.example', 403],
+    ['http://localhost', 'evil.example:8787', 403],
+    ['http://localhost', '@', 403],
+  ])('whose name leads to this machine: %s, Host %s, is %i', async (url, host, status) => {
+    const { app, get } = createHarness()
+    await get('/healthz')
+    const headers = host === undefined ? {} : { host }
+    expect((await app.request(`${url}/healthz`, { headers })).status).toBe(status)
+  })
+
+  test('is kept out by the token under every name', async () => {
+    const { app } = createHarness({ app: { token: 'correct-horse-battery' } })
+    expect((await app.request('http://agents.example/healthz')).status).toBe(200)
+    expect((await app.request('http://agents.example/metrics')).status).toBe(401)
   })
 })
 

@@ -1,15 +1,13 @@
-import type { Context } from 'hono'
 import * as z from 'zod'
+import type { BodyReader } from './body-reader.ts'
 import { RequestError } from './http-error.ts'
 
 const message = z.string().min(1).max(100_000)
+const SESSION_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export const startSchema = z.strictObject({
   message,
-  sessionId: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
-    .optional(),
+  sessionId: z.string().regex(SESSION_ID, 'must be 1 to 64 letters, digits, "-" or "_"').optional(),
 })
 export const messageSchema = z.strictObject({ message })
 export const resumeSchema = z.strictObject({ message: message.optional() })
@@ -18,9 +16,23 @@ export const pageSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
 
-/** @throws {RequestError} 400 for what is no JSON or not what the schema says. */
-export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
-  const text = await context.req.text()
+/** @throws {RequestError} 400 for what is no id of a session. */
+export function checkSessionId(id: string): string {
+  if (SESSION_ID.test(id)) return id
+  const rule = 'a session id is 1 to 64 letters, digits, "-" or "_"'
+  throw new RequestError(400, 'invalid-session-id', rule)
+}
+
+/**
+ * @throws {RequestError} 400 for what is no JSON or not what the schema says; 408, 413, 415, 429 as
+ * `BodyReader` does.
+ */
+export async function readBody<T>(
+  bodies: BodyReader,
+  request: Request,
+  schema: z.ZodType<T>,
+): Promise<T> {
+  const text = await bodies.read(request)
   try {
     return check(schema, text === '' ? {} : JSON.parse(text))
   } catch (error) {

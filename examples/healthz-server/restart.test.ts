@@ -29,7 +29,11 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Server
 }
 
 async function post(server: ServerProcess, path: string, body: object = {}): Promise<number> {
-  const init = { method: 'POST', body: JSON.stringify(body) }
+  const init = {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  }
   return (await fetch(server.url + path, init)).status
 }
 

@@ -18,6 +18,7 @@ import { scriptedModel } from './scripted-model.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { openStores } from './stores.ts'
 
+const HEADERS_TIMEOUT_MS = 15_000
 const WEEK_MS = 7 * 24 * 3_600_000
 
 export interface RunningServer {
@@ -58,6 +59,8 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
   await reapLocalBashTmpdirs({ tmpdirRoot, logger, graceMs: WEEK_MS, detachedGraceMs: WEEK_MS })
   const stopRecovery = await keepRecovering({ agent, executor, stateStore, logger }, leaseMs)
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  // Of the headers; `bodyTimeoutMs` is for bodies.
+  server.headersTimeout = HEADERS_TIMEOUT_MS
   const port = await listen(server, settings)
   logger.info({ host: settings.host, port }, 'listening')
   const stop = async (): Promise<void> => {

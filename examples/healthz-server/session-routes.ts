@@ -1,10 +1,11 @@
 import type { SessionState } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { Context, Hono } from 'hono'
-import type { AppParts } from './app.ts'
+import type { AppParts, RouteParts } from './app.ts'
 import { RequestError } from './http-error.ts'
 import {
   check,
+  checkSessionId,
   messageSchema,
   pageSchema,
   readBody,
@@ -16,7 +17,7 @@ import { linksOf, toMessageView, toSessionView } from './session-view.ts'
 /** Files outlive a turn: the next one, and the next process, finds them. */
 const keep = { keepWorkspaces: true } as const
 
-export function addSessionRoutes(app: Hono, parts: AppParts): void {
+export function addSessionRoutes(app: Hono, parts: RouteParts): void {
   addStateRoutes(app, parts)
   addTurnRoutes(app, parts)
   addControlRoutes(app, parts)
@@ -35,9 +36,10 @@ function addStateRoutes(app: Hono, parts: AppParts): void {
   })
 }
 
-function addTurnRoutes(app: Hono, { agent, executor, ...parts }: AppParts): void {
+function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RouteParts): void {
   app.post('/sessions', async (context) => {
-    const { message, sessionId = crypto.randomUUID() } = await readBody(context, startSchema)
+    const body = await readBody(bodies, context.req.raw, startSchema)
+    const { message, sessionId = crypto.randomUUID() } = body
     if ((await parts.stateStore.loadSession(sessionId)) !== null) {
       throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
     }
@@ -45,7 +47,7 @@ function addTurnRoutes(app: Hono, { agent, executor, ...parts }: AppParts): void
   })
 
   app.post('/sessions/:id/messages', async (context) => {
-    const { message } = await readBody(context, messageSchema)
+    const { message } = await readBody(bodies, context.req.raw, messageSchema)
     const { sessionId, status } = await findSession({ agent, ...parts }, context.req.param('id'))
     // A turn that was not finished goes on and hears the message; otherwise it starts the next.
     const goesOn = status === 'interrupted' || status === 'failed'
@@ -56,7 +58,7 @@ function addTurnRoutes(app: Hono, { agent, executor, ...parts }: AppParts): void
   })
 
   app.post('/sessions/:id/resume', async (context) => {
-    const options = await readBody(context, resumeSchema)
+    const options = await readBody(bodies, context.req.raw, resumeSchema)
     const { sessionId } = await findSession({ agent, ...parts }, context.req.param('id'))
     const { message } = options
     const said = message === undefined ? {} : { message }
@@ -82,22 +84,22 @@ function addControlRoutes(app: Hono, parts: AppParts): void {
   })
 }
 
-/** @throws {RequestError} 404 for an unknown session and for one of another agent. */
+/** @throws {RequestError} 400; 404 for an unknown session and for one of another agent. */
 export async function findSession(
   { stateStore, agent }: Pick<AppParts, 'stateStore' | 'agent'>,
   sessionId: string,
 ): Promise<SessionState> {
-  const session = await stateStore.loadSession(sessionId)
+  const session = await stateStore.loadSession(checkSessionId(sessionId))
   if (session !== null && session.agentType === agent.name) return session
   throw unknownSession()
 }
 
-/** @throws {RequestError} 404 for an unknown session. */
+/** @throws {RequestError} 400; 404 for an unknown session. */
 export async function handleOf(
   { executor, agent }: Pick<AppParts, 'executor' | 'agent'>,
   sessionId: string,
 ): Promise<AgentHandle> {
-  const handle = await executor.getHandle(agent, sessionId)
+  const handle = await executor.getHandle(agent, checkSessionId(sessionId))
   if (handle === null) throw unknownSession()
   return handle
 }

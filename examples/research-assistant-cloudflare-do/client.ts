@@ -19,7 +19,9 @@ export class ResearchClient {
 
   /** Sends a request; answers with whatever status. */
   fetch(path: string, { headers, ...init }: Request = {}): Promise<Response> {
-    return fetch(this.#base + path, { ...init, headers: { ...this.#headers, ...headers } })
+    const type = init.body === undefined ? {} : { 'content-type': 'application/json' }
+    const all = { ...type, ...this.#headers, ...headers }
+    return fetch(this.#base + path, { ...init, headers: all })
   }
 
   async start(message: string): Promise<void> {

@@ -40,13 +40,14 @@ export class ResearchAssistant extends createAgentServer({
   }
 }
 
+const notFound = { error: { code: 'not-found', message: 'there is no such route' } }
+
 export default {
   async fetch(request, env) {
     const binding = { [researchAssistant.name]: 'RESEARCH' }
     const options = { binding, authenticate, logger }
     return (
-      (await routeAgentRequest(request, env, options)) ??
-      Response.json({ error: 'there is no such route', code: 'not-found' }, { status: 404 })
+      (await routeAgentRequest(request, env, options)) ?? Response.json(notFound, { status: 404 })
     )
   },
 } satisfies ExportedHandler<Cloudflare.Env>

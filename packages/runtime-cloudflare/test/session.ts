@@ -38,8 +38,8 @@ export function createSession(
   if (script.brain !== undefined) scripts.set(id, { brain: script.brain, ...script })
   else if (Object.keys(script).length > 0) throw new Error('a script has a brain')
   const url = (path: string): string => `https://example.com/agents/${agent}/${id}${path}`
-  const send = (path: string, init?: RequestInit): Promise<Response> =>
-    exports.default.fetch(url(path), init)
+  const send = (path: string, init: RequestInit = {}): Promise<Response> =>
+    exports.default.fetch(url(path), withJsonType(init))
   const get = (path: string): Promise<Answer> => answerOf(send(path))
   return {
     id,
@@ -67,6 +67,14 @@ export function createSession(
     },
     messages: async () => (await get('/messages?limit=200')).body.messages as Message[],
   }
+}
+
+/** A body is JSON unless its headers say otherwise. */
+export function withJsonType(init: RequestInit): RequestInit {
+  if (init.body === undefined) return init
+  const headers = new Headers(init.headers)
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
+  return { ...init, headers }
 }
 
 export async function answerOf(response: Response | Promise<Response>): Promise<Answer> {

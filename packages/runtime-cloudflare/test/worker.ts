@@ -107,6 +107,7 @@ export class TestAgent extends createAgentServer(options) {}
 export class QuickAgent extends createAgentServer({
   ...options,
   heartbeatMs: 30,
+  bodyTimeoutMs: 50,
   workspaceOpenStrategy: 'eager',
   workspaceMaxConcurrentOpens: 2,
 }) {}

@@ -19,7 +19,7 @@ const seedSchema = z.strictObject({
 
 /** What a branch of the session begins with, for the object that it will be in. */
 export async function getBranchSeed<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { checkpointId } = await readBody(sent.request, branchSchema, sent.maxBodyBytes)
+  const { checkpointId } = await readBody(sent.request, branchSchema, sent.bodyLimits)
   // The session may have changed while the body came: it may be that of somebody else.
   const access = await openAccess(sent.access.host, sent.asked)
   const { host, agent } = access
@@ -36,7 +36,7 @@ export async function getBranchSeed<Env>(sent: SessionRequest<Env>): Promise<Res
 /** Makes the session of a branch from what its source has given. */
 export async function createFromSeed<Env>({
   request,
-  access: { host, agent, session },
+  access: { host, agent, session, caller },
   base,
 }: SessionRequest<Env>): Promise<Response> {
   // As large as its source is: `readBody` is for what clients send.
@@ -44,7 +44,15 @@ export async function createFromSeed<Env>({
   if (session !== null) throw new RequestError(409, 'session-exists', 'the new session exists')
   host.assertNotErasing()
   const { sessionId, clock } = host
-  const created: NewSession = { ...seed, agentType: agent.name, sessionId, now: clock.now() }
+  // Whoever branches a session that has no owner owns the branch, as with a new session.
+  const owner = seed.userId ?? caller.userId
+  const created: NewSession = {
+    ...seed,
+    ...(owner === undefined ? {} : { userId: owner }),
+    agentType: agent.name,
+    sessionId,
+    now: clock.now(),
+  }
   await host.stateStore.createSession(created)
   const links = linksOf(base)
   return Response.json({ sessionId, links }, { status: 201, headers: { location: links.self } })

@@ -7,6 +7,7 @@ import { abort, interrupt, restore, resume, say, start, type Turn } from '../ser
 import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
 import {
+  type BodyLimits,
   check,
   checkpointsSchema,
   emptySchema,
@@ -28,7 +29,7 @@ export interface SessionRequest<Env> {
   readonly asked: AccessRequest
   /** As it was before the body came. */
   readonly access: SessionAccess<Env>
-  readonly maxBodyBytes: number
+  readonly bodyLimits: BodyLimits
 }
 
 /** What is answered with a session that can be read. */
@@ -53,27 +54,27 @@ export const endpoints: Readonly<Record<ReadAction, Endpoint>> = {
 }
 
 async function postStart<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { message, state } = await readBody(sent.request, startSchema, sent.maxBodyBytes)
+  const { message, state } = await readBody(sent.request, startSchema, sent.bodyLimits)
   return take(sent, start<Env>(message, state))
 }
 
 async function postMessage<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { message } = await readBody(sent.request, messageSchema, sent.maxBodyBytes)
+  const { message } = await readBody(sent.request, messageSchema, sent.bodyLimits)
   return take(sent, say<Env>(message))
 }
 
 async function postResume<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { message } = await readBody(sent.request, resumeSchema, sent.maxBodyBytes)
+  const { message } = await readBody(sent.request, resumeSchema, sent.bodyLimits)
   return take(sent, resume<Env>(message))
 }
 
 async function postRestore<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { checkpointId } = await readBody(sent.request, restoreSchema, sent.maxBodyBytes)
+  const { checkpointId } = await readBody(sent.request, restoreSchema, sent.bodyLimits)
   return take(sent, restore<Env>(checkpointId))
 }
 
 async function control<Env>(sent: SessionRequest<Env>, turn: Turn<Env>): Promise<Response> {
-  await readBody(sent.request, emptySchema, sent.maxBodyBytes)
+  await readBody(sent.request, emptySchema, sent.bodyLimits)
   return take(sent, turn)
 }
 
@@ -116,7 +117,7 @@ async function getStream<Env>({ access, request }: SessionRequest<Env>): Promise
   // Browsers come back whenever a response ends, until they are told that there is no more.
   const isBack = fromSequence !== undefined && status !== 'running'
   if (isBack && (await hasEnded(access, fromSequence))) return new Response(null, { status: 204 })
-  const onEnd = access.host.streamPlaces.take()
+  const onEnd = access.host.places.streams.take(access.caller)
   return createServerSentEventsResponse(
     (signal) => streamManager.read(sessionId, { ...from, signal }),
     { clock, onEnd },

@@ -39,14 +39,18 @@ const storeStatus: Readonly<Record<StateStoreError['code'], number>> = {
   'not-storable': 400,
 }
 
+/** An error as clients get it, over HTTP as `{ error }`. */
+export interface WireError {
+  readonly code: string
+  readonly message: string
+  /** Such as the `issues` of a request that is not valid. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
 /** What a client is told of an error: never more than it may know. */
 export interface Refusal {
   readonly status: number
-  readonly body: {
-    readonly error: string
-    readonly code: string
-    readonly [detail: string]: unknown
-  }
+  readonly body: { readonly error: WireError }
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -54,15 +58,17 @@ export interface Refusal {
 export function toRefusal(error: unknown, logger: Logger, fields: object): Refusal {
   if (error instanceof RequestError) {
     const { status, code, message, details, headers } = error
-    return { status, body: { error: message, code, ...details }, headers }
+    const more = Object.keys(details).length === 0 ? {} : { details }
+    return { status, body: { error: { code, message, ...more } }, headers }
   }
   const status = statusOf(error)
   if (status < 500 && HelixError.isInstance(error)) {
-    return { status, body: { error: error.message, code: error.code } }
+    return { status, body: { error: { code: error.code, message: error.message } } }
   }
   logger.error({ ...fields, err: error }, 'request failed')
   const code = HelixError.isInstance(error) ? error.code : 'internal'
-  return { status, body: { error: 'the server failed; its log has the reason', code } }
+  const message = 'the server failed; its log has the reason'
+  return { status, body: { error: { code, message } } }
 }
 
 export function toErrorResponse({ status, body, headers = {} }: Refusal): Response {

@@ -2,21 +2,21 @@ import type { AgentHost } from '../server/agent-host.ts'
 import { deleteSession } from '../server/delete-session.ts'
 import { type AccessRequest, assertMayWrite, known, openAccess } from '../server/session-access.ts'
 import { isCorrupt, notFound } from './http-error.ts'
-import { emptySchema, readBody } from './request-body.ts'
+import { type BodyLimits, emptySchema, readBody } from './request-body.ts'
 
 interface Removal {
   readonly request: Request
   readonly asked: AccessRequest
-  readonly maxBodyBytes: number
+  readonly bodyLimits: BodyLimits
 }
 
 /** Removes the session, also one that cannot be read any more. @throws {RequestError} */
 export async function removeSession<Env>(
   host: AgentHost<Env>,
-  { request, asked, maxBodyBytes }: Removal,
+  { request, asked, bodyLimits }: Removal,
 ): Promise<Response> {
   await assertMayRemove(host, asked)
-  await readBody(request, emptySchema, maxBodyBytes)
+  await readBody(request, emptySchema, bodyLimits)
   // It may have changed while the body came.
   await assertMayRemove(host, asked)
   await deleteSession(host)

@@ -1,3 +1,4 @@
+import { type Clock, withDeadline } from '@helix-agents/core'
 import * as z from 'zod'
 import { RequestError } from './http-error.ts'
 
@@ -24,18 +25,43 @@ export const pageSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
 
+/** How much of a body is read, and how long. */
+export interface BodyLimits {
+  readonly maxBytes: number
+  /** From the first look at the body to its end. */
+  readonly timeoutMs: number
+  readonly clock: Clock
+  /** Takes a place among the bodies that are not read; the result gives it back. */
+  readonly takePlace?: () => () => void
+}
+
+export const DEFAULT_BODY_TIMEOUT_MS = 30_000
+
 /**
  * Reads the body of a request; an empty one is an empty object.
- * @throws {RequestError} 413 for one that is too large, 400 for one that is no JSON or not what
- * the schema says.
+ * @throws {RequestError} 408 for one that does not end in time, 413 for one that is too large, 415
+ * for one that is not sent as JSON, 429 when too many are being read, 400 for one that is no JSON
+ * or not what the schema says.
  */
 export async function readBody<T>(
   request: Request,
   schema: z.ZodType<T>,
-  maxBytes: number,
+  limits: BodyLimits,
 ): Promise<T> {
-  const text = await readText(request, maxBytes)
-  return check(schema, text.trim() === '' ? {} : parseJson(text))
+  const type = request.headers.get('content-type')
+  if (request.body !== null && type !== null && !JSON_TYPE.test(type)) throw notJson()
+  const text = await readText(request, limits)
+  if (text.trim() === '') return check(schema, {})
+  // Without a type it is none that a page of another site cannot send.
+  if (type === null) throw notJson()
+  return check(schema, parseJson(text))
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i
+
+function notJson(): RequestError {
+  const rule = 'the body must be sent with content-type: application/json'
+  return new RequestError(415, 'unsupported-media-type', rule)
 }
 
 /** @throws {RequestError} 400 */
@@ -61,25 +87,40 @@ export function check<T>(schema: z.ZodType<T>, value: unknown): T {
   })
 }
 
-/** Stops reading as soon as there is too much, whatever the headers say. */
-async function readText({ headers, body }: Request, maxBytes: number): Promise<string> {
+async function readText({ headers, body }: Request, limits: BodyLimits): Promise<string> {
+  const { maxBytes, timeoutMs, clock, takePlace } = limits
   const declared = Number(headers.get('content-length') ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes)
   if (body === null) return ''
+  const leave = takePlace?.()
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  const onTimeout = (): Error => tooSlow(timeoutMs)
+  try {
+    const chunks = readChunks(reader, maxBytes)
+    return decode(await withDeadline(chunks, { clock, timeoutMs, onTimeout }))
+  } catch (error) {
+    // Nobody waits for a client that does not end its body.
+    void Promise.allSettled([reader.cancel()])
+    throw error
+  } finally {
+    leave?.()
+  }
+}
+
+/** Stops reading as soon as there is too much, whatever the headers say. */
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<readonly Uint8Array[]> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) break
+    if (done) return chunks
     bytes += value.length
-    if (bytes > maxBytes) {
-      await reader.cancel()
-      throw tooLarge(maxBytes)
-    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
     chunks.push(value)
   }
-  return decode(chunks)
 }
 
 function decode(chunks: readonly Uint8Array[]): string {
@@ -91,6 +132,10 @@ function decode(chunks: readonly Uint8Array[]): string {
     if (!(error instanceof TypeError)) throw error
     throw new RequestError(400, 'invalid-json', 'the body is not UTF-8')
   }
+}
+
+function tooSlow(timeoutMs: number): RequestError {
+  return new RequestError(408, 'body-timeout', `the body did not end within ${timeoutMs} ms`)
 }
 
 function tooLarge(maxBytes: number): RequestError {

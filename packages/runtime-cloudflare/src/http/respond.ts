@@ -1,3 +1,4 @@
+import type { Caller } from '../route/caller.ts'
 import { readTarget } from '../route/object-request.ts'
 import { actionOf, routes } from '../route/session-action.ts'
 import type { AgentHost } from '../server/agent-host.ts'
@@ -6,6 +7,7 @@ import { createFromSeed } from './branch-seed.ts'
 import { endpoints, type SessionRequest } from './endpoints.ts'
 import { notFound, RequestError, toErrorResponse, toRefusal } from './http-error.ts'
 import { removeSession } from './remove-session.ts'
+import { type BodyLimits, DEFAULT_BODY_TIMEOUT_MS } from './request-body.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
 
@@ -14,18 +16,25 @@ export async function respond<Env>(host: AgentHost<Env>, request: Request): Prom
   const url = new URL(request.url)
   try {
     const { base, asked, isSeed } = readTarget(request)
-    const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = host.options
+    const bodyLimits = bodyLimitsOf(host, asked.caller)
     const isCustom = customEndpoint(host, url.pathname) !== undefined
     if (!isCustom && actionOf(request.method, url.pathname).action === 'delete')
-      return await removeSession(host, { request, asked, maxBodyBytes })
+      return await removeSession(host, { request, asked, bodyLimits })
     const access = await openAccess(host, asked)
     assertMayWrite(access.caller, actionOf(request.method, url.pathname))
-    const sent = { request, url, base, asked, access, maxBodyBytes }
+    const sent = { request, url, base, asked, access, bodyLimits }
     return await answer(sent, isSeed)
   } catch (error) {
     const fields = { method: request.method, path: url.pathname }
     return toErrorResponse(toRefusal(error, host.logger, fields))
   }
+}
+
+function bodyLimitsOf<Env>(host: AgentHost<Env>, caller: Caller): BodyLimits {
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } =
+    host.options
+  const takePlace = (): (() => void) => host.places.bodies.take(caller)
+  return { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock: host.clock, takePlace }
 }
 
 /** @throws {RequestError} 404, 405 */

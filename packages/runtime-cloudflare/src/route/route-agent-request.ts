@@ -1,9 +1,16 @@
-import { type Clock, type Logger, noopLogger } from '@helix-agents/core'
+import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
-import { branchSchema, readBody } from '../http/request-body.ts'
+import { branchSchema, DEFAULT_BODY_TIMEOUT_MS, readBody } from '../http/request-body.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Caller } from './caller.ts'
-import { answerPreflight, type CorsOptions, isPreflight, withCors } from './cors.ts'
+import {
+  answerPreflight,
+  assertCors,
+  assertOriginMayWrite,
+  type CorsOptions,
+  isPreflight,
+  withCors,
+} from './cors.ts'
 import { findCaller } from './find-caller.ts'
 import { toObjectRequest } from './object-request.ts'
 import { sendToObject } from './send-to-object.ts'
@@ -23,9 +30,17 @@ export interface RouteAgentOptions<Env> {
    * 10 000.
    */
   readonly authenticateTimeoutMs?: number
+  /**
+   * How long the body that asks for a branch may take, in milliseconds; after that it is a 408.
+   * Default 30 000.
+   */
+  readonly bodyTimeoutMs?: number
   /** First part of the path. Default `agents`. */
   readonly prefix?: string
-  /** Which pages of other origins may use the routes. Default: none. */
+  /**
+   * Which pages of other origins may use the routes. Default: none. What would change a session is a
+   * 403 when a page of any other origin sends it, and so is its WebSocket.
+   */
   readonly cors?: CorsOptions
   /** Where objects are created. Default: near their first request. */
   readonly locationHint?: DurableObjectLocationHint
@@ -62,6 +77,7 @@ export async function routeAgentRequest<Env extends object>(
   const [first, ...parts] = pathname.slice(1).split('/')
   if (first !== prefix) return null
   try {
+    if (cors !== undefined) assertCors(cors)
     if (cors !== undefined && isPreflight(request)) return answerPreflight(request, cors)
     const response = withoutStoring(await answer({ request, env, options }, parts))
     return cors === undefined ? response : withCors(request, response, cors)
@@ -100,6 +116,9 @@ async function route<Env extends object>(
 ): Promise<Response> {
   const { request } = routing
   const asked = actionOf(request.method, path.rest)
+  // A preflight asks and changes nothing.
+  if (asked.isWrite && request.method !== 'OPTIONS')
+    assertOriginMayWrite(request, routing.options.cors)
   const caller = await callerOf(routing, path, asked)
   if (caller instanceof Response) return caller
   if (asked.action === 'branch') return branch(routing, path, caller)
@@ -114,8 +133,10 @@ async function branch<Env extends object>(
   path: SessionPath,
   caller: Caller,
 ): Promise<Response> {
-  const { request } = routing
-  const body = await readBody(request, branchSchema, MAX_BRANCH_BODY_BYTES)
+  const { request, options } = routing
+  const { bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS, clock = systemClock } = options
+  const limits = { maxBytes: MAX_BRANCH_BODY_BYTES, timeoutMs, clock }
+  const body = await readBody(request, branchSchema, limits)
   const { sessionId = crypto.randomUUID(), ...from } = body
   const to = siblingOf(path, sessionId)
   const starter = await callerOf(routing, to, { action: 'start', isWrite: true })
@@ -132,6 +153,7 @@ async function branch<Env extends object>(
 function withBody({ url, headers }: Request, body: BodyInit | null): Request {
   const passed = new Headers(headers)
   passed.delete('content-length')
+  passed.set('content-type', 'application/json')
   return new Request(url, { method: 'POST', headers: passed, body })
 }
 

@@ -19,7 +19,6 @@ import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { type Collection, collectionsOf } from '../alarm/collections.ts'
 import { RequestError, withoutSqlite } from '../http/http-error.ts'
-import { StreamPlaces } from '../http/stream-places.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
 import { ModelPerRun } from '../run/model-per-run.ts'
@@ -28,10 +27,10 @@ import { RunNotes } from '../run/run-notes.ts'
 import { RunWatchdog } from '../run/run-watchdog.ts'
 import { TakeOver } from '../run/take-over.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
+import { createPlaces, type HostPlaces } from './host-places.ts'
 
 const DEFAULT_HEARTBEAT_MS = 30_000
 const DEFAULT_MAX_ATTEMPTS = 5
-const DEFAULT_MAX_READERS = 100
 
 export interface AgentHostParts<Env> {
   readonly ctx: DurableObjectState
@@ -48,7 +47,7 @@ export interface AgentHostParts<Env> {
 export class AgentHost<Env> {
   readonly stateStore: DOStateStore
   readonly streamManager: DOStreamManager
-  readonly streamPlaces: StreamPlaces
+  readonly places: HostPlaces
   readonly watchdog: RunWatchdog
   readonly clock: Clock
   readonly logger: Logger
@@ -76,7 +75,7 @@ export class AgentHost<Env> {
     this.logger = logger
     this.stateStore = new DOStateStore(ctx.storage)
     this.streamManager = new DOStreamManager(ctx.storage, options.streams)
-    this.streamPlaces = new StreamPlaces(options.maxStreamReaders ?? DEFAULT_MAX_READERS)
+    this.places = createPlaces(options)
     this.#notes = new RunNotes(ctx.storage.kv)
     this.watchdog = new RunWatchdog({
       notes: this.#notes,

@@ -62,12 +62,20 @@ export interface AgentServerOptions<Env> extends ExecutorOptions {
   readonly keepWorkspaces?: boolean
   /** Largest body of a request, and largest message of a WebSocket, in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** How long a body may take to arrive, in milliseconds; after that it is a 408. Default 30 000. */
+  readonly bodyTimeoutMs?: number
+  /**
+   * Bodies of a session that are on their way at a time, and commands of its WebSockets that are not
+   * answered: each holds memory. One more is a 429; one `userId` has at most half of them. Default 32.
+   */
+  readonly maxUnreadBodies?: number
   /**
    * Server-sent event readers of a session at a time: each holds up to a page of the stream in
-   * memory. The next one is a 429. Default 100.
+   * memory. The next one is a 429. One `userId` has at most half of the places, callers that only
+   * read at most three quarters together. Default 100.
    */
   readonly maxStreamReaders?: number
-  /** WebSockets of a session at a time. The next one is a 429. Default 100. */
+  /** WebSockets of a session at a time. The next one is a 429; shared out as above. Default 100. */
   readonly maxWebSockets?: number
   /**
    * How often a run that was cut off is taken up again without getting any further, before it

@@ -2,7 +2,7 @@ import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
 import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
-import { tooMany } from '../http/stream-places.ts'
+import { hasPlace, tooMany } from '../http/caller-places.ts'
 import { isWebSocketUpgrade, readTarget, withoutClientControl } from '../route/object-request.ts'
 import { actionOf, routes, SOCKET_PATH } from '../route/session-action.ts'
 import { receive } from '../socket/socket-messages.ts'
@@ -56,6 +56,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       streamManager: host.streamManager,
       sessionId,
       sockets: () => this.getConnections(),
+      countSockets: () => ctx.getWebSockets().length,
       mayRead: (socket) => maySee(host, stateOf(socket)),
       logger: host.logger,
     })
@@ -175,10 +176,15 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
   /** @throws {RequestError} 404, 429 */
   async #allowSocket(request: Request): Promise<void> {
     if (new URL(request.url).pathname !== SOCKET_PATH) throw notFound('route')
-    known(await openAccess(this.#host, readTarget(request).asked))
-    const { maxWebSockets = DEFAULT_MAX_SOCKETS } = this.#host.options
-    if (this.ctx.getWebSockets().length < maxWebSockets) return
-    throw tooMany('too-many-sockets', `the session has ${maxWebSockets} WebSockets`)
+    const { asked } = readTarget(request)
+    known(await openAccess(this.#host, asked))
+    const { maxWebSockets: max = DEFAULT_MAX_SOCKETS } = this.#host.options
+    const callers = [...this.getConnections()].map((socket) => stateOf(socket).caller)
+    // A subclass may have sockets of its own.
+    const isFull = this.ctx.getWebSockets().length >= max
+    if (!isFull && hasPlace(callers, asked.caller, max)) return
+    const message = `the session has too many WebSockets, in all or of this caller: ${max}`
+    throw tooMany('too-many-sockets', message)
   }
 
   /** `partyserver` sends what an `onConnect` throws to the client, with its stack. */

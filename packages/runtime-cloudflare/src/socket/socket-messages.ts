@@ -41,10 +41,14 @@ export async function receive<Env>(
   try {
     sent = read(data, maxBodyBytes)
     if (sent.type === 'ack') return noteAnswer(socket, sent.id)
-    if (isReading(socket)) answer(socket, sent, await obey(host, socket, sent))
+    if (isReading(socket)) {
+      answer(host, socket, { sent, body: await obey(host, socket, sent) })
+    }
   } catch (error) {
     const { body } = toRefusal(error, host.logger, { message: sent?.type })
-    if (isReading(socket)) answer(socket, sent, { type: 'refused', ...body })
+    if (isReading(socket)) {
+      answer(host, socket, { sent, body: { type: 'refused', ...body } })
+    }
   }
   if (!isReading(socket)) socket.close(NOT_READING, 'answers are not read')
   return false
@@ -53,10 +57,15 @@ export async function receive<Env>(
 async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command): Promise<object> {
   await host.ready()
   const { agent, caller } = stateOf(socket)
-  const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
   assertMayWrite(caller, { action: sent.type, isWrite: true })
-  const { sessionId, runId } = await turnOf<Env>(sent)(access)
-  return { type: 'accepted', sessionId, runId }
+  const leave = host.places.commands.take(caller)
+  try {
+    const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
+    const { sessionId, runId } = await turnOf<Env>(sent)(access)
+    return { type: 'accepted', sessionId, runId }
+  } finally {
+    leave()
+  }
 }
 
 /** @throws {RequestError} */
@@ -77,9 +86,13 @@ function turnOf<Env>(sent: Command): Turn<Env> {
   return sent.type === 'interrupt' ? interrupt : abort
 }
 
-function answer(socket: Connection, sent: Sent | undefined, body: object): void {
+function answer<Env>(
+  host: AgentHost<Env>,
+  socket: Connection,
+  { sent, body }: { readonly sent: Sent | undefined; readonly body: object },
+): void {
   // It may have left, or been closed, while that was done.
   if (socket.readyState !== WebSocket.OPEN) return
   const reply = sent?.id === undefined ? {} : { id: sent.id }
-  send(socket, JSON.stringify({ ...body, ...reply }))
+  send(socket, JSON.stringify({ ...body, ...reply }), () => host.ctx.getWebSockets().length)
 }

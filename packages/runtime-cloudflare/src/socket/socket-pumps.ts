@@ -7,6 +7,8 @@ export interface SocketPumpsParts {
   readonly streamManager: StreamManager
   readonly sessionId: () => string
   readonly sockets: () => Iterable<Connection>
+  /** All of the object. */
+  readonly countSockets: () => number
   /** Whether the session is still one that the client may see. */
   readonly mayRead: (socket: Connection) => Promise<boolean>
   readonly logger: Logger
@@ -69,19 +71,19 @@ export class SocketPumps {
    * read: what it missed is in the stream, or it gets a `stream_resync`.
    */
   async #send(socket: Connection, signal: AbortSignal): Promise<void> {
-    const { streamManager, sessionId, mayRead } = this.#parts
+    const { streamManager, sessionId, mayRead, countSockets } = this.#parts
     if (!isReading(socket) || !(await mayRead(socket))) return
     const { next } = stateOf(socket)
     const from = next === undefined ? {} : { fromSequence: next }
     const chunks = await streamManager.read(sessionId(), { ...from, signal })
     if (chunks === null) return
     for await (const chunk of chunks) {
-      send(socket, toChunkJson(chunk))
+      send(socket, toChunkJson(chunk), countSockets)
       noteState(socket, { next: chunk.sequence + 1, hasEnded: false })
       if (!isReading(socket)) return
     }
     if (signal.aborted || stateOf(socket).hasEnded) return
-    send(socket, '{"type":"end"}')
+    send(socket, '{"type":"end"}', countSockets)
     noteState(socket, { hasEnded: true })
   }
 }

@@ -93,7 +93,7 @@ describe('an alarm that cannot be set again', () => {
     const mend = await breakAlarms(session)
     ends.push(mend)
     const refused = await session.post('/start', { message: 'go' })
-    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
     mend()
     expect(await storedIn(session)).toEqual({ tables: [], keys: [], alarm: null })
     expect((await session.post('/start', { message: 'go' })).status).toBe(202)

@@ -87,14 +87,17 @@ describe('a body', () => {
       const headers = { 'x-content-length': length }
       const body = `{"message":"${'x'.repeat(20_000)}"}`
       const response = await session.fetch('/start', { method: 'POST', body, headers })
-      expect((await answerOf(response)).body.code).toBe('too-large')
+      expect((await answerOf(response)).body.error.code).toBe('too-large')
     }
   })
 
   test('that ends in the middle of a character is no JSON', async () => {
     const body = new Uint8Array([...new TextEncoder().encode('{"message":"'), 0xe2, 0x82])
     const response = createSession().fetch('/start', { method: 'POST', body })
-    expect(await answerOf(response)).toMatchObject({ status: 400, body: { code: 'invalid-json' } })
+    expect(await answerOf(response)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid-json' } },
+    })
   })
 })
 

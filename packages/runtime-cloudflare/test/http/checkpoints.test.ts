@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { routeAgentRequest } from '@helix-agents/runtime-cloudflare'
+import { type Caller, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
+import { DOStateStore } from '@helix-agents/store-cloudflare'
 import { env } from 'cloudflare:workers'
 import { say, type Script, use } from '../scripts.ts'
-import { createSession, inObject, storedIn, type TestSession } from '../session.ts'
+import { createSession, inObject, storedIn, type TestSession, withJsonType } from '../session.ts'
 
 /** Writes a file, then talks; each turn goes on from what was said. */
 const brain: Script['brain'] = (messages) => {
@@ -88,7 +89,7 @@ test.each([
   [{ checkpointId: '../x' }, 404, 'not-found'],
 ])('restore %j is %i %s', async (body, status, code) => {
   const session = await createTwoTurns()
-  expect(await session.post('/restore', body)).toMatchObject({ status, body: { code } })
+  expect(await session.post('/restore', body)).toMatchObject({ status, body: { error: { code } } })
 })
 
 describe('a branch', () => {
@@ -120,6 +121,31 @@ describe('a branch', () => {
     const branch = createSession({ brain })
     await session.post('/branch', { sessionId: branch.id, checkpointId: items.at(1).id })
     expect(await contentsOf(branch)).toEqual(['one', '', 'answer to "one", 3'])
+  })
+
+  test.each([
+    ['of nobody', {}, { userId: 'ann' }, 'ann'],
+    ['of nobody, made by nobody', {}, {}, undefined],
+    [
+      'of a user, made by an operator',
+      { userId: 'ann' },
+      { userId: 'root', isOperator: true },
+      'ann',
+    ],
+  ])('of a session %s has an owner if there is one', async (_, owner, caller, expected) => {
+    const session = createSession({ brain })
+    const as = (who: Caller, path: string, body: object) => {
+      const init = { method: 'POST', body: JSON.stringify(body) }
+      const options = { binding: 'AGENTS', authenticate: () => who }
+      return routeAgentRequest(new Request(session.url(path), withJsonType(init)), env, options)
+    }
+    await as(owner, '/start', { message: 'one' })
+    const branch = createSession({ brain })
+    expect((await as(caller, '/branch', { sessionId: branch.id }))?.status).toBe(201)
+    const stored = await inObject(branch, ({ storage }) =>
+      new DOStateStore(storage).loadSession(branch.id),
+    )
+    expect(stored?.userId).toBe(expected)
   })
 
   test('gets an id when none is chosen', async () => {
@@ -164,7 +190,7 @@ describe('a branch', () => {
     [{ sessionId: 'x'.repeat(5000) }, 413, 'too-large'],
   ])('%j is %i %s', async (body, status, code) => {
     const session = await createTwoTurns()
-    expect(await session.post('/branch', body)).toMatchObject({ status, body: { code } })
+    expect(await session.post('/branch', body)).toMatchObject({ status, body: { error: { code } } })
   })
 
   test('does not take the place of a session, its own neither', async () => {
@@ -172,7 +198,7 @@ describe('a branch', () => {
     const other = await createTwoTurns()
     for (const { id } of [session, other]) {
       const answer = await session.post('/branch', { sessionId: id })
-      expect(answer).toMatchObject({ status: 409, body: { code: 'session-exists' } })
+      expect(answer).toMatchObject({ status: 409, body: { error: { code: 'session-exists' } } })
     }
     expect(await other.messages()).toHaveLength(6)
   })
@@ -205,6 +231,7 @@ describe('a branch', () => {
         new Request(session.url('/branch'), {
           method: 'POST',
           body: JSON.stringify({ sessionId: to }),
+          headers: { 'content-type': 'application/json' },
         }),
         env,
         {

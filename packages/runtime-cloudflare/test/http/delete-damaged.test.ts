@@ -4,7 +4,14 @@ import { insecureAllowAnyone, routeAgentRequest } from '@helix-agents/runtime-cl
 import type { Caller } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
 import { createGate, say, use, waitTool } from '../scripts.ts'
-import { answerOf, createSession, inObject, storedIn, type TestSession } from '../session.ts'
+import {
+  answerOf,
+  createSession,
+  inObject,
+  storedIn,
+  type TestSession,
+  withJsonType,
+} from '../session.ts'
 import { lines } from '../worker.ts'
 
 const nothing = { tables: [], keys: [], alarm: null }
@@ -35,7 +42,9 @@ function send(session: TestSession, caller: Caller, init: RequestInit, agent = '
     .url(init.method === 'DELETE' ? '' : '/start')
     .replace('/tested/', `/${agent}/`)
   const options = { binding: 'AGENTS', authenticate: () => caller }
-  return routeAgentRequest(new Request(url, init), env, options).then((sent) => answerOf(sent!))
+  return routeAgentRequest(new Request(url, withJsonType(init)), env, options).then((sent) =>
+    answerOf(sent!),
+  )
 }
 
 /** By its rows: it has an owner. */
@@ -103,7 +112,7 @@ describe('a session whose', () => {
       for (const caller of [ann, {}, { userId: 'ben' }]) {
         expect(await send(session, caller, remove)).toMatchObject({
           status: 500,
-          body: { code: 'corrupt' },
+          body: { error: { code: 'corrupt' } },
         })
       }
       expect(await send(session, { isOperator: true }, remove)).toMatchObject({ status: 204 })

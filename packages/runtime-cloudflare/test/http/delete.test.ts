@@ -172,7 +172,7 @@ describe('what cannot be ended keeps the session', () => {
     expect(await session.ended()).toBe('completed')
     const refused = await session.fetch('', { method: 'DELETE' })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60'])
-    expect(await refused.json()).toMatchObject({ code: 'not-removed' })
+    expect(await refused.json()).toMatchObject({ error: { code: 'not-removed' } })
     expect((await session.get('/state')).body.workspaces).toHaveLength(1)
     isBroken = false
     expect([await remove(session), closed]).toEqual([204, 1])

@@ -63,13 +63,13 @@ describe('a session', () => {
     expect(await session.ended()).toBe('interrupted')
     expect(await session.post('/interrupt')).toMatchObject({
       status: 409,
-      body: { code: 'not-running' },
+      body: { error: { code: 'not-running' } },
     })
     expect((await session.post('/resume')).status).toBe(202)
     expect(await session.ended()).toBe('completed')
     expect(await session.post('/resume')).toMatchObject({
       status: 409,
-      body: { code: 'not-resumable' },
+      body: { error: { code: 'not-resumable' } },
     })
     const second = createGate()
     gates.push(second)

@@ -41,7 +41,7 @@ describe('what is refused', () => {
     expect(response.headers.has('allow')).toBe(status === 405)
     expect(await answerOf(response)).toMatchObject({
       status,
-      body: { error: expect.any(String), code },
+      body: { error: { message: expect.any(String), code } },
     })
   })
 
@@ -56,12 +56,12 @@ describe('what is refused', () => {
     await session.ended()
     const body = method === 'POST' ? { body: '{"message":"a"}' } : {}
     const answer = await answerOf(session.fetch(path, { method, ...body }))
-    expect(answer).toMatchObject({ status, body: { code } })
+    expect(answer).toMatchObject({ status, body: { error: { code } } })
   })
 
   test('names each bad field', async () => {
     const { body } = await createSession().post('/start', { message: 1, state: 2 })
-    const paths = body.issues.map(({ path }: { path: string }) => path)
+    const paths = body.error.details.issues.map(({ path }: { path: string }) => path)
     expect(paths).toEqual(['message', 'state'])
   })
 
@@ -84,14 +84,14 @@ describe('what is refused', () => {
     })
     const session = createSession()
     const answer = await answerOf(session.fetch('/start', { method: 'POST', body }))
-    expect(answer).toMatchObject({ status: 413, body: { code: 'too-large' } })
+    expect(answer).toMatchObject({ status: 413, body: { error: { code: 'too-large' } } })
     expect(pulled).toBeLessThan(50)
   })
 
   test('a body that is no UTF-8', async () => {
     const body = new Uint8Array([0x22, 0xff, 0x22])
     const answer = await answerOf(createSession().fetch('/start', { method: 'POST', body }))
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-json' } })
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid-json' } } })
   })
 
   test('a second writer of a session', async () => {
@@ -104,7 +104,7 @@ describe('what is refused', () => {
     await gate.begun
     for (const path of ['/message', '/resume']) {
       const answer = await session.post(path, { message: 'me too' })
-      expect(answer).toMatchObject({ status: 409, body: { code: 'already-running' } })
+      expect(answer).toMatchObject({ status: 409, body: { error: { code: 'already-running' } } })
     }
     gate.open()
     expect(await session.ended()).toBe('completed')
@@ -125,7 +125,7 @@ describe('what is refused', () => {
     const answer = await createSession().get('/broken')
     expect(answer).toMatchObject({
       status: 500,
-      body: { error: 'the server failed; its log has the reason', code: 'internal' },
+      body: { error: { message: 'the server failed; its log has the reason', code: 'internal' } },
     })
     const fields = { method: 'GET', path: '/broken', err: new Error('secret of the server') }
     expect(lines).toContainEqual({ level: 'error', message: 'request failed', fields })
@@ -139,7 +139,7 @@ describe('what is refused', () => {
       storage.sql.exec("UPDATE helix_sessions SET status = 'asleep'")
     })
     const answer = await session.get('/state')
-    expect(answer).toMatchObject({ status: 500, body: { code: 'corrupt' } })
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: 'corrupt' } } })
   })
 
   test('tables of a newer release are a 500, and are left alone', async () => {
@@ -150,7 +150,7 @@ describe('what is refused', () => {
       storage.sql.exec('INSERT INTO helix_schema (version, applied_at) VALUES (99, 0)')
     })
     await evictDurableObject(session.stub)
-    const refused = { status: 500, body: { code: 'schema-version' } }
+    const refused = { status: 500, body: { error: { code: 'schema-version' } } }
     expect(await session.get('/state')).toMatchObject(refused)
     await inObject(session, ({ storage }) => {
       storage.sql.exec('DELETE FROM helix_schema WHERE version = 99')
@@ -162,10 +162,11 @@ describe('what is refused', () => {
     const response = await env.BARE.getByName('bare').fetch('https://object/start', {
       method: 'POST',
       body: '{"message":"hello"}',
+      headers: { 'content-type': 'application/json' },
     })
     expect(await answerOf(response)).toMatchObject({
       status: 500,
-      body: { code: 'config-invalid' },
+      body: { error: { code: 'config-invalid' } },
     })
   })
 })

@@ -27,7 +27,7 @@ async function join(session: TestSession): Promise<ReadableStreamDefaultReader<U
 
 const refusal = {
   status: 429,
-  body: { code: 'too-many-readers', error: expect.any(String) },
+  body: { error: { code: 'too-many-readers', message: expect.any(String) } },
 }
 
 test('a stream has so many readers and no more, until one has left', async () => {

@@ -36,7 +36,10 @@ test('a WebSocket to a session that was never started is 404 and stores nothing'
   const session = createSession()
   const headers = { upgrade: 'websocket' }
   const response = await exports.default.fetch(session.url('/socket'), { headers })
-  expect(await answerOf(response)).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  expect(await answerOf(response)).toMatchObject({
+    status: 404,
+    body: { error: { code: 'not-found' } },
+  })
   expect(await storedIn(session)).toEqual(nothing)
 })
 

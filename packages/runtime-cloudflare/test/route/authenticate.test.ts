@@ -16,7 +16,11 @@ type Options = RouteAgentOptions<Cloudflare.Env>
 function ask(authenticate: Authenticate<Cloudflare.Env>, options: Partial<Options> = {}) {
   const session = createSession()
   const logger = new RecordingLogger()
-  const request = new Request(session.url('/start'), { method: 'POST', body: '{"message":"go"}' })
+  const request = new Request(session.url('/start'), {
+    method: 'POST',
+    body: '{"message":"go"}',
+    headers: { 'content-type': 'application/json' },
+  })
   const all = { binding: 'AGENTS', authenticate, logger, ...options }
   const answer = routeAgentRequest(request, env, all).then((response) => answerOf(response!))
   return { session, logger, answer }
@@ -47,7 +51,7 @@ describe('a hook that fails', () => {
   test.each(Object.keys(failures))('%s is a 500', async (name) => {
     const { session, logger, answer } = ask(failures[name]!)
     const { status, body } = await answer
-    expect([status, body.code]).toEqual([500, 'authentication-failed'])
+    expect([status, body.error.code]).toEqual([500, 'authentication-failed'])
     expect(JSON.stringify(body)).not.toContain(secret)
     expect(logger.lines.map(({ level }) => level)).toEqual(['error'])
     expect((await storedIn(session)).tables).toEqual([])
@@ -57,7 +61,7 @@ describe('a hook that fails', () => {
     const { answer, logger } = ask(() => {
       throw new RequestError(402, 'no-credit', 'there is no credit left')
     })
-    expect(await answer).toMatchObject({ status: 402, body: { code: 'no-credit' } })
+    expect(await answer).toMatchObject({ status: 402, body: { error: { code: 'no-credit' } } })
     expect(logger.lines).toEqual([])
   })
 })
@@ -86,7 +90,7 @@ describe('what is no caller', () => {
     const { session, logger, answer } = ask(() => value as never)
     expect(await answer).toMatchObject({
       status,
-      body: { code: status === 500 ? 'caller-invalid' : 'unauthorized' },
+      body: { error: { code: status === 500 ? 'caller-invalid' : 'unauthorized' } },
     })
     expect(logger.lines.map(({ level }) => level)).toEqual(status === 500 ? ['error'] : [])
     expect((await storedIn(session)).tables).toEqual([])
@@ -123,7 +127,7 @@ describe('a hook that does not answer', () => {
     expect([signal.aborted, isAnswered]).toEqual([false, false])
     await clock.advance(1)
     const { status, body, headers } = await answer
-    expect([status, body.code, signal.aborted]).toEqual([503, 'authentication-timeout', true])
+    expect([status, body.error.code, signal.aborted]).toEqual([503, 'authentication-timeout', true])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     expect(logger.lines.map(({ level }) => level)).toEqual(['error'])
     // Nobody waits for it any more, and nobody is surprised by it.

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { answerOf, createSession, inObject } from '../session.ts'
 
 const ask = async (binding: string, given: object = env) => {
-  const request = new Request(createSession().url('/start'), { method: 'POST', body: '{}' })
+  const request = new Request(createSession().url('/start'), { method: 'POST' })
   const options = { binding, authenticate: insecureAllowAnyone }
   return answerOf((await routeAgentRequest(request, given, options))!)
 }
@@ -18,15 +18,15 @@ describe('a binding', () => {
     ['of an environment without any', 'AGENTS', {}],
   ])('%s', async (_, name, given) => {
     const { status, body } = await ask(name, given)
-    expect([status, body.code]).toEqual([500, 'binding-missing'])
-    expect(body.error).toContain(`"name": "${name}"`)
-    expect(body.error).toContain('durable_objects.bindings')
+    expect([status, body.error.code]).toEqual([500, 'binding-missing'])
+    expect(body.error.message).toContain(`"name": "${name}"`)
+    expect(body.error.message).toContain('durable_objects.bindings')
   })
 
   test('of a class that is no server of agents', async () => {
     const { status, body } = await ask('PLAIN')
-    expect([status, body.code]).toEqual([500, 'class-invalid'])
-    expect(body.error).toContain('class_name')
+    expect([status, body.error.code]).toEqual([500, 'class-invalid'])
+    expect(body.error.message).toContain('class_name')
   })
 })
 
@@ -39,8 +39,8 @@ test.each([
   const session = createSession({}, { agent: 'legacy', namespace: env.LEGACY })
   const body = method === 'POST' ? { body: '{"message":"go"}' } : {}
   const answer = await answerOf(session.fetch(path, { method, ...body }))
-  expect([answer.status, answer.body.code]).toEqual([500, 'sqlite-missing'])
-  expect(answer.body.error).toContain('new_sqlite_classes')
+  expect([answer.status, answer.body.error.code]).toEqual([500, 'sqlite-missing'])
+  expect(answer.body.error.message).toContain('new_sqlite_classes')
   const keys = await inObject(session, async ({ storage }) => [...(await storage.list()).keys()])
   expect(keys).toEqual([])
 })

@@ -6,7 +6,7 @@ import {
 } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test } from 'vitest'
 import { say } from '../scripts.ts'
-import { createSession, storedIn } from '../session.ts'
+import { createSession, storedIn, withJsonType } from '../session.ts'
 
 const page = 'https://app.example.com'
 const cors: CorsOptions = { origins: [page] }
@@ -18,7 +18,7 @@ async function send(
   const session = createSession({ brain: () => say('x') })
   const request = new Request(session.url(init.path ?? '/start'), {
     method: 'POST',
-    ...init,
+    ...withJsonType(init),
   })
   const response = (await routeAgentRequest(request, env, {
     binding: 'AGENTS',

@@ -42,7 +42,11 @@ function client(options: Partial<Options> = {}) {
   }
 }
 
-const start = { method: 'POST', body: '{"message":"hello"}' }
+const start = {
+  method: 'POST',
+  body: '{"message":"hello"}',
+  headers: { 'content-type': 'application/json' },
+}
 
 describe('the path', () => {
   test.each([
@@ -82,8 +86,11 @@ describe('authentication', () => {
     const options: Options = { binding: 'AGENTS' }
     const request = new Request('https://example.com/agents/tested/s/state')
     const answer = await answerOf((await routeAgentRequest(request, env, options))!)
-    expect(answer).toMatchObject({ status: 500, body: { code: 'authentication-missing' } })
-    expect(answer.body.error).toContain('insecureAllowAnyone')
+    expect(answer).toMatchObject({
+      status: 500,
+      body: { error: { code: 'authentication-missing' } },
+    })
+    expect(answer.body.error.message).toContain('insecureAllowAnyone')
   })
 
   test.each([
@@ -95,7 +102,7 @@ describe('authentication', () => {
   ])('that answers %s is a 401', async (_, answer) => {
     const { send } = client({ authenticate: () => answer as never })
     const refused = await send('/start', 'ann', start)
-    expect(refused).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+    expect(refused).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } })
     expect(refused.headers.get('www-authenticate')).toBe('Bearer')
   })
 
@@ -118,7 +125,10 @@ describe('authentication', () => {
       },
     })
     const refused = await send('/start', 'ann', start)
-    expect(refused).toMatchObject({ status: 500, body: { code: 'authentication-failed' } })
+    expect(refused).toMatchObject({
+      status: 500,
+      body: { error: { code: 'authentication-failed' } },
+    })
     expect(JSON.stringify(refused.body)).not.toContain('1234')
   })
 
@@ -146,7 +156,10 @@ describe('a session of one user', () => {
     const { send } = client()
     expect((await send('/start', 'ann', start)).status).toBe(202)
     for (const path of ['/state', '/messages', '/stream', '/healthz', '/whoami']) {
-      expect(await send(path, 'ben')).toMatchObject({ status: 404, body: { code: 'not-found' } })
+      expect(await send(path, 'ben')).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not-found' } },
+      })
     }
     for (const path of ['/start', '/message', '/resume', '/interrupt', '/abort']) {
       expect((await send(path, 'ben', { method: 'POST', body: '{}' })).status).toBe(404)
@@ -194,5 +207,8 @@ test('properties of partyserver that are junk do not reach it', async () => {
   const response = await env.AGENTS.getByName('props').fetch('https://object/state', {
     headers: { 'x-partykit-props': '{not json' },
   })
-  expect(await answerOf(response)).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  expect(await answerOf(response)).toMatchObject({
+    status: 404,
+    body: { error: { code: 'not-found' } },
+  })
 })

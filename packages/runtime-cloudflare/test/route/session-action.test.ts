@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { type Caller, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test } from 'vitest'
 import { say } from '../scripts.ts'
-import { createSession } from '../session.ts'
+import { createSession, withJsonType } from '../session.ts'
 
 const actions = [
   ['GET', '', 'state', false],
@@ -46,7 +46,7 @@ test.each(actions)('%s %s is asked for as %s, a write: %s', async (...row) => {
 describe('a caller that may only read', () => {
   const reader: Caller = { isReadOnly: true }
   const ask = async (url: string, init: RequestInit = {}) =>
-    (await routeAgentRequest(new Request(url, init), env, {
+    (await routeAgentRequest(new Request(url, withJsonType(init)), env, {
       binding: 'AGENTS',
       authenticate: () => reader,
     }))!
@@ -92,6 +92,8 @@ describe('a caller that may only read', () => {
       'refused',
       'text_delta',
     ])
-    expect(received.find(({ type }) => type === 'refused')).toMatchObject({ code: 'read-only' })
+    expect(received.find(({ type }) => type === 'refused')).toMatchObject({
+      error: { code: 'read-only' },
+    })
   })
 })

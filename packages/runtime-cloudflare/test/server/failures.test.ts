@@ -26,7 +26,7 @@ describe('an object whose `onStart` throws', () => {
     const session = createSession({ brain: () => say('hello') }, tabled)
     failing.add(session.id)
     const refused = await session.post('/start', { message: 'go' })
-    expect(refused).toMatchObject({ status: 500, body: { code: 'internal' } })
+    expect(refused).toMatchObject({ status: 500, body: { error: { code: 'internal' } } })
     expect(JSON.stringify(refused.body)).not.toContain('secret')
     failing.clear()
     expect((await session.post('/start', { message: 'go' })).status).toBe(202)
@@ -68,7 +68,7 @@ describe('an object whose `onStart` throws', () => {
 test('a path of a subclass that throws shows nothing of it', async () => {
   const session = createSession({ brain: () => say('hello') }, tabled)
   const answer = await session.get('/thrown')
-  expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
+  expect(answer).toMatchObject({ status: 500, body: { error: { code: 'internal' } } })
   expect(JSON.stringify(answer.body)).not.toContain('secret')
   expect(
     lines.some(({ fields }) => String((fields as { err?: unknown }).err).includes('secret')),
@@ -119,7 +119,7 @@ test('a start with a state that the agent does not accept stores nothing', async
     { agent: 'tested' },
   )
   const refused = await session.post('/start', { message: 'go', state: { count: 'many' } })
-  expect(refused).toMatchObject({ status: 400, body: { code: 'definition-invalid' } })
+  expect(refused).toMatchObject({ status: 400, body: { error: { code: 'definition-invalid' } } })
   expect(await storedIn(session)).toEqual({ tables: [], keys: [], alarm: null })
 })
 
@@ -139,7 +139,7 @@ describe('a store that does not take any more', () => {
     const session = createSession({ brain: () => say('hello') })
     full()
     const refused = await session.post('/start', { message: 'go' })
-    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
     expect(JSON.stringify(refused.body)).not.toContain('secret')
     expect(await storedIn(session)).toEqual({ tables: [], keys: [], alarm: null })
     vi.restoreAllMocks()

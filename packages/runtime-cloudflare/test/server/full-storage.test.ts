@@ -5,7 +5,7 @@ import { createGate, say, type Script, use } from '../scripts.ts'
 import { crash, createSession, storedIn, type TestSession, untilAtRest } from '../session.ts'
 
 const nothing = { tables: [], keys: [], alarm: null }
-const unavailable = { status: 503, body: { code: 'unavailable' } }
+const unavailable = { status: 503, body: { error: { code: 'unavailable' } } }
 const ends: (() => void)[] = []
 
 afterEach(() => {

@@ -52,7 +52,7 @@ test('a hook refuses a turn', async () => {
   })
   expect(await session.post('/start', { message: 'go' })).toMatchObject({
     status: 402,
-    body: { error: 'there is no budget left', code: 'no-budget' },
+    body: { error: { message: 'there is no budget left', code: 'no-budget' } },
   })
   expect((await session.get('/state')).status).toBe(404)
 })

@@ -47,7 +47,7 @@ describe('a session that is deleted while a hook decides about a turn is not bro
     await gate.begun
     expect(await remove(session)).toBe(204)
     gate.open()
-    expect(await turn).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    expect(await turn).toMatchObject({ status: 404, body: { error: { code: 'not-found' } } })
     expect(await storedIn(session)).toEqual(nothing)
   })
 
@@ -92,7 +92,11 @@ describe('while a hook decides about a start', () => {
     })
     const startAs = (name: string, message: string) =>
       routeAgentRequest(
-        new Request(session.url('/start'), { method: 'POST', body: JSON.stringify({ message }) }),
+        new Request(session.url('/start'), {
+          method: 'POST',
+          body: JSON.stringify({ message }),
+          headers: { 'content-type': 'application/json' },
+        }),
         env,
         { binding: 'AGENTS', authenticate: () => ({ userId: name }) },
       ).then((response) => answerOf(response!))
@@ -101,7 +105,7 @@ describe('while a hook decides about a start', () => {
     expect((await startAs(userId, 'quick')).status).toBe(202)
     await untilAtRest(session)
     gate.open()
-    expect(await slow).toMatchObject({ status, body: { code } })
+    expect(await slow).toMatchObject({ status, body: { error: { code } } })
     const messages = await inObject(session, ({ storage }) =>
       storage.sql.exec('SELECT message FROM helix_messages').toArray(),
     )
@@ -241,7 +245,11 @@ test('a branch that is asked for slowly takes nothing of the session that has th
   const target = (userId: string) =>
     ({ sessionId: session.id, agent: 'tested', base: '', caller: { userId } }) as const
   const send = (userId: string, path: string, body: BodyInit) => {
-    const request = new Request(`https://example.com${path}`, { method: 'POST', body })
+    const request = new Request(`https://example.com${path}`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
     return answerOf(session.stub.fetch(toObjectRequest(request, path, target(userId))))
   }
   await send('ann', '/start', '{"message":"of ann"}')
@@ -259,5 +267,5 @@ test('a branch that is asked for slowly takes nothing of the session that has th
   await untilAtRest(session)
   await writer.write(new TextEncoder().encode('}'))
   await writer.close()
-  expect(await branch).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  expect(await branch).toMatchObject({ status: 404, body: { error: { code: 'not-found' } } })
 })

@@ -128,7 +128,7 @@ test.each(cells)('one that is $status answers $request $body', async (given) => 
   const session = await createIn(status)
   const before = (await session.get('/state')).body
   const answer = await session.post(`/${request}`, body)
-  expect([before.status, answer.status, answer.body.code]).toEqual([status, ...cell])
+  expect([before.status, answer.status, answer.body.error?.code]).toEqual([status, ...cell])
   // A refusal has changed nothing: not even the workspaces that are kept.
   const after = cell[0] === 202 ? before : (await session.get('/state')).body
   expect(after).toEqual(before)

@@ -179,12 +179,27 @@ test('a client that never says so gets what is not much', async () => {
   expect(client.types()).toContain('ack')
 })
 
+test('many clients that do not read are together not sent much more than one', async () => {
+  const session = await createTalked()
+  const clients = await Promise.all(Array.from({ length: 60 }, () => connect(session)))
+  await Promise.all(clients.map(untilStopped))
+  const waiting = clients.reduce((sum, client) => sum + client.length(), 0)
+  expect(waiting).toBeLessThan(16 * 1024 * 1024)
+  const one = clients[0]!
+  one.answersTo(true)
+  await untilEnded(one)
+  expect(one.sequences).toEqual(one.sequences.map((_, index) => index + 1))
+}, 60_000)
+
 test('a session has so many WebSockets and no more', async () => {
   const session = await createTalked(1)
   const clients = await Promise.all(Array.from({ length: 100 }, () => connect(session)))
   const headers = { upgrade: 'websocket' }
   const refused = await exports.default.fetch(session.url('/socket'), { headers })
-  expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too-many-sockets' }])
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { error: { code: 'too-many-sockets' } },
+  ])
   clients[0]!.socket.close()
   await vi.waitFor(
     async () => {

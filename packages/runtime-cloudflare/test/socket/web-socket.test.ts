@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers'
 import { routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
 import { createGate, say, type Script, use, waitTool } from '../scripts.ts'
-import { crash, createSession, inObject, type TestSession } from '../session.ts'
+import { crash, createSession, inObject, type TestSession, withJsonType } from '../session.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each test says what it expects
 type Received = any
@@ -264,8 +264,7 @@ describe('what a WebSocket is refused', () => {
     const client = await connect(await createRested())
     client.send(message)
     expect(await client.until({ type: 'refused' })).toMatchObject({
-      code,
-      error: expect.any(String),
+      error: { code, message: expect.any(String) },
     })
     client.send('ping')
     await client.until({ type: 'pong' })
@@ -274,7 +273,9 @@ describe('what a WebSocket is refused', () => {
   test('bytes', async () => {
     const client = await connect(await createRested())
     client.socket.send(new Uint8Array([1, 2, 3]))
-    expect(await client.until({ type: 'refused' })).toMatchObject({ code: 'invalid-json' })
+    expect(await client.until({ type: 'refused' })).toMatchObject({
+      error: { code: 'invalid-json' },
+    })
   })
 
   test.each([
@@ -297,7 +298,10 @@ describe('what a WebSocket is refused', () => {
   test('a session of another user', async () => {
     const { id } = createSession({ brain: () => say('hello') })
     const asUser = async (userId: string, path: string, init: RequestInit): Promise<Response> => {
-      const request = new Request(`https://example.com/agents/tested/${id}${path}`, init)
+      const request = new Request(
+        `https://example.com/agents/tested/${id}${path}`,
+        withJsonType(init),
+      )
       const options = { binding: 'AGENTS', authenticate: () => ({ userId }) }
       return (await routeAgentRequest(request, env, options))!
     }
