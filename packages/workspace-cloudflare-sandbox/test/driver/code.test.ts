@@ -228,6 +228,21 @@ describe.skipIf(reason !== undefined)('code', () => {
     expect(outcome(results[1]).error).toMatchObject({ name: 'ValueError', message: 'no' })
   }, 60_000)
 
+  it('leaves all names to the code', async () => {
+    const names = ['marks', 'last', 'run', 'emit', 'load', 'session', 'given']
+    const [context] = (await at(create('javascript'))).map(({ value }) => value)
+    const results = await at(
+      once('javascript', `const [marks, ${names.slice(1).join()}, fs, events] = [1]; marks`),
+      run(context, names.map((name) => `typeof ${name}`).join(' + " " + ')),
+      once('python', `${names.join(' = ')} = 1\nprint(sorted(dir())[:3])`),
+    )
+    expect(results.map(said)).toEqual([
+      [['result', '1']],
+      [['result', `'${names.map(() => 'undefined').join(' ')}'`]],
+      [['stdout', "['__builtins__', '__doc__', '__loader__']\n"]],
+    ])
+  }, 60_000)
+
   it('takes turns in a context', async () => {
     const [context] = (await at(create('python'))).map(({ value }) => value)
     const slow = run(context, 'order = []\nimport time\ntime.sleep(0.2)\norder.append(1)')

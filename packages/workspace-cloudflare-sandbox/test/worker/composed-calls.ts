@@ -1,5 +1,11 @@
 // What takes more than one call of a workspace, or a callback that does not cross to a test.
-import { decodeText, type Workspace } from '@helix-agents/core'
+import {
+  type CodeOutput,
+  decodeText,
+  type RunCodeOptions,
+  type RunCodeResult,
+  type Workspace,
+} from '@helix-agents/core'
 
 type Composed = (ws: Workspace, given: readonly unknown[]) => Promise<unknown>
 
@@ -30,4 +36,26 @@ export const composedCalls: Readonly<Record<string, Composed>> = {
     })
     return { ...result, pieces }
   },
+  /** `[language, source, in a context]`: writes `/heard` with each output that comes. */
+  'code.runHeard': async ({ code, fs }, [language, source, inContext]) => {
+    const seen: string[] = []
+    const options: RunCodeOptions = {
+      timeoutMs: 20_000,
+      onOutput: async (output) => {
+        seen.push(textOf(output))
+        await fs!.writeFile('/heard', 'x')
+      },
+    }
+    const run = async (): Promise<RunCodeResult> => {
+      if (inContext !== true) return code!.runCode(String(language), String(source), options)
+      const context = await code!.createContext!(String(language))
+      return code!.runInContext!(context, String(source), options)
+    }
+    const { exitCode, outputs } = await run()
+    return { exitCode, outputs: outputs.map(textOf), seen }
+  },
+}
+
+function textOf(output: CodeOutput): string {
+  return 'data' in output ? new TextDecoder().decode(output.data) : String(output.value)
 }

@@ -4,6 +4,8 @@
  * where Node cannot.
  */
 export const JAVASCRIPT_PROGRAM = String.raw`
+// In a function: names at the top would be names of the code as well.
+void (() => {
 const load = require
 const { spawnSync } = load('child_process')
 const fs = load('fs')
@@ -212,4 +214,5 @@ if (language === 'typescript' && !speaksTypes()) {
 }
 if (mode === 'serve') serve(language, ...given)
 else once(language, ...given)
+})()
 `
