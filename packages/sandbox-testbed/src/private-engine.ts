@@ -27,6 +27,8 @@ export interface PrivateEngineOptions {
   readonly directory: string
   readonly image?: ContainerImage
   readonly interpretersAhead?: number
+  readonly line?: '0.12' | '0.13'
+  readonly costs?: 'none' | 'recorded'
   readonly isolation?: IsolationChoice
   readonly limits?: Partial<ContainerLimits>
   readonly onLog?: (line: string) => void
@@ -64,6 +66,8 @@ async function start(options: PrivateEngineOptions): Promise<TestbedEngine> {
     image: prepareImage(join(directory, 'image'), serverFile, image),
     imageName: image,
     interpretersAhead,
+    line: options.line ?? '0.12',
+    costs: options.costs ?? 'none',
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     serverVersion: SERVER_VERSION,
     ...(onLog === undefined ? {} : { log: onLog }),

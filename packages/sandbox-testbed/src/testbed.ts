@@ -40,6 +40,16 @@ export interface SandboxTestbedOptions {
    * engine.
    */
   readonly interpretersAhead?: number
+  /**
+   * The line of the SDK that the container server speaks with; default `0.12`. `0.13` is for
+   * `0.13.0-next.751.1`: commands, files and backups. For the local engine.
+   */
+  readonly line?: '0.12' | '0.13'
+  /**
+   * `recorded`: calls that are cheaper here than on the real server take as long as there, by the
+   * medians of server 0.12.7; default `none`. For the local engine.
+   */
+  readonly costs?: 'none' | 'recorded'
   /** How containers are kept from the host; default `auto`. For the local engine. */
   readonly isolation?: IsolationChoice
   /** Limits of each container; 512 processes, files and processes of 4 GiB. For the local engine. */

@@ -32,6 +32,7 @@ async function bundle(
   try {
     return await build({
       ...source(settings),
+      alias: { ...settings.alias },
       bundle: true,
       write: false,
       metafile: true,

@@ -22,6 +22,8 @@ export interface WorkerSettings {
   readonly script?: string
   /** Folder that imports of `script` resolve from; default the working directory. */
   readonly resolveDirectory?: string
+  /** Packages that are bundled in place of others, by name: the absolute path of a module. */
+  readonly alias?: Readonly<Record<string, string>>
   /** Default `testbed`. Part of the identity of Durable Objects. */
   readonly name?: string
   /** Default `{ SANDBOX: { className: 'Sandbox', container: true } }`. */

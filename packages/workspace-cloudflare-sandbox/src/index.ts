@@ -19,6 +19,7 @@ export {
   type DriverErrorCode,
   type DriverErrorOptions,
 } from './driver/driver-error.ts'
+export { type SdkLine, SUPPORTED_SDKS } from './driver/installed-sdk.ts'
 export type { CreateSandboxDriver, DriverSettings, SandboxDriver } from './driver/port.ts'
 export {
   createSdkDriver,
@@ -26,6 +27,7 @@ export {
   type SdkDriverOptions,
 } from './driver/sdk-0-12/create-sdk-driver.ts'
 export type { SandboxNamespace, SandboxStub } from './driver/sdk-0-12/stub.ts'
+export type { NextProcess, NextProcessOutput, NextSandboxStub } from './driver/sdk-0-13/stub.ts'
 export { CloudflareSandboxWorkspaceProvider } from './provider.ts'
 export type { CloudflareSandboxWorkspaceProviderOptions } from './provider-options.ts'
 export type { SandboxDirectory, SandboxRecord } from './sandbox-directory.ts'

@@ -26,6 +26,8 @@ export interface ContainerHost {
   readonly serverVersion: string
   readonly imageName: ContainerImage
   readonly interpretersAhead: number
+  readonly line?: '0.12' | '0.13'
+  readonly costs?: 'none' | 'recorded'
 }
 
 /** What one run of a container is made of. */
@@ -148,6 +150,8 @@ export class ContainerRun {
       HELIX_TESTBED_SERVER_VERSION: this.#host.serverVersion,
       HELIX_TESTBED_IMAGE: this.#host.imageName,
       HELIX_TESTBED_AHEAD: String(this.#host.interpretersAhead),
+      HELIX_TESTBED_LINE: this.#host.line ?? '0.12',
+      HELIX_TESTBED_COSTS: this.#host.costs ?? 'none',
     }
   }
 

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildGroups } from './child-groups.ts'
+import { Costs } from './costs.ts'
+import { hasRealCosts } from './environment.ts'
 import type { CodeContext } from './interpreter/code-context.ts'
 import { ExecutorPool } from './interpreter/executor-pool.ts'
+import type { ArgvProcess } from './next/argv-process.ts'
 import type { BackgroundProcess } from './processes/background-process.ts'
 import { SessionRegistry } from './sessions/session-registry.ts'
 import type { Snapshot } from './watch/snapshot.ts'
@@ -19,6 +22,9 @@ export class Container {
   readonly sessions = new SessionRegistry(this.directory, this.groups)
   /** The processes that were ever started, by id. */
   readonly processes = new Map<string, BackgroundProcess>()
+  /** Commands of the 0.13 line, by id. */
+  readonly commands = new Map<string, ArgvProcess>()
+  readonly costs = new Costs(hasRealCosts())
   /** Interpreters that wait for a context. */
   readonly executors = new ExecutorPool(this.groups)
   /** The code contexts, by id. */

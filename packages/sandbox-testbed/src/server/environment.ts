@@ -45,6 +45,16 @@ export function interpretersAhead(): number {
   return Number(process.env.HELIX_TESTBED_AHEAD ?? 3)
 }
 
+/** The line of the SDK whose protocol is spoken. */
+export function lineOf(): '0.12' | '0.13' {
+  return process.env.HELIX_TESTBED_LINE === '0.13' ? '0.13' : '0.12'
+}
+
+/** Whether calls take as long as on the real server. */
+export function hasRealCosts(): boolean {
+  return process.env.HELIX_TESTBED_COSTS === 'recorded'
+}
+
 function isOwn(name: string): boolean {
   return name.startsWith('HELIX_TESTBED_') || name === 'BASH_ENV'
 }

@@ -2,6 +2,8 @@ import { RpcSession, type RpcTransport } from 'capnweb'
 import type { WebSocket } from 'ws'
 import type { Container } from './container.ts'
 import { OUTGOING_FRAME_BYTES } from './limits.ts'
+import { lineOf } from './environment.ts'
+import { NextRootTarget } from './next/next-root-target.ts'
 import { RootTarget } from './root-target.ts'
 
 /** The close code for a frame that is too large. */
@@ -12,7 +14,10 @@ export function serveConnection(socket: WebSocket, container: Container): void {
   const overflow = (): void => socket.close(TOO_LARGE, 'message too large')
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  const root = new RootTarget(container, { overflow, closed: gone.signal })
+  const root =
+    lineOf() === '0.13'
+      ? new NextRootTarget(container)
+      : new RootTarget(container, { overflow, closed: gone.signal })
   // The session keeps itself alive for as long as its transport does.
   void new RpcSession(new SocketTransport(socket, overflow), root)
 }

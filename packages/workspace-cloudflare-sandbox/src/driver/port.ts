@@ -4,7 +4,10 @@
 // passes through it.
 import type { DriverProcesses } from './processes.ts'
 
-/** The line of the platform that a driver speaks. Refs carry it. */
+/**
+ * The line of the platform that a driver speaks. Refs carry it. The SDK 0.13 reaches the objects and
+ * containers of 0.12, and is of that line.
+ */
 export type DriverLine = '0.12' | '1.0'
 
 /**

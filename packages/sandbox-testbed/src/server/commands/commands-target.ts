@@ -72,6 +72,7 @@ export class CommandsTarget extends RpcTarget {
     sessionId: string,
     options: CommandOptions,
   ): Promise<CommandReply> {
+    await this.#container.costs.pay('session')
     const session = this.#container.sessions.use(sessionId)
     const { exitCode, files } = await session.run(command, options)
     const output = takeSessionOutput(files)

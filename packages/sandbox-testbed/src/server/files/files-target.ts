@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
+import { extname, isAbsolute } from 'node:path'
 import { RpcTarget } from 'capnweb'
 import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
@@ -29,17 +29,19 @@ export class FilesTarget extends RpcTarget {
     this.#container = container
   }
 
-  readFile(
+  async readFile(
     path: string,
     sessionId: string,
     options: { readonly encoding?: ReadEncoding } = {},
   ): Promise<object> {
+    await this.#sniff(path)
     return this.#at(sessionId, path, (file) =>
       options.encoding === 'none' ? readAsStream(file) : readWhole(file, options.encoding),
     )
   }
 
-  readFileStream(path: string, sessionId: string): Promise<ReadableStream<Uint8Array>> {
+  async readFileStream(path: string, sessionId: string): Promise<ReadableStream<Uint8Array>> {
+    await this.#sniff(path)
     return this.#at(sessionId, path, readAsEvents)
   }
 
@@ -73,15 +75,17 @@ export class FilesTarget extends RpcTarget {
     )
   }
 
-  mkdir(
+  async mkdir(
     path: string,
     sessionId: string,
     options: { readonly recursive?: boolean } = {},
   ): Promise<object> {
+    await this.#container.costs.pay('mkdir')
     return this.#at(sessionId, path, (file) => makeDirectory(file, options.recursive ?? false))
   }
 
   async listFiles(path: string, sessionId: string, options: ListOptions = {}): Promise<object> {
+    await this.#container.costs.pay('listFiles')
     try {
       return await this.#at(sessionId, path, (file) => listDirectory(file, options))
     } catch (error) {
@@ -91,7 +95,8 @@ export class FilesTarget extends RpcTarget {
     }
   }
 
-  exists(path: string, sessionId: string): Promise<object> {
+  async exists(path: string, sessionId: string): Promise<object> {
+    await this.#container.costs.pay('exists')
     return this.#at(sessionId, path, (file) => {
       const exists = existsSync(file.resolved)
       return { success: true, path, exists, timestamp: timestamp() }
@@ -111,6 +116,10 @@ export class FilesTarget extends RpcTarget {
         throw toFileError(error, { operation: 'access', path })
       }
     })
+  }
+
+  async #sniff(path: string): Promise<void> {
+    if (extname(path) === '') await this.#container.costs.pay('sniff')
   }
 
   #resolved(sessionId: string, path: string): NamedFile {

@@ -79,6 +79,7 @@ function ofConnection(shape: ErrorShape, thrown: unknown): Classified | undefine
     const error = fail('interrupted', detail, { admitted: 'unknown', cause: thrown })
     return { error, isRetryable: true }
   }
+  if (shape.code === 'STALE_PROCESS_HANDLE') return interrupted({ ...shape, context: {} }, thrown)
   return shape.code === 'OPERATION_INTERRUPTED' ? interrupted(shape, thrown) : undefined
 }
 

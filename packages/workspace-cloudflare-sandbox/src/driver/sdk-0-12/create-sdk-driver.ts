@@ -1,5 +1,6 @@
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import type { CreateSandboxDriver, DriverSettings, ExecOptions, SandboxDriver } from '../port.ts'
+import { assertTransport, lineOfSdk, type SdkLine } from '../installed-sdk.ts'
 import { ScriptCode } from '../code/script-code.ts'
 import { ContainerLink } from '../remote/container-link.ts'
 import { createNonce as randomNonce } from '../remote/nonce.ts'
@@ -8,6 +9,8 @@ import { ScriptFiles } from '../remote/script-files.ts'
 import { ScriptProcesses } from '../remote/script-processes.ts'
 import { Slots } from '../remote/slots.ts'
 import { DEFAULT_SCRATCH } from '../script/settings.ts'
+import { adaptStub } from '../sdk-0-13/adapt-stub.ts'
+import type { NextSandboxStub } from '../sdk-0-13/stub.ts'
 import { SdkCalls } from './sdk-calls.ts'
 import { SdkLifecycle, type StateStub } from './sdk-lifecycle.ts'
 import { SdkRunner } from './sdk-runner.ts'
@@ -26,10 +29,19 @@ export type SandboxSource =
         'enableDefaultSession' | 'normalizeId' | 'sleepAfter' | 'transport'
       >
     }
-  | { readonly connect: (sandboxId: string) => SandboxStub | Promise<SandboxStub> }
+  | {
+      readonly connect: (
+        sandboxId: string,
+      ) => SandboxStub | NextSandboxStub | Promise<SandboxStub | NextSandboxStub>
+    }
 
 export interface SdkDriverOptions {
   readonly source: SandboxSource
+  /**
+   * Line of the SDK that the sandboxes are of. Default: what the installed `@cloudflare/sandbox` is;
+   * with `connect`, 0.12. To be given when another package is used, such as one under an alias.
+   */
+  readonly line?: SdkLine
   /**
    * The bucket that is bound as `BACKUP_BUCKET`: tells whose a snapshot is, and how large, before it
    * is unpacked. Without it both are taken from a ref, which passes through the model.
@@ -50,8 +62,9 @@ const LIVENESS = { intervalMs: 5000, silenceMs: 10_000 }
 const START_ALLOWANCE_MS = 150_000
 
 /**
- * The driver of the 0.12 line of `@cloudflare/sandbox`. Makes no contact: the container starts
- * with the first call but `identity`.
+ * The driver of `@cloudflare/sandbox`, of the lines 0.12 and 0.13: the installed one decides. Makes
+ * no contact: the container starts with the first call but `identity`. With a version that is not
+ * known each operation fails with `config-invalid`, naming those that are.
  */
 export function createSdkDriver(options: SdkDriverOptions): CreateSandboxDriver {
   const { source } = options
@@ -78,7 +91,7 @@ function buildDriver(options: SdkDriverOptions, settings: DriverSettings): Sandb
   const { clock = systemClock, createNonce = randomNonce, scratch = DEFAULT_SCRATCH } = options
   const { root, env, sandboxId, backups } = settings
   const calls = new SdkCalls({
-    connect: connectTo(options.source, settings),
+    connect: connectTo(options, settings),
     clock,
     liveness: options.liveness ?? LIVENESS,
     startAllowanceMs: options.startAllowanceMs ?? START_ALLOWANCE_MS,
@@ -111,19 +124,48 @@ function withEnv(env: Readonly<Record<string, string>>, options: ExecOptions): E
 }
 
 function connectTo(
-  source: SandboxSource,
-  { sandboxId, sleepAfter, transport }: DriverSettings,
+  { source, line: given }: SdkDriverOptions,
+  settings: DriverSettings,
 ): () => Promise<SandboxStub> {
-  if ('connect' in source) return async () => source.connect(sandboxId)
-  return async () => {
-    const getSandbox = source.getSandbox ?? (await import('@cloudflare/sandbox')).getSandbox
-    return getSandbox(source.namespace, sandboxId, {
-      ...source.sandboxOptions,
-      transport,
-      ...(sleepAfter !== undefined && { sleepAfter }),
-      enableDefaultSession: false,
-    })
+  if ('connect' in source) {
+    const line = given ?? '0.12'
+    return async () => speaking(line, settings, await source.connect(settings.sandboxId))
   }
+  return async () => {
+    const sdk = await readSdk(source, given)
+    const { sandboxOptions, namespace } = source
+    const { sandboxId, sleepAfter, transport } = settings
+    const stub = sdk.getSandbox(namespace, sandboxId, {
+      ...sandboxOptions,
+      ...(sleepAfter !== undefined && { sleepAfter }),
+      ...(sdk.line === '0.12' && { transport, enableDefaultSession: false }),
+    })
+    return speaking(sdk.line, settings, stub)
+  }
+}
+
+/** The package is loaded only to say what is not given. */
+async function readSdk(
+  { getSandbox }: Extract<SandboxSource, { namespace: unknown }>,
+  line: SdkLine | undefined,
+): Promise<{ readonly getSandbox: GetSandbox; readonly line: SdkLine }> {
+  if (getSandbox !== undefined && line !== undefined) return { getSandbox, line }
+  const sdk = await import('@cloudflare/sandbox')
+  return { line: line ?? lineOfSdk(sdk), getSandbox: getSandbox ?? sdk.getSandbox }
+}
+
+function speaking(
+  line: SdkLine,
+  { transport }: DriverSettings,
+  stub: SandboxStub | NextSandboxStub,
+): SandboxStub {
+  assertTransport(line, transport)
+  return isNext(stub, line) ? adaptStub(stub) : stub
+}
+
+/** It cannot be seen: a stub answers to any name. */
+function isNext(_stub: SandboxStub | NextSandboxStub, line: SdkLine): _stub is NextSandboxStub {
+  return line === '0.13'
 }
 
 function glanceAt(source: SandboxSource, sandboxId: string): () => StateStub | undefined {

@@ -237,10 +237,16 @@ it('an internal error of the platform may pass', () => {
   expect([error.code, error.admitted, isRetryable]).toEqual(['interrupted', 'unknown', true])
 })
 
-describe('the codes of the SDK', () => {
-  const folder = dirname(createRequire(import.meta.url).resolve('@cloudflare/sandbox'))
-  const file = readdirSync(folder).find((name) => /^errors-.*\.js$/.test(name)) ?? ''
-  const text = readFileSync(join(folder, file), 'utf8')
+it('a handle of a runtime that is gone leaves open whether the command ran', () => {
+  const errorResponse = { code: 'STALE_PROCESS_HANDLE', context: { processId: 'p' } }
+  const { error } = classifyError(Object.assign(new Error('stale'), { errorResponse }))
+  expect([error.code, error.admitted]).toEqual(['interrupted', 'unknown'])
+})
+
+describe.each(['@cloudflare/sandbox', 'cloudflare-sandbox-next'])('the codes of %s', (sdk) => {
+  const folder = dirname(createRequire(import.meta.url).resolve(sdk))
+  const chunks = readdirSync(folder).filter((name) => /^errors-.*\.js$/.test(name))
+  const text = chunks.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
   const listed = [...text.matchAll(/^\t([A-Z_\d]+): "\1",?$/gm)].map(([, code = '']) => code)
 
   it('are all known, each in one way', () => {

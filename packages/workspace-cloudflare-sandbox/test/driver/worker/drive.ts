@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startSandboxTestbed, type SandboxTestbed } from '@helix-agents/sandbox-testbed'
 import type { ExecOptions, ExecOutcome } from '../../../src/driver/port.ts'
 import type { Session, Step, StepResult } from './worker.ts'
@@ -9,6 +10,21 @@ export function startDriverTestbed(): Promise<SandboxTestbed> {
   return startSandboxTestbed({
     image: 'python',
     worker: { entry: join(import.meta.dirname, 'worker.ts') },
+  })
+}
+
+/** The same Worker with the SDK of the 0.13 line in place of 0.12. */
+export function startNextTestbed(): Promise<SandboxTestbed> {
+  return startSandboxTestbed({
+    image: 'python',
+    line: '0.13',
+    worker: {
+      entry: join(import.meta.dirname, 'worker.ts'),
+      alias: {
+        '@cloudflare/sandbox': fileURLToPath(import.meta.resolve('cloudflare-sandbox-next')),
+      },
+      bindings: { SDK_LINE: '0.13' },
+    },
   })
 }
 

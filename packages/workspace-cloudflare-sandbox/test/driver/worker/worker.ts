@@ -2,6 +2,7 @@
 import { getSandbox, type Sandbox } from '@cloudflare/sandbox'
 import { type Clock, systemClock } from '@helix-agents/core'
 import { createSdkDriver } from '../../../src/driver/sdk-0-12/create-sdk-driver.ts'
+import type { SdkLine } from '../../../src/driver/installed-sdk.ts'
 import type { SandboxStub } from '../../../src/driver/sdk-0-12/stub.ts'
 import type { SandboxDriver } from '../../../src/driver/port.ts'
 import { decode, encode } from './wire.ts'
@@ -11,6 +12,8 @@ export { ContainerProxy, Sandbox } from '@cloudflare/sandbox'
 interface Env {
   readonly SANDBOX: DurableObjectNamespace<Sandbox>
   readonly BACKUP_BUCKET: R2Bucket
+  /** Line of the SDK that is bundled, when it is not 0.12. */
+  readonly SDK_LINE?: SdkLine
 }
 
 export interface Session {
@@ -18,9 +21,12 @@ export interface Session {
   readonly steps: readonly Step[]
   readonly env?: Record<string, string>
   readonly root?: string
+  readonly transport?: 'rpc' | 'http'
   readonly liveness?: { readonly intervalMs: number; readonly silenceMs: number }
   /** Time limits of the driver run so much faster. */
   readonly deadlineScale?: number
+  /** The driver finds out by itself which SDK is there. */
+  readonly detects?: boolean
   /** All steps at the same time. */
   readonly parallel?: boolean
 }
@@ -51,19 +57,7 @@ export default {
     const session = decode(await request.text()) as Session
     const trips: string[] = []
     const connect = (id: string): SandboxStub => counted(bareSandbox(env, id), trips)
-    const makeDriver = createSdkDriver({
-      source: { connect },
-      backupBucket: env.BACKUP_BUCKET,
-      clock: scaled(session.deadlineScale ?? 1),
-      ...(session.liveness !== undefined && { liveness: session.liveness }),
-    })
-    const driver = makeDriver({
-      sandboxId: session.sandbox,
-      root: session.root ?? '/workspace',
-      env: session.env ?? {},
-      transport: 'rpc',
-      backups: { local: true },
-    })
+    const driver = makeDriver(env, session, connect)
     const context = { driver, sdk: bareSandbox(env, session.sandbox), trips }
     const results: StepResult[] = []
     if (session.parallel === true) {
@@ -71,6 +65,28 @@ export default {
     } else for (const step of session.steps) results.push(await perform(step, context))
     return new Response(encode(results))
   },
+}
+
+function makeDriver(
+  env: Env,
+  session: Session,
+  connect: (id: string) => SandboxStub,
+): SandboxDriver {
+  const detects = session.detects === true
+  const create = createSdkDriver({
+    source: detects ? { namespace: env.SANDBOX } : { connect },
+    ...(env.SDK_LINE !== undefined && !detects && { line: env.SDK_LINE }),
+    backupBucket: env.BACKUP_BUCKET,
+    clock: scaled(session.deadlineScale ?? 1),
+    ...(session.liveness !== undefined && { liveness: session.liveness }),
+  })
+  return create({
+    sandboxId: session.sandbox,
+    root: session.root ?? '/workspace',
+    env: session.env ?? {},
+    transport: session.transport ?? 'rpc',
+    backups: { local: true },
+  })
 }
 
 function bareSandbox(env: Env, id: string): SandboxStub {

@@ -1,0 +1,70 @@
+import { RpcTarget } from 'capnweb'
+import type { Container } from '../container.ts'
+import { ServiceError } from '../service-error.ts'
+import { NextBackupTarget, NextFilesTarget, NextUtilsTarget } from './next-targets.ts'
+import { NextProcessesTarget } from './next-processes-target.ts'
+
+/** What one connection of the 0.13 line sees. */
+export class NextRootTarget extends RpcTarget {
+  readonly #utils: NextUtilsTarget
+  readonly #files: NextFilesTarget
+  readonly #processes: NextProcessesTarget
+  readonly #backup: NextBackupTarget
+
+  constructor(container: Container) {
+    super()
+    this.#utils = new NextUtilsTarget(container)
+    this.#files = new NextFilesTarget(container)
+    this.#processes = new NextProcessesTarget(container)
+    this.#backup = new NextBackupTarget(container)
+  }
+
+  get utils(): NextUtilsTarget {
+    return this.#utils
+  }
+
+  get files(): NextFilesTarget {
+    return this.#files
+  }
+
+  get processes(): NextProcessesTarget {
+    return this.#processes
+  }
+
+  get backup(): NextBackupTarget {
+    return this.#backup
+  }
+
+  get mounts(): never {
+    return refuse('mounts')
+  }
+
+  get workspace(): never {
+    return refuse('workspace')
+  }
+
+  get ports(): never {
+    return refuse('ports')
+  }
+
+  get watch(): never {
+    return refuse('watch')
+  }
+
+  get tunnels(): never {
+    return refuse('tunnels')
+  }
+
+  get terminals(): never {
+    return refuse('terminals')
+  }
+
+  get extensions(): never {
+    return refuse('extensions')
+  }
+}
+
+function refuse(domain: string): never {
+  const text = `501: ${domain} of the 0.13 line is not supported by the test bed`
+  throw new ServiceError('INTERNAL_ERROR', text)
+}
