@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { isWithin, parseOptions } from './arguments.ts'
+
+test('options have defaults, and are read', () => {
+  expect(parseOptions([])).toEqual({
+    target: undefined,
+    changedSince: undefined,
+    count: 20,
+    seed: 1,
+    maxTests: 25,
+    timeoutMs: 240_000,
+  })
+  expect(
+    parseOptions(['core', '--count', '3', '--seed', '4', '--tests', '5', '--timeout', '6']),
+  ).toMatchObject({ target: 'core', count: 3, seed: 4, maxTests: 5, timeoutMs: 6000 })
+  expect(parseOptions(['--changed'])).toMatchObject({ changedSince: 'main' })
+  expect(parseOptions(['--changed', '--base', 'v1'])).toMatchObject({ changedSince: 'v1' })
+})
+
+test.each([
+  ['--count', '0'],
+  ['--seed', 'x'],
+  ['--tests', '1.5'],
+  ['--timeout', ''],
+  ['a', 'b'],
+])('%s %s is refused', (...args) => {
+  expect(() => parseOptions(args)).toThrow(RangeError)
+})
+
+test('a target is a package or a path', () => {
+  const file = 'packages/core/src/budget/budget.ts'
+  for (const target of [undefined, 'core', 'packages/core/', 'packages/core/src/budget', file]) {
+    expect(isWithin(target, file)).toBe(true)
+  }
+  for (const target of ['cor', 'packages/cor', 'runtime-js'])
+    expect(isWithin(target, file)).toBe(false)
+})

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util'
+
+/** What `pnpm mutate` is asked for. */
+export interface MutateOptions {
+  /** A folder of `packages/`, or a path of sources; every package without one. */
+  readonly target: string | undefined
+  /** Only files that differ from this ref of git. */
+  readonly changedSince: string | undefined
+  /** Mutants of each package. */
+  readonly count: number
+  readonly seed: number
+  /** Files of tests that run for one mutant at most. */
+  readonly maxTests: number
+  /** For one run of tests. */
+  readonly timeoutMs: number
+}
+
+/**
+ * Reads the command line.
+ * @throws {TypeError} for an unknown option.
+ * @throws {RangeError} for a number that is not a positive whole one.
+ */
+export function parseOptions(args: readonly string[]): MutateOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      changed: { type: 'boolean', default: false },
+      base: { type: 'string', default: 'main' },
+      count: { type: 'string', default: '20' },
+      seed: { type: 'string', default: '1' },
+      tests: { type: 'string', default: '25' },
+      timeout: { type: 'string', default: '240' },
+    },
+  })
+  if (positionals.length > 1) throw new RangeError('pnpm mutate takes one package')
+  return {
+    target: positionals[0],
+    changedSince: values.changed ? values.base : undefined,
+    count: toCount('count', values.count),
+    seed: toCount('seed', values.seed),
+    maxTests: toCount('tests', values.tests),
+    timeoutMs: toCount('timeout', values.timeout) * 1000,
+  }
+}
+
+function toCount(name: string, text: string): number {
+  const count = Number(text)
+  if (Number.isSafeInteger(count) && count >= 1) return count
+  throw new RangeError(`--${name} must be a whole number from 1, not ${text}`)
+}
+
+/** Whether a file belongs to a target: a package by its folder's name, or what lies below a path. */
+export function isWithin(target: string | undefined, file: string): boolean {
+  if (target === undefined) return true
+  const path = target.replace(/\/+$/, '')
+  return [path, `packages/${path}`].some(
+    (folder) => file === folder || file.startsWith(`${folder}/`),
+  )
+}
