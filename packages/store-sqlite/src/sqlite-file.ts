@@ -4,13 +4,15 @@ import { SqlError, type SqlErrorKind } from '@helix-agents/store-sql'
 
 const IN_MEMORY = ':memory:'
 
-const KINDS: Readonly<Record<string, SqlErrorKind>> = {
-  EACCES: 'read-only',
-  EDQUOT: 'full',
-  ENOSPC: 'full',
-  EPERM: 'read-only',
-  EROFS: 'read-only',
-}
+const KINDS: ReadonlyMap<string, SqlErrorKind> = new Map(
+  Object.entries<SqlErrorKind>({
+    EACCES: 'read-only',
+    EDQUOT: 'full',
+    ENOSPC: 'full',
+    EPERM: 'read-only',
+    EROFS: 'read-only',
+  }),
+)
 
 /**
  * The path for SQLite: absolute, since it takes some relative ones for URLs.
@@ -36,7 +38,7 @@ export function createFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     const code = codeOf(error)
-    if (code !== 'EEXIST') throw new SqlError(KINDS[code] ?? 'io', code, { cause: error })
+    if (code !== 'EEXIST') throw new SqlError(KINDS.get(code) ?? 'io', code, { cause: error })
   }
 }
 

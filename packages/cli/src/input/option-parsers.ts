@@ -1,18 +1,20 @@
 import { InvalidArgumentError } from 'commander'
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
+const UNIT_MS: ReadonlyMap<string, number> = new Map(
+  Object.entries<number>({
+    ms: 1,
+    s: 1000,
+    m: 60_000,
+    h: 3_600_000,
+    d: 86_400_000,
+    w: 604_800_000,
+  }),
+)
 
 /** `90s`, `30m`, `2h`, `7d`, in milliseconds. The unit is needed: a bare number could mean any. */
 export function parseDuration(text: string): number {
   const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d|w)$/.exec(text) ?? []
-  const unitMs = UNIT_MS[unit ?? '']
+  const unitMs = UNIT_MS.get(unit ?? '')
   if (count === undefined || unitMs === undefined) {
     throw new InvalidArgumentError('Give a number with its unit, such as 90s, 30m, 2h or 7d.')
   }

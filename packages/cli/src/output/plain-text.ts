@@ -5,11 +5,13 @@
  */
 const UNSAFE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\uFE0F]]|(?<!\p{Extended_Pictographic})\uFE0F/gv
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+const SHORT: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({ '\n': '\\n', '\r': '\\r', '\t': '\\t' }),
+)
 
 /** Text as a terminal may get it: on one line, with everything else made visible. */
 export function toPlainText(text: string): string {
-  return text.replaceAll(UNSAFE, (character) => SHORT[character] ?? toEscape(character))
+  return text.replaceAll(UNSAFE, (character) => SHORT.get(character) ?? toEscape(character))
 }
 
 /** The same for text that brings its own lines. */

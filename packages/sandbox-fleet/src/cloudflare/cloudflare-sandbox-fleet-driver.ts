@@ -23,13 +23,15 @@ export interface CloudflareSandboxFleetDriverOptions {
   readonly provider?: string
 }
 
-const STATES: Readonly<Record<string, ProbeState>> = {
-  running: 'running',
-  healthy: 'running',
-  stopping: 'stopping',
-  stopped: 'stopped',
-  stopped_with_code: 'stopped',
-}
+const STATES: ReadonlyMap<string, ProbeState> = new Map(
+  Object.entries<ProbeState>({
+    running: 'running',
+    healthy: 'running',
+    stopping: 'stopping',
+    stopped: 'stopped',
+    stopped_with_code: 'stopped',
+  }),
+)
 
 /**
  * Sandboxes of Cloudflare. They cannot be listed: what the ledger does not know nobody does, so
@@ -47,7 +49,7 @@ export class CloudflareSandboxFleetDriver implements FleetDriver {
 
   async inspect({ id }: SandboxTarget): Promise<SandboxProbe> {
     const { exitCode, status } = await this.#getSandbox(id).getState()
-    const state = Object.hasOwn(STATES, status) ? STATES[status] : undefined
+    const state = STATES.get(status)
     if (state === undefined) return { state: 'unknown', detail: `the state is ${status}` }
     return exitCode === undefined ? { state } : { state, detail: `exit code ${exitCode}` }
   }

@@ -22,13 +22,16 @@ const FOLDERS = [
   'mnt',
   'srv',
 ]
-const ETC: Readonly<Record<string, string>> = {
-  passwd: 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n',
-  group: 'root:x:0:\nnogroup:x:65534:\n',
-  hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
-  hostname: 'sandbox\n',
-  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
-}
+const ETC: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    passwd:
+      'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n',
+    group: 'root:x:0:\nnogroup:x:65534:\n',
+    hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
+    hostname: 'sandbox\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  }),
+)
 /** Processes that die at this moment may still add a file. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const
 /** Hosts with root rights give each container a user of its own, far from real ones. */
@@ -53,12 +56,12 @@ export function createPrivateRoot(root: NewRoot): PrivateRoot {
 
 function fillRoot({ directory, image, limits }: NewRoot): PrivateRoot {
   makeFolders(directory)
-  for (const [name, text] of Object.entries(ETC)) {
+  for (const [name, text] of ETC) {
     writeFileSync(join(directory, 'etc', name), text)
   }
   const resolver = '/etc/resolv.conf'
   writeFileSync(join(directory, resolver), existsSync(resolver) ? readFileSync(resolver) : '')
-  for (const name of [...Object.keys(ETC), 'resolv.conf']) {
+  for (const name of [...ETC.keys(), 'resolv.conf']) {
     chmodSync(join(directory, 'etc', name), 0o644)
   }
   for (const [path, text] of image.links) symlinkSync(text, join(directory, path))

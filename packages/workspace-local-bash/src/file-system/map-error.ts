@@ -1,27 +1,29 @@
 import { FileSystemError, type FileSystemErrorCode, HelixError } from '@helix-agents/core'
 
-const CODES: Readonly<Record<string, FileSystemErrorCode>> = {
-  ENOENT: 'not-found',
-  ESTALE: 'not-found',
-  EEXIST: 'already-exists',
-  ENOTDIR: 'not-directory',
-  EISDIR: 'is-directory',
-  ENOTEMPTY: 'not-empty',
-  EACCES: 'permission-denied',
-  EPERM: 'permission-denied',
-  EBUSY: 'permission-denied',
-  ETXTBSY: 'permission-denied',
-  ENXIO: 'permission-denied',
-  EROFS: 'read-only',
-  EFBIG: 'too-large',
-  ENOSPC: 'storage-full',
-  EDQUOT: 'storage-full',
-  EMLINK: 'path-escape',
-  ELOOP: 'path-escape',
-  ENAMETOOLONG: 'invalid-path',
-  EINVAL: 'invalid-path',
-  EILSEQ: 'invalid-path',
-}
+const CODES: ReadonlyMap<string, FileSystemErrorCode> = new Map(
+  Object.entries<FileSystemErrorCode>({
+    ENOENT: 'not-found',
+    ESTALE: 'not-found',
+    EEXIST: 'already-exists',
+    ENOTDIR: 'not-directory',
+    EISDIR: 'is-directory',
+    ENOTEMPTY: 'not-empty',
+    EACCES: 'permission-denied',
+    EPERM: 'permission-denied',
+    EBUSY: 'permission-denied',
+    ETXTBSY: 'permission-denied',
+    ENXIO: 'permission-denied',
+    EROFS: 'read-only',
+    EFBIG: 'too-large',
+    ENOSPC: 'storage-full',
+    EDQUOT: 'storage-full',
+    EMLINK: 'path-escape',
+    ELOOP: 'path-escape',
+    ENAMETOOLONG: 'invalid-path',
+    EINVAL: 'invalid-path',
+    EILSEQ: 'invalid-path',
+  }),
+)
 
 /** The code of a system error, such as `ENOENT`. */
 export function errnoOf(error: unknown): string | undefined {
@@ -41,7 +43,7 @@ export function isMissing(error: unknown): boolean {
  */
 export function toFileSystemError(error: unknown, path: string): unknown {
   if (HelixError.isInstance(error)) return error
-  const code = CODES[errnoOf(error) ?? '']
+  const code = CODES.get(errnoOf(error) ?? '')
   return code === undefined ? error : new FileSystemError(code, path, { cause: error })
 }
 

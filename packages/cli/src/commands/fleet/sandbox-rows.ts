@@ -18,13 +18,15 @@ export const SANDBOX_COLUMNS: readonly Column[] = [
   { title: 'findings', minWidth: 12 },
 ]
 
-const TONES: Readonly<Record<string, Tone>> = {
-  running: 'good',
-  provisioning: 'warning',
-  terminating: 'warning',
-  failed: 'bad',
-  terminated: 'faint',
-}
+const TONES: ReadonlyMap<string, Tone> = new Map(
+  Object.entries<Tone>({
+    running: 'good',
+    provisioning: 'warning',
+    terminating: 'warning',
+    failed: 'bad',
+    terminated: 'faint',
+  }),
+)
 
 /** Whether somebody should look at it: it is stuck, or its destroy is owed. */
 export function needsAttention({ findings, owed }: SandboxAnswer): boolean {
@@ -46,7 +48,7 @@ export function toSandboxRow(sandbox: SandboxAnswer): Cell[] {
 }
 
 export function statusCell(status: string): Cell {
-  const tone = Object.hasOwn(TONES, status) ? TONES[status] : undefined
+  const tone = TONES.get(status)
   return tone === undefined ? status : { text: status, tone }
 }
 

@@ -169,13 +169,15 @@ function pairAt(text: string, index: number): number {
 export function showBlanks(line: string): string {
   const text = withoutLineEnd(line)
   const cropped = text.length > MAX_COMPARED ? `${text.slice(0, MAX_COMPARED)}…` : text
-  return cropped.replace(/[ \t\r\u00A0\uFEFF]/g, (blank) => VISIBLE_BLANKS[blank] ?? blank)
+  return cropped.replace(/[ \t\r\u00A0\uFEFF]/g, (blank) => VISIBLE_BLANKS.get(blank) ?? blank)
 }
 
-const VISIBLE_BLANKS: Readonly<Record<string, string>> = {
-  ' ': '·',
-  '\t': '→',
-  '\r': '␍',
-  '\u00A0': '⍽',
-  '\uFEFF': '‹BOM›',
-}
+const VISIBLE_BLANKS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    ' ': '·',
+    '\t': '→',
+    '\r': '␍',
+    '\u00A0': '⍽',
+    '\uFEFF': '‹BOM›',
+  }),
+)

@@ -7,18 +7,20 @@ export interface ContentKind {
   readonly mimeType: string
 }
 
-const TEXT_TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css',
-  '.csv': 'text/csv',
-  '.html': 'text/html',
-  '.js': 'application/javascript',
-  '.json': 'application/json',
-  '.md': 'text/plain',
-  '.py': 'text/x-script.python',
-  '.sh': 'text/x-shellscript',
-  '.svg': 'image/svg+xml',
-  '.xml': 'text/xml',
-}
+const TEXT_TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    '.css': 'text/css',
+    '.csv': 'text/csv',
+    '.html': 'text/html',
+    '.js': 'application/javascript',
+    '.json': 'application/json',
+    '.md': 'text/plain',
+    '.py': 'text/x-script.python',
+    '.sh': 'text/x-shellscript',
+    '.svg': 'image/svg+xml',
+    '.xml': 'text/xml',
+  }),
+)
 
 /** First bytes in hex, and what they mean. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
@@ -45,7 +47,7 @@ export function contentKind(path: string, bytes: Buffer, isWhole: boolean): Cont
   if (!isText(bytes, isWhole)) {
     return { isBinary: true, mimeType: signature?.[1] ?? 'application/octet-stream' }
   }
-  const byName = TEXT_TYPES[extname(path).toLowerCase()]
+  const byName = TEXT_TYPES.get(extname(path).toLowerCase())
   return { isBinary: false, mimeType: signature?.[1] ?? byName ?? 'text/plain' }
 }
 

@@ -1,22 +1,24 @@
 import { errnoOf, messageOf, ServiceError, type ServiceErrorCode } from '../service-error.ts'
 
-const CODES: Readonly<Record<string, ServiceErrorCode>> = {
-  ENOENT: 'FILE_NOT_FOUND',
-  EEXIST: 'FILE_EXISTS',
-  EISDIR: 'IS_DIRECTORY',
-  ENOTDIR: 'NOT_DIRECTORY',
-  EACCES: 'PERMISSION_DENIED',
-  EPERM: 'PERMISSION_DENIED',
-  ENAMETOOLONG: 'NAME_TOO_LONG',
-  ELOOP: 'TOO_MANY_LINKS',
-  EROFS: 'READ_ONLY',
-  ENOSPC: 'NO_SPACE',
-  EDQUOT: 'NO_SPACE',
-  EMFILE: 'TOO_MANY_FILES',
-  ENFILE: 'TOO_MANY_FILES',
-  EBUSY: 'RESOURCE_BUSY',
-  ETXTBSY: 'RESOURCE_BUSY',
-}
+const CODES: ReadonlyMap<string, ServiceErrorCode> = new Map(
+  Object.entries<ServiceErrorCode>({
+    ENOENT: 'FILE_NOT_FOUND',
+    EEXIST: 'FILE_EXISTS',
+    EISDIR: 'IS_DIRECTORY',
+    ENOTDIR: 'NOT_DIRECTORY',
+    EACCES: 'PERMISSION_DENIED',
+    EPERM: 'PERMISSION_DENIED',
+    ENAMETOOLONG: 'NAME_TOO_LONG',
+    ELOOP: 'TOO_MANY_LINKS',
+    EROFS: 'READ_ONLY',
+    ENOSPC: 'NO_SPACE',
+    EDQUOT: 'NO_SPACE',
+    EMFILE: 'TOO_MANY_FILES',
+    ENFILE: 'TOO_MANY_FILES',
+    EBUSY: 'RESOURCE_BUSY',
+    ETXTBSY: 'RESOURCE_BUSY',
+  }),
+)
 
 /** Where a failure happened. */
 export interface FailurePlace {
@@ -37,7 +39,7 @@ export function toWriteError(error: unknown, path: string): ServiceError {
 /** A system error in the codes of the protocol; an error that has one keeps it. */
 export function toFileError(error: unknown, place: FailurePlace): ServiceError {
   if (error instanceof ServiceError) return error
-  const code = CODES[errnoOf(error) ?? ''] ?? 'FILESYSTEM_ERROR'
+  const code = CODES.get(errnoOf(error) ?? '') ?? 'FILESYSTEM_ERROR'
   return new ServiceError(code, `${place.operation} ${place.path}: ${messageOf(error)}`, {
     ...place,
     stderr: messageOf(error),

@@ -31,22 +31,24 @@ export type InterpreterEvent =
   | ({ readonly type: 'error' } & ExecutorError)
   | { readonly type: 'end'; readonly executionCount: number }
 
-const LANGUAGES: Readonly<Record<string, Language>> = {
-  python: 'python',
-  python3: 'python',
-  javascript: 'javascript',
-  js: 'javascript',
-  node: 'javascript',
-  typescript: 'typescript',
-  ts: 'typescript',
-}
+const LANGUAGES: ReadonlyMap<string, Language> = new Map(
+  Object.entries<Language>({
+    python: 'python',
+    python3: 'python',
+    javascript: 'javascript',
+    js: 'javascript',
+    node: 'javascript',
+    typescript: 'typescript',
+    ts: 'typescript',
+  }),
+)
 
 /** What the real server gives a run that asks for no time. */
 const DEFAULT_TIMEOUT_MS = 120_000
 
 /** @throws {ServiceError} `VALIDATION_FAILED` for a language that there is no interpreter for. */
 export function languageOf(name = 'python'): Language {
-  const language = LANGUAGES[name.toLowerCase()]
+  const language = LANGUAGES.get(name.toLowerCase())
   if (language !== undefined) return language
   throw new ServiceError('VALIDATION_FAILED', `unsupported language ${name}`, { language: name })
 }

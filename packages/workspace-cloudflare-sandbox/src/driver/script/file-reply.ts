@@ -9,11 +9,13 @@ const TYPES: Readonly<Record<number, DriverEntry['type']>> = {
   0x4000: 'directory',
   0xa000: 'symlink',
 }
-const LETTERS: Readonly<Record<string, DriverEntry['type']>> = {
-  f: 'file',
-  d: 'directory',
-  l: 'symlink',
-}
+const LETTERS: ReadonlyMap<string, DriverEntry['type']> = new Map(
+  Object.entries<DriverEntry['type']>({
+    f: 'file',
+    d: 'directory',
+    l: 'symlink',
+  }),
+)
 
 /** Reads `ok MODE SIZE TIME INODE CHANGE`. */
 export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
@@ -26,7 +28,7 @@ export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
 export function readEntries({ payload }: ScriptReply): readonly DriverEntry[] {
   const entries = readNames(payload).map((line) => {
     const [letter = '', size = '', time = '', inode = '', change = '', ...path] = line.split(' ')
-    const type = LETTERS[letter] ?? 'other'
+    const type = LETTERS.get(letter) ?? 'other'
     const times = { time: time.slice(0, -1), change: change.slice(0, -1) }
     return toEntry({ path: path.join(' '), type, size, inode, ...times })
   })
@@ -71,19 +73,21 @@ function toEntry({ path, type, size, time, inode, change }: RawEntry): DriverEnt
   }
 }
 
-const FAILURES: Readonly<Record<string, readonly [DriverErrorCode, string]>> = {
-  'not-found': ['not-found', 'nothing has this path'],
-  exists: ['exists', 'something has this path already'],
-  'is-directory': ['is-directory', 'this is a directory'],
-  'not-directory': ['not-directory', 'this is no directory'],
-  'not-empty': ['not-empty', 'the directory is not empty'],
-  'too-large': ['too-large', 'the file is larger than allowed'],
-  'version-conflict': ['version-conflict', 'the file was changed in the meantime'],
-  denied: ['denied', 'access is refused'],
-  special: ['denied', 'this is no ordinary file'],
-  escape: ['path-escape', 'a link leads out of the workspace'],
-  'into-itself': ['failed', 'a directory cannot go into itself'],
-}
+const FAILURES: ReadonlyMap<string, readonly [DriverErrorCode, string]> = new Map(
+  Object.entries<readonly [DriverErrorCode, string]>({
+    'not-found': ['not-found', 'nothing has this path'],
+    exists: ['exists', 'something has this path already'],
+    'is-directory': ['is-directory', 'this is a directory'],
+    'not-directory': ['not-directory', 'this is no directory'],
+    'not-empty': ['not-empty', 'the directory is not empty'],
+    'too-large': ['too-large', 'the file is larger than allowed'],
+    'version-conflict': ['version-conflict', 'the file was changed in the meantime'],
+    denied: ['denied', 'access is refused'],
+    special: ['denied', 'this is no ordinary file'],
+    escape: ['path-escape', 'a link leads out of the workspace'],
+    'into-itself': ['failed', 'a directory cannot go into itself'],
+  }),
+)
 
 /** What the system says, in the words of the C library, and what it means. */
 const SYSTEM_FAILURES: readonly (readonly [RegExp, DriverErrorCode])[] = [
@@ -109,7 +113,7 @@ export function failureOf({ status, fields }: ScriptReply, stderr: string): Driv
   if (status === 'directory') return directoryError(fields)
   if (what === 'root' && more === 'link') return directoryError(['link', 'link'])
   if (what === 'root') return directoryError(['file', 'file'])
-  const [code, detail] = FAILURES[what] ?? systemFailure(stderr)
+  const [code, detail] = FAILURES.get(what) ?? systemFailure(stderr)
   return new DriverError(code, detail, { admitted: 'yes' })
 }
 

@@ -58,19 +58,21 @@ function ofCapacity(thrown: unknown): Classified | undefined {
   return { error: unavailable('capacity', retryAfter(thrown), thrown), isRetryable: false }
 }
 
-const UNAVAILABLE_REASONS: Readonly<Record<string, Reason>> = {
-  container_starting: 'starting',
-  container_unhealthy: 'unhealthy',
-  container_replaced: 'starting',
-  rpc_upgrade_failed: 'starting',
-  no_container_instance_available: 'capacity',
-  max_container_instances_exceeded: 'capacity',
-  container_unreachable: 'unhealthy',
-}
+const UNAVAILABLE_REASONS: ReadonlyMap<string, Reason> = new Map(
+  Object.entries<Reason>({
+    container_starting: 'starting',
+    container_unhealthy: 'unhealthy',
+    container_replaced: 'starting',
+    rpc_upgrade_failed: 'starting',
+    no_container_instance_available: 'capacity',
+    max_container_instances_exceeded: 'capacity',
+    container_unreachable: 'unhealthy',
+  }),
+)
 
 function ofConnection(shape: ErrorShape, thrown: unknown): Classified | undefined {
   if (shape.code === 'CONTAINER_UNAVAILABLE') {
-    const reason = UNAVAILABLE_REASONS[String(field(shape.context, 'reason'))] ?? 'starting'
+    const reason = UNAVAILABLE_REASONS.get(String(field(shape.context, 'reason'))) ?? 'starting'
     const error = unavailable(reason, retryAfter(thrown), thrown)
     return { error, isRetryable: reason !== 'capacity' }
   }
@@ -84,7 +86,7 @@ function ofConnection(shape: ErrorShape, thrown: unknown): Classified | undefine
 }
 
 function interrupted({ context }: ErrorShape, thrown: unknown): Classified {
-  const admitted = ADMISSIONS[String(field(context, 'admitted'))] ?? 'unknown'
+  const admitted = ADMISSIONS.get(String(field(context, 'admitted'))) ?? 'unknown'
   const reason = field(context, 'reason')
   const isGone = reason === 'sandbox_lifetime_changed'
   const isOutOfMemory = field(context, 'containerExitCode') === OUT_OF_MEMORY_EXIT
@@ -104,11 +106,13 @@ function interrupted({ context }: ErrorShape, thrown: unknown): Classified {
 }
 
 /** The SDK says `true` of what it handed to the connection: it need not have run. */
-const ADMISSIONS: Readonly<Record<string, Admission>> = {
-  true: 'unknown',
-  false: 'no',
-  unknown: 'unknown',
-}
+const ADMISSIONS: ReadonlyMap<string, Admission> = new Map(
+  Object.entries<Admission>({
+    true: 'unknown',
+    false: 'no',
+    unknown: 'unknown',
+  }),
+)
 
 function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
   const { code = '', message } = shape
@@ -120,7 +124,7 @@ function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
     const error = fail('directory-missing', detail, { admitted: 'no', cause: thrown })
     return { error, isRetryable: false }
   }
-  const known = code === 'FILESYSTEM_ERROR' ? ofFileWords(shape) : CODES[code]
+  const known = code === 'FILESYSTEM_ERROR' ? ofFileWords(shape) : CODES.get(code)
   if (known === undefined) return undefined
   const [ours, sentence] = known
   const detail =

@@ -21,7 +21,7 @@ export function readErrorShape(error: unknown): ErrorShape {
   const { name, message } = splitName(whole, textOf(field(error, 'name')) ?? 'Error')
   const ownCode = textOf(field(response, 'code')) ?? textOf(field(error, 'code'))
   return {
-    code: ownCode ?? CODES_OF_CLASSES[name],
+    code: ownCode ?? CODES_OF_CLASSES.get(name),
     name,
     message,
     context: field(response, 'context') ?? field(error, 'details'),
@@ -82,29 +82,31 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-const CODES_OF_CLASSES: Readonly<Record<string, string>> = {
-  ContainerUnavailableError: 'CONTAINER_UNAVAILABLE',
-  OperationInterruptedError: 'OPERATION_INTERRUPTED',
-  RPCTransportError: 'RPC_TRANSPORT_ERROR',
-  SessionTerminatedError: 'SESSION_TERMINATED',
-  FileNotFoundError: 'FILE_NOT_FOUND',
-  FileExistsError: 'FILE_EXISTS',
-  FileTooLargeError: 'FILE_TOO_LARGE',
-  FileSystemError: 'FILESYSTEM_ERROR',
-  PermissionDeniedError: 'PERMISSION_DENIED',
-  CommandError: 'COMMAND_EXECUTION_ERROR',
-  CommandNotFoundError: 'COMMAND_NOT_FOUND',
-  ContextNotFoundError: 'CONTEXT_NOT_FOUND',
-  InterpreterNotReadyError: 'INTERPRETER_NOT_READY',
-  CodeExecutionError: 'CODE_EXECUTION_ERROR',
-  BackupNotFoundError: 'BACKUP_NOT_FOUND',
-  BackupExpiredError: 'BACKUP_EXPIRED',
-  BackupCreateError: 'BACKUP_CREATE_FAILED',
-  BackupRestoreError: 'BACKUP_RESTORE_FAILED',
-  InvalidBackupConfigError: 'INVALID_BACKUP_CONFIG',
-  InvalidMountConfigError: 'INVALID_MOUNT_CONFIG',
-  MissingCredentialsError: 'MISSING_CREDENTIALS',
-  S3FSMountError: 'S3FS_MOUNT_ERROR',
-  BucketMountError: 'BUCKET_MOUNT_ERROR',
-  ProcessNotFoundError: 'PROCESS_NOT_FOUND',
-}
+const CODES_OF_CLASSES: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    ContainerUnavailableError: 'CONTAINER_UNAVAILABLE',
+    OperationInterruptedError: 'OPERATION_INTERRUPTED',
+    RPCTransportError: 'RPC_TRANSPORT_ERROR',
+    SessionTerminatedError: 'SESSION_TERMINATED',
+    FileNotFoundError: 'FILE_NOT_FOUND',
+    FileExistsError: 'FILE_EXISTS',
+    FileTooLargeError: 'FILE_TOO_LARGE',
+    FileSystemError: 'FILESYSTEM_ERROR',
+    PermissionDeniedError: 'PERMISSION_DENIED',
+    CommandError: 'COMMAND_EXECUTION_ERROR',
+    CommandNotFoundError: 'COMMAND_NOT_FOUND',
+    ContextNotFoundError: 'CONTEXT_NOT_FOUND',
+    InterpreterNotReadyError: 'INTERPRETER_NOT_READY',
+    CodeExecutionError: 'CODE_EXECUTION_ERROR',
+    BackupNotFoundError: 'BACKUP_NOT_FOUND',
+    BackupExpiredError: 'BACKUP_EXPIRED',
+    BackupCreateError: 'BACKUP_CREATE_FAILED',
+    BackupRestoreError: 'BACKUP_RESTORE_FAILED',
+    InvalidBackupConfigError: 'INVALID_BACKUP_CONFIG',
+    InvalidMountConfigError: 'INVALID_MOUNT_CONFIG',
+    MissingCredentialsError: 'MISSING_CREDENTIALS',
+    S3FSMountError: 'S3FS_MOUNT_ERROR',
+    BucketMountError: 'BUCKET_MOUNT_ERROR',
+    ProcessNotFoundError: 'PROCESS_NOT_FOUND',
+  }),
+)

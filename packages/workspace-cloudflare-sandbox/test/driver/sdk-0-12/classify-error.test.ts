@@ -243,6 +243,13 @@ it('a handle of a runtime that is gone leaves open whether the command ran', () 
   expect([error.code, error.admitted]).toEqual(['interrupted', 'unknown'])
 })
 
+it.each(['constructor', 'toString', '__proto__'])('a code that is no code, %s', (code) => {
+  const thrown = Object.assign(new Error('no'), { errorResponse: { code } })
+  expect(seen(thrown)).toEqual(
+    seen(Object.assign(new Error('no'), { errorResponse: { code: 'NEW' } })),
+  )
+})
+
 describe.each(['@cloudflare/sandbox', 'cloudflare-sandbox-next'])('the codes of %s', (sdk) => {
   const folder = dirname(createRequire(import.meta.url).resolve(sdk))
   const chunks = readdirSync(folder).filter((name) => /^errors-.*\.js$/.test(name))
@@ -253,7 +260,7 @@ describe.each(['@cloudflare/sandbox', 'cloudflare-sandbox-next'])('the codes of 
     expect(listed.length).toBeGreaterThan(60)
     const ways = listed.map((code) => [
       code,
-      [code in CODES, TELLING_CODES.has(code), UNKNOWN_CODES.has(code)].filter(Boolean).length,
+      [CODES.has(code), TELLING_CODES.has(code), UNKNOWN_CODES.has(code)].filter(Boolean).length,
     ])
     expect(ways.filter(([, count]) => count !== 1)).toEqual([])
   })

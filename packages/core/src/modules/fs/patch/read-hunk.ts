@@ -99,7 +99,7 @@ function endByCounts(
   for (; oldLeft > 0 || newLeft > 0; index += 1) {
     const steps = isBoundary(reader, index, true)
       ? undefined
-      : STEPS[reader.lineAt(index)[0] ?? ' ']
+      : STEPS.get(reader.lineAt(index)[0] ?? ' ')
     if (steps === undefined) return undefined
     oldLeft -= steps[0]
     newLeft -= steps[1]
@@ -110,12 +110,14 @@ function endByCounts(
 }
 
 /** How many lines of the old and the new file a line with a sign stands for. */
-const STEPS: Readonly<Record<string, readonly [number, number]>> = {
-  ' ': [1, 1],
-  '-': [1, 0],
-  '+': [0, 1],
-  '\\': [0, 0],
-}
+const STEPS: ReadonlyMap<string, readonly [number, number]> = new Map(
+  Object.entries<readonly [number, number]>({
+    ' ': [1, 1],
+    '-': [1, 0],
+    '+': [0, 1],
+    '\\': [0, 0],
+  }),
+)
 
 /** Index behind the last line that can be one of this hunk. */
 function endByShape(reader: PatchReader, place: HunkPlace): number {

@@ -72,40 +72,42 @@ function isRule(reader: PatchReader): boolean {
 type TakeHeader = (headers: Headers, value: string) => void
 
 const nothing: TakeHeader = () => undefined
-const EXTENDED: Readonly<Record<string, TakeHeader>> = {
-  'old mode': nothing,
-  'new mode': nothing,
-  index: nothing,
-  'similarity index': nothing,
-  'dissimilarity index': nothing,
-  'Binary file': nothing,
-  'Binary files': nothing,
-  'GIT binary patch': nothing,
-  'new file mode': (headers, value) => {
-    headers.newMode = value
-  },
-  'deleted file mode': (headers) => {
-    headers.removes = true
-  },
-  'rename from': (headers, value) => {
-    Object.assign(headers, { moves: 'move', movedFrom: unquote(value) })
-  },
-  'rename to': (headers, value) => {
-    Object.assign(headers, { moves: 'move', movedTo: unquote(value) })
-  },
-  'copy from': (headers, value) => {
-    Object.assign(headers, { moves: 'copy', movedFrom: unquote(value) })
-  },
-  'copy to': (headers, value) => {
-    Object.assign(headers, { moves: 'copy', movedTo: unquote(value) })
-  },
-}
-const EXTENDED_LINE = new RegExp(`^(${Object.keys(EXTENDED).toReversed().join('|')})(?: (.*))?$`)
+const EXTENDED: ReadonlyMap<string, TakeHeader> = new Map(
+  Object.entries<TakeHeader>({
+    'old mode': nothing,
+    'new mode': nothing,
+    index: nothing,
+    'similarity index': nothing,
+    'dissimilarity index': nothing,
+    'Binary file': nothing,
+    'Binary files': nothing,
+    'GIT binary patch': nothing,
+    'new file mode': (headers, value) => {
+      headers.newMode = value
+    },
+    'deleted file mode': (headers) => {
+      headers.removes = true
+    },
+    'rename from': (headers, value) => {
+      Object.assign(headers, { moves: 'move', movedFrom: unquote(value) })
+    },
+    'rename to': (headers, value) => {
+      Object.assign(headers, { moves: 'move', movedTo: unquote(value) })
+    },
+    'copy from': (headers, value) => {
+      Object.assign(headers, { moves: 'copy', movedFrom: unquote(value) })
+    },
+    'copy to': (headers, value) => {
+      Object.assign(headers, { moves: 'copy', movedTo: unquote(value) })
+    },
+  }),
+)
+const EXTENDED_LINE = new RegExp(`^(${[...EXTENDED.keys()].toReversed().join('|')})(?: (.*))?$`)
 
 /** Takes one of these lines; false for any other. */
 function readExtended(reader: PatchReader, headers: Headers): boolean {
   const [, word = '', value = ''] = EXTENDED_LINE.exec(reader.next.trimEnd()) ?? []
-  const take = EXTENDED[word]
+  const take = EXTENDED.get(word)
   if (take === undefined) return false
   refuseUnfit(reader, word, value)
   take(headers, value)
@@ -182,10 +184,12 @@ function unquote(text: string): string {
 }
 
 function unescaped(piece: string): string {
-  return piece.startsWith('\\') ? (ESCAPES[piece] ?? piece.slice(1)) : piece
+  return piece.startsWith('\\') ? (ESCAPES.get(piece) ?? piece.slice(1)) : piece
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\t': '\t', '\\r': '\r' }
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({ '\\n': '\n', '\\t': '\t', '\\r': '\r' }),
+)
 
 function toSection(headers: Headers, hunks: readonly PatchHunk[], at: number): PatchSection {
   const kind = kindOf(headers)
