@@ -1,5 +1,6 @@
 // Inside workerd clocks stand still and nothing tells how long a turn was: this runs in Node, over
 // its SQLite, with clocks that stand still between turns as they do there.
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
   createNodeWorkHost,
@@ -18,6 +19,7 @@ interface Node extends NodeProcess {
 }
 const { process: node } = globalThis as unknown as { readonly process: Node }
 
+const sampler = new TestSampler()
 const rows: BoundRow[] = []
 afterAll(() => node.stdout.write(`${renderBoundTable(rows)}\n`))
 
@@ -25,7 +27,7 @@ defineBounds(
   { it, fails: it.fails },
   {
     capabilities: { fs: true },
-    whole: node.env.HELIX_BOUNDS === 'whole',
+    whole: sampler.isExhaustive,
     create: async () => {
       const storage = new NodeStorage()
       const provider = createProvider(storage)

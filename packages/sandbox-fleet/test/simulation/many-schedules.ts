@@ -1,26 +1,29 @@
+import type { TestSampler } from '@helix-agents/core/testing'
 import { expect } from 'vitest'
 import { runSchedule, type ScheduleOptions, type ScheduleResult } from './run-schedule.ts'
 import type { Tally } from './world.ts'
 
 /** Runs this one seed, with its whole story: see the message of a failure. */
 const ONE_SEED = process.env.HELIX_FLEET_SEED
-/** Starts elsewhere, to look at schedules that no run has looked at. */
-const FIRST_SEED = Number(process.env.HELIX_FLEET_FIRST_SEED ?? 1)
 /** How many schedules there are in all. */
-export const SCHEDULES = Number(process.env.HELIX_FLEET_SCHEDULES ?? 10_000)
+const SCHEDULES = 10_000
+/** A sample runs this part of them. */
+const SAMPLED_PART = 10
 
 /** A machine that is busy with other things takes many times as long as one that is not. */
 export const LONG = { timeout: 1_200_000 }
 
-/** Runs a part of all schedules; the first that goes wrong fails, with how to see it again. */
-export async function runMany(part: {
-  readonly index: number
-  readonly of: number
-}): Promise<Tally> {
+/** Runs a part of all schedules, or some of it that are in a row; the first that goes wrong fails, with how to see it again. */
+export async function runMany(
+  sampler: TestSampler,
+  part: { readonly index: number; readonly of: number },
+): Promise<Tally> {
   if (ONE_SEED !== undefined) return replay(Number(ONE_SEED))
   const total = new Map<string, number>()
-  const count = Math.ceil(SCHEDULES / part.of)
-  const from = FIRST_SEED + part.index * count
+  const all = SCHEDULES / part.of
+  const count = sampler.size(all, all / SAMPLED_PART)
+  const skipped = Math.floor(sampler.random(`schedules ${part.index}`)() * (all - count + 1))
+  const from = 1 + part.index * all + skipped
   let last: ScheduleResult | undefined
   for (let seed = from; seed < from + count; seed += 1) {
     last = await runSchedule(seed)

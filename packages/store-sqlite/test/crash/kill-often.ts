@@ -5,14 +5,17 @@ import type { Random } from './random.ts'
 
 /** Points that a process passes in a step, about. */
 const POINTS_PER_STEP = 40
-/** The rest of the steps is for the last process, so that the session does not end before. */
-const SPENT_ON_KILLS = 0.85
 /** Kills may fall anywhere between two points. */
 const MAX_SPIN_MS = 1.5
 
 export interface KillOptions {
   readonly random: Random
   readonly kills: number
+  /**
+   * Part of the steps that the killed processes do. The rest is for the last one, so that the session
+   * does not end before; few kills vary more and need a larger rest. Default 0.85.
+   */
+  readonly spentOnKills?: number
 }
 
 /**
@@ -21,12 +24,12 @@ export interface KillOptions {
  * @returns how often it killed.
  */
 export async function killOften(lab: CrashLab, options: KillOptions): Promise<number> {
-  const { random } = options
+  const { random, spentOnKills = 0.85 } = options
   let [kills, stepsDone] = [0, 0]
   while (kills < options.kills) {
     // Looking mends the file after a kill: half of the time that is left to the next process.
     if (random.next() < 0.5) stepsDone = await lab.stepsDone()
-    const stepsLeft = lab.steps * SPENT_ON_KILLS - stepsDone
+    const stepsLeft = lab.steps * spentOnKills - stepsDone
     const lifePoints = pointsToLive(stepsLeft / (options.kills - kills), random)
     const child = await lab.next()
     const live = (): Promise<boolean> => killAt(child, lifePoints, random)

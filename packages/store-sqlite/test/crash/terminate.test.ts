@@ -1,19 +1,21 @@
 // The polite end of a process: it is asked to stop, finishes its step and gives its session up.
+import { TestSampler } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import type { CrashLab } from './crash-lab.ts'
 import { judge } from './judge.ts'
-import { chooseSeed, createRandom } from './random.ts'
+import { createRandom } from './random.ts'
 import { withChild } from './with-child.ts'
 
 const openLab = withChild()
-const STEPS = 50
-const STOPS = 20
+const sampler = new TestSampler()
+const STEPS = sampler.size(50, 25)
+const STOPS = sampler.size(20, 8)
 const MAX_POINTS = 150
 const POLITE = JSON.stringify({ code: 0, signal: null, refused: false })
 
 test('a session goes on after SIGTERM at once', { timeout: 60_000 }, async () => {
-  const seed = chooseSeed()
-  const random = createRandom(seed)
+  const { seed } = sampler
+  const random = createRandom(sampler.random('stops'))
   await openLab({ sessionId: 'stopped', steps: STEPS }, async (lab) => {
     const ends = new Set<string>()
     for (let stops = 0; stops < STOPS; stops += 1) {

@@ -2,7 +2,7 @@
 // bucket who goes on. No append and no edit is lost, no file is cut, nothing is left behind.
 import { env } from 'cloudflare:workers'
 import { FileSystemError, type FileSystem } from '@helix-agents/core'
-import { ManualClock } from '@helix-agents/core/testing'
+import { ManualClock, TestSampler } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -11,6 +11,7 @@ import { createProvider, openOptions, session } from '../provider-harness.ts'
 import { bucketFaults, collected, databaseFaults } from './audit.ts'
 import { gatedBucket, Gates } from './gated-bucket.ts'
 
+const sampler = new TestSampler()
 const THRESHOLD = 100
 const GRACE_MS = 1000
 
@@ -217,7 +218,7 @@ test('nothing is lost, whoever goes first', { timeout: 180_000 }, async () => {
     const run = await runClients(steps, picks)
     expect(run.tokens).toBeGreaterThanOrEqual(run.appended.length + run.edited.length)
   })
-  await fc.assert(property, { numRuns: 150 })
+  await fc.assert(property, { numRuns: sampler.size(150, 25), seed: sampler.seedOf('clients') })
 })
 
 test.each([5, 50])('%i appends at once are all there', { timeout: 60_000 }, async (count) => {

@@ -1,5 +1,6 @@
 // What the provider itself does in the process of the agent, over a driver in memory: the work of a
 // container is not done here. Clocks stand still between turns, as they do in a Worker.
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
   createNodeWorkHost,
@@ -9,6 +10,7 @@ import {
 import { afterAll, it } from 'vitest'
 import { Bench } from './open-on-double.ts'
 
+const sampler = new TestSampler()
 const rows: BoundRow[] = []
 afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 
@@ -16,7 +18,7 @@ defineBounds(
   { it, fails: it.fails },
   {
     capabilities: { fs: true },
-    whole: process.env.HELIX_BOUNDS === 'whole',
+    whole: sampler.isExhaustive,
     create: async () => {
       const bench = new Bench()
       const { ws } = await bench.open()

@@ -21,11 +21,12 @@ export interface Met {
 const SECRET = 'sk-planted-4711'
 const CONFIG = { backupR2Binding: 'BACKUP_BUCKET', env: { TOKEN: SECRET } } as const
 
-/** Meets a fault with every operation. */
+/** Meets a fault with every operation, or with some that meet it one by one. */
 export async function meetAll(
   bench: Bench,
   name: string,
   fault: FaultCase,
+  some: readonly Operation[] = operations,
 ): Promise<ReadonlyMap<string, Met>> {
   const settings = { config: CONFIG, ...(fault.options && { options: fault.options }) }
   const ws = await bench.open(name, settings)
@@ -34,7 +35,7 @@ export async function meetAll(
   const stored = JSON.stringify([ws.opened, subject.snapshot, subject.fork])
   if (stored.includes(SECRET)) throw new Error('a ref or a receipt holds a secret')
   const scene = { bench, subject }
-  const met = await (fault.meets === 'each' ? oneByOne(scene, fault) : atOnce(scene, fault))
+  const met = await (fault.meets === 'each' ? oneByOne(scene, fault, some) : atOnce(scene, fault))
   const logged = await ws.call<string>('logged')
   if (logged.includes(SECRET)) throw new Error('a line of the log tells a secret')
   if (fault.isLast === true) return met
@@ -49,9 +50,10 @@ export async function meetAll(
 async function oneByOne(
   { bench, subject }: Scene,
   { fault }: FaultCase,
+  some: readonly Operation[],
 ): Promise<Map<string, Met>> {
   const met = new Map<string, Met>()
-  for (const operation of operations) {
+  for (const operation of some) {
     const sandbox = operation.sandboxOf?.(subject) ?? subject.ws.id
     if (fault === undefined) throw new Error('there is no fault to inject')
     const injected = bench.testbed.faults.inject({ ...fault, sandbox })

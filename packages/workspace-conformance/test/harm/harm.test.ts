@@ -2,6 +2,7 @@
 // lives on a host that is a directory; around it are files at every place that a behaviour could
 // name. Each behaviour of the kit runs, and none of these files may change.
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   type Decoys,
   ProviderSubject,
@@ -11,14 +12,16 @@ import { expect, test } from 'vitest'
 import { type Bugs, createDirectoryProvider } from './directory-provider.ts'
 import { ThrowAwayHost } from './throw-away-host.ts'
 
-/** Those that remove, move, forge, or name something in the backend; `HELIX_HARM_ALL=1` runs all. */
+const sampler = new TestSampler()
+
+/** Those that remove, move, forge, or name something in the backend; an exhaustive run takes all. */
 const REACHES_OUT =
   /^(refs|lifecycle|config|isolation|snapshot)\/|^fs\/(rm|move|copy|path|mkdir)\/|^fs\/write\/creates/
 
 const applicable = workspaceBehaviours.filter(
   ({ id, needs = [] }) =>
     needs.every((need) => ['fs', 'snapshot'].includes(need)) &&
-    (process.env.HELIX_HARM_ALL === '1' || REACHES_OUT.test(id)),
+    (sampler.isExhaustive || REACHES_OUT.test(id)),
 )
 
 const FORGED_REF = 'refs/invalid/a-forged-payload-opens-nothing'

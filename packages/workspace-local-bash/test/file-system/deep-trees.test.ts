@@ -15,7 +15,7 @@ import { nest } from '../deep-tree.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 /** More levels than a path has room for; with long names fewer do. */
-const LEVELS = Number(process.env.HELIX_TEST_LEVELS ?? 2500)
+const LEVELS = 2500
 const LONG_NAME = 'long-name-'.repeat(20)
 const LONG_LEVELS = 60
 let opened: OpenedFileSystem

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TestSampler } from '@helix-agents/core/testing'
 import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
 import { afterEach, describe, expect, it } from 'vitest'
 import { probeNamespace } from '../../src/shell/namespace.ts'
 import { TestHost, text } from '../open-workspace.ts'
 
 const MAX_HOLD_MS = 50
-/** Commands at once; `HELIX_LOAD_COMMANDS=500` for more. */
-const COMMANDS = Number(process.env.HELIX_LOAD_COMMANDS ?? 60)
+const sampler = new TestSampler()
+/** Commands at once. */
+const COMMANDS = sampler.size(500, 60)
 const FLOOD_BYTES = 20_000_000
 
 let host: TestHost

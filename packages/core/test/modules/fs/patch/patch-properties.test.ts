@@ -2,10 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { TestSampler } from '@helix-agents/core/testing'
 import { createTwoFilesPatch } from 'diff'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolBench } from '../tool-bench.ts'
+
+const sampler = new TestSampler()
 
 const line = fc.constantFrom(
   '',
@@ -190,7 +193,7 @@ describe('lines of patches in any order', () => {
         const { code, files: after } = await apply(files, `${list.join('\n')}\n`)
         expect(code === 'ok' ? files : after).toEqual(files)
       }),
-      { numRuns: Number(process.env['HELIX_PATCH_RUNS'] ?? 3000) },
+      { numRuns: sampler.size(20_000, 1000), seed: sampler.seedOf('lines') },
     )
   })
 })
@@ -203,8 +206,7 @@ describe('a diff of git', () => {
     { timeout: 30_000 },
     async ({ skip }) => {
       skip(!hasGit, 'git is not installed')
-      const seed = Number(process.env['HELIX_PATCH_SEED'] ?? Date.now() % 1_000_000)
-      process.stdout.write(`HELIX_PATCH_SEED=${seed}\n`)
+      const seed = sampler.seedOf('diffs')
       const sample = fc.sample(pairs, { numRuns: 120, seed })
       const root = mkdtempSync(join(tmpdir(), 'helix-patch-'))
       try {
