@@ -33,7 +33,7 @@ export class StateTracker {
   constructor(
     initial: JsonValue | undefined,
     onPatches: (patches: readonly StatePatch[]) => void,
-    changed = false,
+    changed: boolean,
   ) {
     this.#state = initial
     this.#settled = initial

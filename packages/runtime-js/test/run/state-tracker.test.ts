@@ -67,7 +67,7 @@ describe('what is stored with the result of a call', () => {
   test('starts from nothing', () => {
     const { state, push } = tracker(undefined)
     // A default would stand in for what is not given.
-    const none = new StateTracker(undefined, () => {})
+    const none = new StateTracker(undefined, () => {}, false)
     none.update<Basket>(first, (draft) => void (draft.count = 1))
     none.update<Basket>(second, (draft) => void (draft.items = ['y']))
     expect(none.settle(second)).toEqual({ value: { items: ['y'] } })

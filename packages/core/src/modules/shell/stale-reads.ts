@@ -23,8 +23,8 @@ const toldChanges = new WeakMap<FileLedger, Map<string, string>>()
 export async function findStaleReads(context: ModuleToolContext): Promise<readonly StaleRead[]> {
   const { actor, ledger, live } = context
   const { fs } = live
+  if (fs === undefined) return []
   const known = ledger.recent(actor, MAX_STATS)
-  if (fs === undefined || known.length === 0) return []
   const versions = await Promise.all(known.map(([path, entry]) => versionOf(fs, path, entry)))
   const told = toldChanges.get(ledger) ?? new Map<string, string>()
   toldChanges.set(ledger, told)
