@@ -121,6 +121,14 @@ export async function scopeMissing(
   )
 }
 
+/** More lines after `@@` than any code is nested. */
+export function tooManyScopes(file: PatchedFile, hunk: PatchHunk, max: number): Error {
+  return patchFailed(
+    `${nameOfHunk(file.path, hunk)} has ${hunk.scopes.length} lines after @@, and at most ${max} are allowed`,
+    'Leave them out and add lines around the change.',
+  )
+}
+
 /** Two hunks change the same lines. */
 export function overlap(path: string, hunk: PatchHunk, other: PatchHunk, line: number): Error {
   return patchFailed(

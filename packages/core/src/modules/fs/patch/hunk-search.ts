@@ -35,17 +35,29 @@ export class HunkSearch {
 
   /**
    * The first places of a hunk with old lines, counted from 0: at most one more than are named.
+   * @param accepts Leaves places out. Default: all count.
    * @throws {ToolInputError} `patch-failed` when so many hunks in so large a file take too long.
    */
-  async places(hunk: PatchHunk): Promise<number[]> {
-    this.#steps += this.#lines.count
-    if (this.#steps > MAX_STEPS) throw tooMuchWork()
+  async places(hunk: PatchHunk, accepts: Accepts = () => true): Promise<number[]> {
+    this.charge(this.#lines.count)
     this.#numbers ??= numberLines(this.#lines, this.#hunks, this.#turn)
     const { ofText, ofLine } = await this.#numbers
     const wanted = oldLinesOf(hunk).map((line) => ofText.get(line.text) ?? -1)
-    return findRow(ofLine, wanted, this.#turn)
+    const row = new RowSearch(ofLine, Int32Array.from(wanted), accepts)
+    return findRow(row, ofLine.length, this.#turn)
+  }
+
+  /**
+   * Counts lines that are read to place hunks; all hunks of a file share one limit.
+   * @throws {ToolInputError} `patch-failed` when it is reached.
+   */
+  charge(lines: number): void {
+    this.#steps += lines
+    if (this.#steps > MAX_STEPS) throw tooMuchWork()
   }
 }
+
+type Accepts = (place: number) => boolean
 
 interface NumberedLines {
   readonly ofText: ReadonlyMap<string, number>
@@ -73,15 +85,10 @@ async function numberLines(
 }
 
 /** Where a row of numbers stands in a longer one; overlapping places count. */
-async function findRow(
-  row: Int32Array,
-  wanted: readonly number[],
-  turn: WorkTurn,
-): Promise<number[]> {
-  const search = new RowSearch(row, Int32Array.from(wanted))
-  for (let from = 0; from < row.length && search.places.length <= MAX_PLACES; from += WINDOW) {
+async function findRow(search: RowSearch, length: number, turn: WorkTurn): Promise<number[]> {
+  for (let from = 0; from < length && search.places.length <= MAX_PLACES; from += WINDOW) {
     if (turn.due) await turn.pause()
-    search.scan(from, Math.min(row.length, from + WINDOW))
+    search.scan(from, Math.min(length, from + WINDOW))
   }
   return search.places
 }
@@ -93,10 +100,12 @@ class RowSearch {
   readonly #row: Int32Array
   readonly #wanted: Int32Array
   readonly #borders: Int32Array
+  readonly #accepts: Accepts
   #matched = 0
 
-  constructor(row: Int32Array, wanted: Int32Array) {
+  constructor(row: Int32Array, wanted: Int32Array, accepts: Accepts) {
     this.#row = row
+    this.#accepts = accepts
     this.#wanted = wanted
     this.#borders = new Int32Array(wanted.length)
     let border = 0
@@ -111,7 +120,7 @@ class RowSearch {
     for (let i = from; i < to && this.places.length <= MAX_PLACES; i += 1) {
       matched = this.#step(matched, this.#row[i] ?? 0)
       if (matched < this.#wanted.length) continue
-      this.places.push(i + 1 - matched)
+      if (this.#accepts(i + 1 - matched)) this.places.push(i + 1 - matched)
       matched = this.#borders[matched - 1] ?? 0
     }
     this.#matched = matched

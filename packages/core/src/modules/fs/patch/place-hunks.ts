@@ -2,7 +2,7 @@ import type { PatchedFile } from './file-lines.ts'
 import { ambiguousPlace, misfit, noPlace } from './hunk-refusal.ts'
 import { HunkSearch } from './hunk-search.ts'
 import { oldLinesOf, type PatchHunk } from './patch-model.ts'
-import { findScopes, type ScopeBlock } from './scopes.ts'
+import { findScopes, isWithin } from './scopes.ts'
 
 /** A hunk and the line where it belongs, from 0. */
 export interface PlacedHunk {
@@ -49,7 +49,7 @@ async function placeOf(
   const stated = hunk.oldStart === undefined ? undefined : statedPlace(hunk.oldStart)
   if (stated !== undefined && isCertain(file, search, hunk, { stated, drift })) return stated
   const all = await search.places(hunk)
-  const places = await narrow(file, hunk, all)
+  const places = await narrow(file, search, hunk, all)
   const [only] = places
   if (only === undefined) {
     throw all.length > 0 ? noPlace(file, hunk, all) : await misfit(file, hunk, stated)
@@ -83,20 +83,22 @@ function isInReach({ lines }: PatchedFile, hunk: PatchHunk, place: number): bool
   return !hunk.isAtEnd || place + oldLinesOf(hunk).length === lines.count
 }
 
-/** Leaves out places that are not at the end, or not below the lines after `@@`. */
+/**
+ * Leaves out places that are not at the end, or not below the lines after `@@`. Of all places only
+ * the first are known, so those that count are looked for again.
+ */
 async function narrow(
   file: PatchedFile,
+  search: HunkSearch,
   hunk: PatchHunk,
-  places: readonly number[],
+  all: readonly number[],
 ): Promise<readonly number[]> {
-  const within = places.filter((place) => isInReach(file, hunk, place))
-  if (hunk.scopes.length === 0 || within.length === 0) return within
-  const blocks = await findScopes(file, hunk)
-  const inBlock = within.filter((place) => blocks.some((block) => isInBlock(block, place)))
+  if (all.length === 0 || (hunk.scopes.length === 0 && !hunk.isAtEnd)) return all
+  const reaches = (place: number) => isInReach(file, hunk, place)
+  if (hunk.scopes.length === 0) return search.places(hunk, reaches)
+  const blocks = await findScopes(file, search, hunk)
+  const inBlock = await search.places(hunk, (place) => reaches(place) && isWithin(blocks, place))
   if (inBlock.length > 0) return inBlock
-  return within.filter((place) => blocks.some((block) => place >= block.first))
-}
-
-function isInBlock(block: ScopeBlock, place: number): boolean {
-  return place >= block.first && place <= block.last
+  const start = Math.min(...blocks.map(({ first }) => first))
+  return search.places(hunk, (place) => reaches(place) && place >= start)
 }
