@@ -20,19 +20,36 @@ export function errorTable(): string {
   )
 }
 
-/** One row a code. A code that its source does not explain is refused. */
+/** A code of one error class. Several classes may have the same code. */
+export interface ErrorCode {
+  readonly code: string
+  readonly className: string
+  readonly meaning: string
+  /** What the class means. */
+  readonly classMeaning: string
+}
+
+/** One row a code. */
 export function errorCodeTable(): string {
-  const rows = errorClasses().flatMap(({ name, codes, meanings }) =>
-    codes.map((each) => {
-      const meaning = meanings.get(each)
-      if (meaning === undefined) throw new Error(`the source of ${name} does not explain ${each}`)
-      return [code(each), code(name), meaning]
-    }),
-  )
   return table(
     ['code', 'class', 'what happened'],
-    rows.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    errorCodes().map((each) => [code(each.code), code(each.className), each.meaning]),
   )
+}
+
+/**
+ * @returns every code of every error class, in the order of the codes.
+ * @throws {Error} when its source does not explain a code.
+ */
+export function errorCodes(): readonly ErrorCode[] {
+  const found = errorClasses().flatMap(({ name, says, codes, meanings }) =>
+    codes.map((each): ErrorCode => {
+      const meaning = meanings.get(each)
+      if (meaning === undefined) throw new Error(`the source of ${name} does not explain ${each}`)
+      return { code: each, className: name, meaning, classMeaning: says }
+    }),
+  )
+  return found.toSorted((a, b) => (code(a.code) < code(b.code) ? -1 : 1))
 }
 
 /** Codes are a union, or one literal in the class. */
