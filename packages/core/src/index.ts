@@ -175,6 +175,7 @@ export {
 export { checkTransferFits } from './modules/fs/subtree.ts'
 export { compileSearch, type TextSearch } from './modules/fs/search.ts'
 export { createSearchPace, type SearchPace } from './modules/fs/search-pace.ts'
+export { sortByCodePoint } from './modules/fs/sort-paths.ts'
 
 // Module: shell
 export {

@@ -233,6 +233,7 @@ export {
   type SnapshotOptions,
   type SnapshotRef,
   type Snapshotter,
+  sortByCodePoint,
   type Span,
   type SpanAttributes,
   type SpanAttributeValue,

@@ -86,7 +86,7 @@ export class FileStoreFileSystem implements FileSystem {
   }
 
   async rm(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
-    remove(this.#open(), path, options?.recursive ?? false)
+    await remove(this.#open(), path, options?.recursive ?? false)
   }
 
   async copy(from: string, to: string, options?: TransferOptions): Promise<void> {

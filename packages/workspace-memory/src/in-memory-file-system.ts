@@ -1,5 +1,6 @@
 import {
   baseName,
+  checkSubtreeFits,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -14,6 +15,7 @@ import {
   WorkspaceEvictedError,
   type WriteOptions,
 } from '@helix-agents/core'
+import { cloneDirectory, cloneFile } from './clone-directory.ts'
 import { collectStream } from './collect-stream.ts'
 import {
   contentBytes,
@@ -25,14 +27,14 @@ import {
 } from './content.ts'
 import { FileTree } from './file-tree.ts'
 import {
-  cloneSubtree,
   type Content,
   DirectoryNode,
+  extentOf,
   FileNode,
   subtreeBytes,
   type TreeNode,
 } from './nodes.ts'
-import { Quota, type QuotaLimits } from './quota.ts'
+import { Quota, limitsWithDefaults } from './quota.ts'
 import { globTree, grepTree } from './search.ts'
 import { planTransfer } from './transfer.ts'
 
@@ -46,11 +48,9 @@ export interface InMemoryFileSystemOptions {
   readonly versionPrefix?: string
 }
 
-const DEFAULT_MAX_TOTAL_BYTES = 512 * 1024 * 1024
-
 /**
  * A file system in memory: a tree of maps, contents kept as they came. Calls do their work
- * before they return, so each is atomic; only searches and incoming streams span several turns.
+ * before they return, so each is atomic; searches, streams and copies of directories span several turns.
  */
 export class InMemoryFileSystem implements FileSystem {
   #tree: FileTree | undefined = new FileTree()
@@ -61,7 +61,7 @@ export class InMemoryFileSystem implements FileSystem {
 
   constructor(options: InMemoryFileSystemOptions = {}) {
     this.#versionPrefix = options.versionPrefix ?? ''
-    this.#quota = new Quota(withDefaults(options))
+    this.#quota = new Quota(limitsWithDefaults(options))
   }
 
   /** Bytes of all files. */
@@ -71,7 +71,7 @@ export class InMemoryFileSystem implements FileSystem {
 
   /** Replaces the limits; files that are over them stay. */
   limit(options: Pick<InMemoryFileSystemOptions, 'maxTotalBytes' | 'maxFileBytes'>): void {
-    this.#quota.limit(withDefaults(options))
+    this.#quota.limit(limitsWithDefaults(options))
   }
 
   /** Drops every file; all later calls fail with `lost`. */
@@ -163,12 +163,16 @@ export class InMemoryFileSystem implements FileSystem {
   async copy(from: string, to: string, options?: TransferOptions): Promise<void> {
     const transfer = planTransfer(this.#live(), [from, to], options)
     if (transfer === undefined) return
-    const addedBytes = subtreeBytes(transfer.node) - (transfer.replaced?.size ?? 0)
-    this.#quota.checkTotal(to, addedBytes)
-    const parent = this.#makeParent(transfer.target)
-    const copy = cloneSubtree(transfer.node, () => ++this.#lastVersion, this.#now())
-    parent.add(baseName(transfer.target), copy)
-    this.#quota.usedBytes += addedBytes
+    const { target, node, replaced } = transfer
+    this.#quota.checkTotal(to, subtreeBytes(node) - (replaced?.size ?? 0))
+    const stamp = { nextVersion: () => ++this.#lastVersion, modifiedMs: this.#now() }
+    if (node instanceof FileNode) return this.#attach(target, cloneFile(node, stamp), replaced)
+    // It is in the tree only when it is whole; until then anything may change.
+    const copy = await cloneDirectory(node, stamp)
+    if (this.#live().find(target) !== undefined) throw new FileSystemError('already-exists', to)
+    checkSubtreeFits(target, extentOf(copy))
+    this.#quota.checkTotal(to, subtreeBytes(copy))
+    this.#attach(target, copy)
   }
 
   async move(from: string, to: string, options?: TransferOptions): Promise<void> {
@@ -214,6 +218,11 @@ export class InMemoryFileSystem implements FileSystem {
       code: 'lost',
       admitted: 'no',
     })
+  }
+
+  #attach(path: string, node: TreeNode, replaced?: FileNode): void {
+    this.#makeParent(path).add(baseName(path), node)
+    this.#quota.usedBytes += subtreeBytes(node) - (replaced?.size ?? 0)
   }
 
   /** Relative to the birth of the file system, so that it stays a small integer. */
@@ -286,12 +295,5 @@ export class InMemoryFileSystem implements FileSystem {
       mtime: new Date(this.#epochMs + node.modifiedMs),
       version: this.#versionOf(node),
     }
-  }
-}
-
-function withDefaults(options: InMemoryFileSystemOptions): QuotaLimits {
-  return {
-    maxTotalBytes: options.maxTotalBytes ?? DEFAULT_MAX_TOTAL_BYTES,
-    maxFileBytes: options.maxFileBytes ?? Infinity,
   }
 }

@@ -126,18 +126,6 @@ export function extentOf(directory: DirectoryNode): SubtreeExtent {
   return { depth, bytes }
 }
 
-/** A copy of a subtree that shares the contents. */
-export function cloneSubtree(node: TreeNode, version: () => number, modifiedMs: number): TreeNode {
-  if (node instanceof FileNode) {
-    return new FileNode(node.content, node.size, version(), modifiedMs)
-  }
-  const copy = new DirectoryNode(version(), modifiedMs)
-  for (const [name, child] of node.children) {
-    copy.children.set(name, cloneSubtree(child, version, modifiedMs))
-  }
-  return copy
-}
-
 const SURROGATE = /[\uD800-\uDFFF]/
 
 /** The engine's own order, by UTF-16 units, is faster; it differs only with surrogate pairs. */

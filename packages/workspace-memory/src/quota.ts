@@ -5,6 +5,15 @@ export interface QuotaLimits {
   readonly maxFileBytes: number
 }
 
+const DEFAULT_MAX_TOTAL_BYTES = 512 * 1024 * 1024
+
+export function limitsWithDefaults(limits: Partial<QuotaLimits>): QuotaLimits {
+  return {
+    maxTotalBytes: limits.maxTotalBytes ?? DEFAULT_MAX_TOTAL_BYTES,
+    maxFileBytes: limits.maxFileBytes ?? Infinity,
+  }
+}
+
 /** Counts the bytes of a file system and refuses what is over its limits. */
 export class Quota {
   #limits: QuotaLimits

@@ -92,7 +92,7 @@ export async function grepTree(
       slice: createTimeSlice(undefined, LOOKS_WITHOUT_CLOCK),
       signal: options.signal,
       skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
-      costOf: (_path, file) => file.size,
+      costOf: (file, { size }) => size + file.length * search.unitsPerIncluded,
       enters: () => true,
       visit: searchOne,
     })

@@ -5,6 +5,8 @@ const CHECKS_WITHOUT_CLOCK = 1024
 export interface TimeSlice {
   /** True when the share is used up: call `pause` at the next good point. */
   readonly due: boolean
+  /** As `due`, after work that costs as much as so many checks where the clock stands still. */
+  dueAfter(checks: number): boolean
   /** Lets timers, I/O and other work run, then starts a new slice. */
   pause(): Promise<void>
 }
@@ -22,12 +24,16 @@ export function createTimeSlice(
 ): TimeSlice {
   let startMs = performance.now()
   let checks = 0
+  const dueAfter = (added: number): boolean => {
+    checks += added
+    const elapsedMs = performance.now() - startMs
+    if (elapsedMs === 0) return checks >= checksWithoutClock
+    return elapsedMs >= budgetMs
+  }
   return {
+    dueAfter,
     get due() {
-      checks += 1
-      const elapsedMs = performance.now() - startMs
-      if (elapsedMs === 0) return checks >= checksWithoutClock
-      return elapsedMs >= budgetMs
+      return dueAfter(1)
     },
     async pause() {
       await nextTurn()

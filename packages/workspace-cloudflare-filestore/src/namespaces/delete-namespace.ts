@@ -2,7 +2,7 @@ import { dropLoose } from '../content/release-content.ts'
 import { numberOf } from '../storage/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { subtreeOf } from '../tree/place.ts'
-import { removeSubtree } from '../tree/remove.ts'
+import { removeSubtree } from '../tree/remove-subtree.ts'
 import { makeVersion } from '../tree/store-node.ts'
 
 /** Removes a namespace with all its files; what it has in the bucket is left to the collector. */

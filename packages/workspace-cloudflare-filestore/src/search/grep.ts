@@ -23,6 +23,9 @@ const BATCH_FILES = 90
 /** Bytes looked at together, and at least so many between two pauses. */
 const BATCH_BYTES = 1024 * 1024
 const BYTES_PER_SLICE = 16 * BATCH_BYTES
+/** What a file costs besides its bytes, and a unit of work of `includes`: 20 ms are a slice. */
+const BYTES_PER_FILE = 4096
+const BYTES_PER_UNIT = 16
 /** A pause takes more than a millisecond here, and an object has few others to let run. */
 const SLICE_MS = 20
 
@@ -88,12 +91,16 @@ async function scanFiles(scan: Scan, steps: Iterable<WalkStep>): Promise<void> {
   for (const step of steps) {
     let isDone = false
     if ('bytes' in step) {
-      bytes = step.bytes
+      bytes += step.bytes
       isDone = true
-    } else if (scan.search.includes(step.path)) {
-      batch.push(step)
-      batchBytes += isSearched(scan, step) ? step.content.size : 0
-      isDone = batch.length === BATCH_FILES || batchBytes >= BATCH_BYTES
+    } else {
+      bytes += BYTES_PER_FILE + step.path.length * scan.search.unitsPerIncluded * BYTES_PER_UNIT
+      if (scan.search.includes(step.path)) {
+        batch.push(step)
+        batchBytes += isSearched(scan, step) ? step.content.size : 0
+      }
+      const isFull = batch.length === BATCH_FILES || batchBytes >= BATCH_BYTES
+      isDone = isFull || bytes >= BATCH_BYTES
     }
     if (!isDone) continue
     if (!(await scanBatch(scan, batch))) return

@@ -3,7 +3,7 @@ import { releaseContent } from '../content/release-content.ts'
 import type { StoreContext } from '../store-context.ts'
 import { subtreeOf } from './place.ts'
 import { checkQuota } from './quota.ts'
-import { removeNode } from './remove.ts'
+import { removeNode } from './remove-subtree.ts'
 import { addNode, makeParents } from './store-node.ts'
 import { measureSubtree, planTransfer, type Transfer } from './transfer-plan.ts'
 

@@ -12,6 +12,7 @@ import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'
 import type { TreeNode } from './node.ts'
 import { subtreeOf } from './place.ts'
+import { checkTransferredAtOnce } from './subtree-work.ts'
 import { isDirectory, lookAtTarget, type WriteTarget } from './write-target.ts'
 
 /** A copy or a move that is allowed; the paths are normalised. */
@@ -52,8 +53,12 @@ export function planTransfer(
   return from === to ? undefined : { from, node, target }
 }
 
-/** @throws {FileSystemError} `invalid-path` when a path would be past the limits at its new place. */
+/**
+ * @throws {FileSystemError} `invalid-path` when a path would be past the limits at its new place;
+ * `too-large` when it is more than one transaction can do in time.
+ */
 export function measureSubtree(context: StoreContext, transfer: Transfer): SubtreeSize {
+  checkTransferredAtOnce(context, transfer.from, transfer.target.path)
   const range = subtreeOf(transfer.from)
   const row = context.database.get(
     `SELECT count(*) AS nodes, coalesce(sum(size), 0) AS bytes, coalesce(max(size), 0) AS largest,

@@ -1,4 +1,4 @@
-import { compareCodePoints, type FileEntry, type FileStat, joinPath } from '@helix-agents/core'
+import { type FileEntry, type FileStat, joinPath, sortByCodePoint } from '@helix-agents/core'
 import type { DriverEntry } from '../driver/port.ts'
 
 /** @param path Of the workspace, normalised. */
@@ -14,10 +14,12 @@ export function toFileStat(path: string, entry: DriverEntry): FileStat {
 }
 
 /** Children of a directory, sorted by name. */
-export function toFileEntries(directory: string, entries: readonly DriverEntry[]): FileEntry[] {
-  return entries
-    .map((entry) => toFileEntry(directory, entry))
-    .toSorted((a, b) => compareCodePoints(a.name, b.name))
+export async function toFileEntries(
+  directory: string,
+  entries: readonly DriverEntry[],
+): Promise<FileEntry[]> {
+  const sorted = await sortByCodePoint(entries, ({ path }) => path)
+  return sorted.map((entry) => toFileEntry(directory, entry))
 }
 
 function toFileEntry(directory: string, entry: DriverEntry): FileEntry {

@@ -1,5 +1,4 @@
 import {
-  compareCodePoints,
   compileGlob,
   createSearchPace,
   FileSystemError,
@@ -9,6 +8,7 @@ import {
   INTERNAL_DIRECTORY,
   joinPath,
   normalizePath,
+  sortByCodePoint,
 } from '@helix-agents/core'
 import { toContainerPath } from '../container-path.ts'
 import type { DriverEntry } from '../driver/port.ts'
@@ -38,7 +38,7 @@ export async function glob(
   const entries = await listTree(sandbox, path, { maxEntries, signal })
   const found: string[] = []
   const pace = createSearchPace()
-  for (const entry of inPathOrder(entries)) {
+  for (const entry of await sortByCodePoint(entries, pathOf, signal)) {
     if (found.length >= limit) break
     const filePath = joinPath(path, entry.path)
     await pace.rest(filePath.length * matcher.unitsPerCharacter, signal)
@@ -76,8 +76,8 @@ function isMatch(matcher: GlobMatcher, entry: DriverEntry, filePath: string): bo
   return isWanted && matcher.matches(entry.path) && fitsPathLimits(filePath)
 }
 
-function inPathOrder(entries: readonly DriverEntry[]): readonly DriverEntry[] {
-  return entries.toSorted((a, b) => compareCodePoints(a.path, b.path))
+function pathOf({ path }: DriverEntry): string {
+  return path
 }
 
 async function leadsToFile(sandbox: FileCalls, path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import {
-  compareCodePoints,
   compileSearch,
+  createSearchPace,
   createTimeSlice,
   decodeText,
   FileSystemError,
@@ -11,6 +11,7 @@ import {
   isBinary,
   joinPath,
   normalizePath,
+  sortByCodePoint,
   type TextSearch,
 } from '@helix-agents/core'
 import { toContainerPath } from '../container-path.ts'
@@ -23,6 +24,8 @@ const BATCH_BYTES = 4 * 1024 * 1024
 /** Files that are fetched together, at first: a search that ends early wants few. */
 const FIRST_BATCH = 32
 const MAX_BATCH = 512
+/** Work of a path, in units of about 20 ns. */
+const UNITS_PER_PATH = 50
 
 interface GrepRequest {
   readonly options: GrepOptions
@@ -64,8 +67,9 @@ export async function grep(
     }),
   )
   signal?.throwIfAborted()
-  for (const file of included(outcome.tooLarge, path, search)) collector.skipLarge(file)
-  const paths = included(outcome.paths, path, search)
+  const request = { path, search, signal }
+  for (const file of await included(outcome.tooLarge, request)) collector.skipLarge(file)
+  const paths = await included(outcome.paths, request)
   for (const file of paths) if (!fitsPathLimits(file)) collector.skipDeep(file)
   await scanFiles({ sandbox, search, collector, signal }, paths.filter(fitsPathLimits))
   return withCompleteness(collector.result(), outcome)
@@ -79,12 +83,27 @@ function prefilterOf({ requiredLiteral }: TextSearch): string {
   return /[\uFFFD\0\r\n]/.test(text) || !text.isWellFormed() ? '' : text
 }
 
-function included(paths: readonly string[], directory: string, search: TextSearch): string[] {
-  return paths
-    .filter((path) => directory !== '/' || !isInternal(path))
-    .map((path) => (path === '' ? directory : joinPath(directory, path)))
-    .filter((path) => search.includes(path))
-    .toSorted(compareCodePoints)
+interface IncludeRequest {
+  readonly path: string
+  readonly search: TextSearch
+  readonly signal: AbortSignal | undefined
+}
+
+/** The paths that are searched, sorted; gives way to other work meanwhile. */
+async function included(
+  relativePaths: readonly string[],
+  { path, search, signal }: IncludeRequest,
+): Promise<string[]> {
+  const pace = createSearchPace()
+  const found: string[] = []
+  for (const relative of relativePaths) {
+    if (path === '/' && isInternal(relative)) continue
+    const file = relative === '' ? path : joinPath(path, relative)
+    if (search.includes(file)) found.push(file)
+    const pause = pace.rest(UNITS_PER_PATH + file.length * search.unitsPerIncluded, signal)
+    if (pause !== undefined) await pause
+  }
+  return sortByCodePoint(found, (file) => file, signal)
 }
 
 function withCompleteness(result: GrepResult, outcome: SearchOutcome): GrepResult {

@@ -1,8 +1,8 @@
 import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs'
-import { compareCodePoints, type TimeSlice } from '@helix-agents/core'
+import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agents/core'
 import type { PinnedDirectory } from './pinned-directory.ts'
 
-/** A directory of this size holds so many entries that it is read and sorted in slices of time. */
+/** A directory of this size holds so many entries that it is read in slices of time. */
 const LARGE_DIRECTORY_BYTES = 128 * 1024
 const BATCH = 512
 
@@ -23,17 +23,8 @@ export async function readSorted(
     : readdirSync(directory.self, { withFileTypes: true })
   if (isSorted(children, keyOf)) return children
   const keyed = children.map((child) => ({ child, key: keyOf(child) }))
-  const sorted = isLarge ? await sortInSlices(keyed, slice) : keyed.toSorted(byKey)
+  const sorted = await sortByCodePoint(keyed, ({ key }) => key)
   return sorted.map(({ child }) => child)
-}
-
-interface Keyed {
-  readonly child: Dirent
-  readonly key: string
-}
-
-function byKey(a: Keyed, b: Keyed): number {
-  return compareCodePoints(a.key, b.key)
 }
 
 /** The system returns names in no order, or in that of bytes, which is that of code points. */
@@ -61,42 +52,4 @@ async function readInSlices(directory: PinnedDirectory, slice: TimeSlice): Promi
     listing.closeSync()
   }
   return children
-}
-
-/** Merges runs, shortest first. */
-async function sortInSlices(items: readonly Keyed[], slice: TimeSlice): Promise<Keyed[]> {
-  let runs: Keyed[][] = []
-  for (let start = 0; start < items.length; start += BATCH) {
-    runs.push(items.slice(start, start + BATCH).toSorted(byKey))
-    if (slice.due) await slice.pause()
-  }
-  while (runs.length > 1) {
-    const merged: Keyed[][] = []
-    for (let at = 0; at < runs.length; at += 2) {
-      merged.push(await mergeTwo(runs[at] ?? [], runs[at + 1] ?? [], slice))
-    }
-    runs = merged
-  }
-  return runs[0] ?? []
-}
-
-async function mergeTwo(
-  left: readonly Keyed[],
-  right: readonly Keyed[],
-  slice: TimeSlice,
-): Promise<Keyed[]> {
-  const merged: Keyed[] = []
-  let [atLeft, atRight] = [0, 0]
-  for (;;) {
-    const [a, b] = [left[atLeft], right[atRight]]
-    if (a === undefined && b === undefined) return merged
-    if (b === undefined || (a !== undefined && byKey(a, b) <= 0)) {
-      if (a !== undefined) merged.push(a)
-      atLeft += 1
-    } else {
-      merged.push(b)
-      atRight += 1
-    }
-    if (merged.length % BATCH === 0 && slice.due) await slice.pause()
-  }
 }

@@ -6,6 +6,8 @@ const WINDOW = 65_536
 const MAX_NATIVE = 200
 /** Places after which the time is asked for. */
 const PLACES_A_CHECK = 64
+/** A window costs up to half a millisecond. */
+const CHECKS_A_WINDOW = 64
 
 /**
  * The places of a literal text, from left to right, without overlap. Time is linear in the length
@@ -94,6 +96,6 @@ export async function eachPlace(
     }
     // Asking for the time costs more than finding a place that is near.
     const isWorthIt = place === undefined || found % PLACES_A_CHECK === 0
-    if (isWorthIt && turn.due) await turn.pause()
+    if (isWorthIt && turn.dueAfter(place === undefined ? CHECKS_A_WINDOW : 1)) await turn.pause()
   }
 }

@@ -10,6 +10,8 @@ const MAX_SHOWN_LINES = 8
 /** Lines of a text that are compared with each of the places that come into question. */
 const MAX_BLOCK = 50
 const MAX_CANDIDATES = 500
+/** A long line without its blanks costs some tens of microseconds. */
+const CHECKS_A_LINE = 4
 /** Share of pairs of letters that must be the same. */
 const LEAST_LIKENESS = 0.5
 
@@ -75,7 +77,7 @@ async function lineWithSameText(
   let best: number | undefined
   let bestCount = 0
   for (const index of same) {
-    if (turn.due) await turn.pause()
+    if (turn.dueAfter(plain.length * CHECKS_A_LINE)) await turn.pause()
     const around = plain.map((_text, i) => lines[index - anchor + i] ?? '\0')
     const count = around.filter((line, i) => withoutBlanks(line) === plain[i]).length
     if (count > bestCount) [best, bestCount] = [index, count]
@@ -91,7 +93,7 @@ async function linesWith(
   const same: number[] = []
   let holding: number | undefined
   for (const [index, line] of lines.entries()) {
-    if (turn.due) await turn.pause()
+    if (turn.dueAfter(CHECKS_A_LINE)) await turn.pause()
     const text = withoutBlanks(line)
     if (text === key && same.length < MAX_CANDIDATES) same.push(index)
     else if (key.length > 3 && text.includes(key)) holding ??= index

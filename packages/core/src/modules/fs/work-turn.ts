@@ -4,6 +4,8 @@ import { createTimeSlice } from '../../time/slice.ts'
 export interface WorkTurn {
   /** True when the work has held the event loop long enough: call `pause`. */
   readonly due: boolean
+  /** As `due`, after work that costs as much as so many checks: one is for about 8 microseconds. */
+  dueAfter(checks: number): boolean
   /**
    * Lets timers and other work run.
    * @throws the reason of the signal, when the call was stopped meanwhile.
@@ -18,6 +20,7 @@ export function createWorkTurn(signal?: AbortSignal): WorkTurn {
     get due() {
       return slice.due
     },
+    dueAfter: (checks) => slice.dueAfter(checks),
     async pause() {
       await slice.pause()
       signal?.throwIfAborted()
