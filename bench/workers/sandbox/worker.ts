@@ -1,7 +1,7 @@
 // The Worker of the `sandbox` workload: bare calls of the SDK and ours, in turns.
 import { getSandbox, type Sandbox } from '@cloudflare/sandbox'
 import { encodeBase64 } from '@helix-agents/core'
-import { createSdkDriver } from '@helix-agents/workspace-cloudflare-sandbox'
+import { createSdkDriver, type SandboxDriver } from '@helix-agents/workspace-cloudflare-sandbox'
 
 export { ContainerProxy, Sandbox } from '@cloudflare/sandbox'
 
@@ -30,6 +30,7 @@ const EXEC = {
   timeoutMs: 60_000,
   spillDirectory: '/workspace/.helix/output',
 }
+const CODE = '6 * 7'
 const SHELL = ['bash', '--noprofile', '--norc', '-c', '--', 'echo hi']
 const SMALL = new Uint8Array(4096).fill(120)
 const LARGE = new Uint8Array(8 * 1024 * 1024).map((_, at) => at % 251)
@@ -58,6 +59,16 @@ async function measureAll(env: Env): Promise<SandboxFigures> {
       work: () => bare.readFile('/workspace/bare', { encoding: 'base64' }),
     },
     { name: 'read 4 KiB', work: () => driver.files.read('/workspace/ours') },
+    ...conditional(bare, driver),
+    { name: 'bare ls', work: () => bare.listFiles('/workspace', { includeHidden: true }) },
+    { name: 'ls', work: () => driver.files.list('/workspace') },
+    // The SDK has nothing that tells more of a file than whether it is there.
+    { name: 'bare stat', work: () => bare.exists('/workspace/bare') },
+    { name: 'stat', work: () => driver.files.stat('/workspace/ours') },
+  ]
+  const code: readonly Task[] = [
+    { name: 'bare code', work: () => runBare(bare) },
+    { name: 'code', work: () => driver.code.runOnce('javascript', CODE, EXEC) },
   ]
   const large: readonly Task[] = [
     {
@@ -70,11 +81,34 @@ async function measureAll(env: Env): Promise<SandboxFigures> {
     { name: 'read 8 MiB', work: () => driver.files.read('/workspace/ours') },
   ]
   const first = await measure(small, { rounds: 21, batch: 10 }, counter)
-  return { ...first, ...(await measure(large, { rounds: 9, batch: 1 }, counter)) }
+  const second = await measure(code, { rounds: 9, batch: 1 }, counter)
+  return { ...first, ...second, ...(await measure(large, { rounds: 9, batch: 1 }, counter)) }
 }
 
 function sandboxOf({ SANDBOX }: Env): Sandbox {
   return getSandbox(SANDBOX, ID, { enableDefaultSession: false, transport: 'rpc' })
+}
+
+/** A write that needs to know that nobody wrote in between; the SDK has no such one. */
+function conditional(bare: Sandbox, { files }: SandboxDriver): readonly Task[] {
+  const path = '/workspace/conditional'
+  const text = new TextDecoder().decode(SMALL)
+  let version: string | undefined
+  const write = async (): Promise<void> => {
+    version ??= (await files.write(path, SMALL)).version
+    version = (await files.write(path, SMALL, { ifVersion: version })).version
+  }
+  return [
+    { name: 'bare write 4 KiB if unchanged', work: () => bare.writeFile('/workspace/bare', text) },
+    { name: 'write 4 KiB if unchanged', work: write },
+  ]
+}
+
+/** In a context of its own, as code that must not meet what others have left. */
+async function runBare(bare: Sandbox): Promise<void> {
+  const context = await bare.createCodeContext({ language: 'javascript' })
+  await bare.runCode(CODE, { context })
+  await bare.deleteCodeContext(context.id)
 }
 
 async function readWhole(bare: Sandbox): Promise<Uint8Array> {

@@ -11,6 +11,8 @@ const reason = await whyNoTestbed()
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const text = (result: StepResult | undefined): string =>
   new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(valueOf<Uint8Array>(result))
+const printed = (result: StepResult | undefined): string =>
+  new TextDecoder().decode(valueOf<ExecOutcome>(result).stdout.bytes)
 const codes = (results: readonly StepResult[]): unknown[] =>
   results.map(({ error }) => error?.['code'] ?? 'fine')
 const files = (name: string, ...args: unknown[]): Step => ({ call: `files.${name}`, args })
@@ -52,6 +54,29 @@ describe.skipIf(reason !== undefined)('files', () => {
       expect(valueOf<DriverEntry>(stat).sizeBytes).toBe(size)
       const trips = [written, read, stat].map((result) => result?.trips)
       expect(trips).toEqual([...TRIPS[size < 67_500 ? 0 : size < 1_048_576 ? 1 : 2], ['exec']])
+    }
+  }, 60_000)
+
+  it('keep the permissions of a file, whether its version is asked for or not', async () => {
+    for (const mode of ['644', '600', '755', '4755', '0', '444']) {
+      const path = `/workspace/modes/${mode}`
+      const set = line(`chmod ${mode} modes/${mode}; stat -c %a modes/${mode}`)
+      const [, , seen] = await at(
+        'modes',
+        files('write', path, bytes('1')),
+        set,
+        files('stat', path),
+      )
+      const { version: ifVersion } = valueOf<DriverEntry>(seen)
+      const [checked, ran, plain, again] = await at(
+        'modes',
+        files('write', path, bytes('2'), { ifVersion }),
+        line(`stat -c %a modes/${mode}; umask 077; cat modes/${mode}`),
+        files('write', path, bytes('3')),
+        line(`stat -c %a modes/${mode}`),
+      )
+      expect([checked?.error, plain?.error]).toEqual([undefined, undefined])
+      expect([ran, again].map(printed)).toEqual([`${mode}\n2`, `${mode}\n`])
     }
   }, 60_000)
 

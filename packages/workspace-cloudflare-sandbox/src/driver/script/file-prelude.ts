@@ -27,11 +27,8 @@ ${FUNCTIONS}
 /** Put in front of a script: links on the way of its paths are refused. */
 export const REFUSE_LINKS = 'refuse=1'
 
-const FUNCTIONS = `fail() { say fail "$@"; }
-# Where it leads is asked of the kernel: a link may turn while \`cd\` finds its own answer.
-into() { cd -P -- "$1" && cd -P -- /proc/self/cwd; }
-inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
-root() {
+/** The functions for paths of any kind. */
+const ANY_PATH = `root() {
   if [[ $1 != "$R" && $1 != "$R"/* ]]; then top=/ rest=\${1#/}; cd /; return; fi
   if [[ ! -e $R && ! -L $R ]]; then mkdir -p -- "$R" || fail system; fi
   if [[ ! -d $R ]]; then [[ -e $R ]] && fail root file; fail root link; fi
@@ -70,8 +67,26 @@ follow() {
   if [[ $t == "$top" ]]; then into "$t" || fail system; inside; b=.; return; fi
   if ! into "\${t%/*}/" 2>/dev/null; then [[ -e \${t%/*} ]] && fail not-directory; fail not-found; fi
   inside; b=\${t##*/}
+}`
+
+/**
+ * Most paths hold no link, and all of their directories are there: then the kernel says that
+ * the directory is where its path says, and the functions for all else are not even parsed.
+ */
+const FUNCTIONS = `fail() { say fail "$@"; }
+# Where it leads is asked of the kernel: a link may turn while \`cd\` finds its own answer.
+into() { cd -P -- "$1" && cd -P -- /proc/self/cwd; }
+inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
+at() {
+  local w=\${1%/*}
+  if [[ $w == "$R" || $w == "$R"/* ]] && { into "$w"; } 2>/dev/null &&
+    [[ $PWD == "$w" ]]; then top=$R b=\${1##*/}; return; fi
+  eval "$F"; at "$@"
 }
+follow() { [[ -L ./$b ]] || return 0; eval "$F"; follow; }
+root() { eval "$F"; root "$@"; }
 # Takes the place of the shell: it prints the last line, or complains and leaves none.
 ok() { exec stat -L --printf="\\\\n%%$N ok %f %s %.9Y %i %.9Z\\\\n" -- "./$1"; }
 exists() { [[ -e ./$b || -L ./$b ]]; }
-present() { exists || fail not-found; }`
+present() { exists || fail not-found; }
+F=${quoteWord(ANY_PATH)}`

@@ -39,7 +39,7 @@ ${conditions.ifVersion === undefined ? '' : checkVersion(conditions.ifVersion)}
 t=${TEMPORARY_PREFIX}$N.tmp
 undo() { rm -f -- "./$t"; fail system; }
 ${fill(source)}
-if [[ -e ./$b ]]; then chmod --reference="./$b" -- "./$t" || undo; fi
+${isConditional ? KEEP_KNOWN_MODE : KEEP_MODE}
 ${conditions.ifAbsent === true ? LINK : 'mv -fT -- "./$t" "./$b" || undo'}
 ok "$b"
 `
@@ -71,11 +71,16 @@ ok "$b"
 }
 
 /** Writers that compare first, and appends, take turns. */
-const LOCK = `mkdir -p -- "$d"; exec {lock}<"$d"; flock "$lock"`
+const LOCK = `[[ -d $d ]] || mkdir -p -- "$d"; exec {lock}<"$d"; flock "$lock"`
 
 /** Unlike a rename, a link never replaces. */
 const LINK = `ln -T -- "./$t" "./$b" 2>/dev/null || { rm -f -- "./$t"; exists && fail exists; fail system; }
 rm -f -- "./$t"`
+
+const KEEP_MODE = `if [[ -e ./$b ]]; then chmod --reference="./$b" -- "./$t" || undo; fi`
+
+/** The check of the version has told the mode: what a new file has anyway needs no program. */
+const KEEP_KNOWN_MODE = `if [[ $m && ! ($m == 644 && $(umask) == 0022) ]]; then chmod "$m" -- "./$t" || undo; fi`
 
 function checkSize(addedBytes: number, maxBytes: number): string {
   return `size=0
@@ -84,8 +89,8 @@ if exists; then size=$(stat -L -c %s -- "./$b") || fail system; fi
 }
 
 function checkVersion(version: string): string {
-  return `v=
-if exists; then v=$(stat -L -c '%i-%s-%.9Y-%.9Z' -- "./$b") || fail system; fi
+  return `v= m=
+if exists; then v=$(stat -L -c '%a %i-%s-%.9Y-%.9Z' -- "./$b") || fail system; m=\${v%% *} v=\${v#* }; fi
 [[ $v == ${quoteWord(version)} ]] || fail version-conflict`
 }
 
