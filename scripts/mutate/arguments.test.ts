@@ -7,7 +7,7 @@ test('options have defaults, and are read', () => {
     changedSince: undefined,
     count: 20,
     seed: 1,
-    maxTests: 25,
+    maxTests: 60,
     timeoutMs: 240_000,
   })
   expect(

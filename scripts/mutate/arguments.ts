@@ -29,7 +29,7 @@ export function parseOptions(args: readonly string[]): MutateOptions {
       base: { type: 'string', default: 'main' },
       count: { type: 'string', default: '20' },
       seed: { type: 'string', default: '1' },
-      tests: { type: 'string', default: '25' },
+      tests: { type: 'string', default: '60' },
       timeout: { type: 'string', default: '240' },
     },
   })
