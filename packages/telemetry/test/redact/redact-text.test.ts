@@ -85,9 +85,10 @@ describe('the work is bounded', () => {
     ({ size, piece }) => {
       const text = piece.repeat(Math.ceil(size / piece.length))
       const times = [1, 2, 3].map(() => {
-        const startedAt = performance.now()
+        const before = process.threadCpuUsage()
         expect(redactText(text).length).toBeLessThan(70_000)
-        return performance.now() - startedAt
+        const { user, system } = process.threadCpuUsage(before)
+        return (user + system) / 1000
       })
       expect(Math.min(...times)).toBeLessThanOrEqual(50)
     },
