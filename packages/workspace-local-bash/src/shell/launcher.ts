@@ -16,6 +16,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>
   /** It makes a namespace: see `initCommand` for what it says, and where the command writes. */
   readonly isNamespaced: boolean
+  /** Why the program cannot be started, as the system would say; nothing is started then. */
+  readonly obstacle?: 'ENOENT' | 'EACCES'
 }
 
 export interface LaunchRequest {
@@ -51,9 +53,10 @@ export function createPlainLauncher(root: string, tmp: string, namespace?: Names
       const env = { PWD: directory.location(), ...given }
       const [name, ...args] = argumentsOf(command, bash)
       const plain = { file: name, args, name, cwd: directory.self, env, isNamespaced: false }
+      if (namespace === undefined) return plain
       const file = resolveProgram(name, directory, env)
-      // What cannot be started says so best when the system is asked directly.
-      if (namespace === undefined || file === undefined) return plain
+      // Asking the system would start what appears in the meantime, outside of a namespace.
+      if (file === undefined) return { ...plain, obstacle: obstacleOf(name, directory) }
       return { ...plain, ...namespace.wrap([file, ...args], env), isNamespaced: true }
     },
   }
@@ -75,6 +78,12 @@ function resolveProgram(
   return found !== undefined && name.startsWith('-') ? found : found && name
 }
 
+function obstacleOf(name: string, directory: PinnedDirectory): 'ENOENT' | 'EACCES' {
+  if (!name.includes('/')) return 'ENOENT'
+  const path = name.startsWith('/') ? name : directory.at(name)
+  return existsSync(path) ? 'EACCES' : 'ENOENT'
+}
+
 /** Root of the workspace inside a sandbox. */
 export const SANDBOX_ROOT = '/workspace'
 
@@ -91,7 +100,10 @@ const SANDBOX_FLAGS = [
   '--new-session',
   '--cap-drop',
   'ALL',
-].concat(['--hostname', 'workspace', '--proc', '/proc', '--dev', '/dev'])
+]
+  .concat(['--hostname', 'workspace', '--proc', '/proc', '--dev', '/dev'])
+  // Root writes the settings of the kernel by its user id alone, without any capability.
+  .concat(['--ro-bind', '/proc/sys', '/proc/sys'])
 
 /**
  * Runs commands in a namespace of their own: the workspace at `/workspace`, the programs of the

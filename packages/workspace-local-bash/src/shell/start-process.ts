@@ -38,11 +38,9 @@ export function startProcess(
   launch: () => Launch,
   sinks: readonly [OutputSink, OutputSink],
 ): StartedProcess {
-  let child: ChildProcess
-  let given: Launch
+  let child: Child
   try {
-    given = launch()
-    child = spawnChild(given, out.writeFd, err.writeFd)
+    child = startChild(launch(), out.writeFd, err.writeFd)
   } catch (error) {
     closePipe(out)
     closePipe(err)
@@ -54,10 +52,24 @@ export function startProcess(
   const [stdout, stderr] = readers
   if (stdout === undefined || stderr === undefined) throw new TypeError('a process has two outputs')
   return {
-    pid: child.pid,
-    ended: given.isNamespaced ? endOfNamespaced(child, given.name) : endOf(child, given.name),
+    ...child,
     readers: [stdout, stderr],
     pipePaths: [out.path, err.path],
+  }
+}
+
+type Child = Pick<StartedProcess, 'pid' | 'ended'>
+
+function startChild(launch: Launch, stdout: number, stderr: number): Child {
+  const { name, args, obstacle, isNamespaced } = launch
+  if (obstacle !== undefined) {
+    if (name === '' || [name, ...args].some((word) => word.includes('\0'))) throw invalidWords()
+    return { pid: undefined, ended: Promise.resolve(OBSTACLES[obstacle](name)) }
+  }
+  const child = spawnChild(launch, stdout, stderr)
+  return {
+    pid: child.pid,
+    ended: isNamespaced ? endOfNamespaced(child, name) : endOf(child, name),
   }
 }
 
@@ -69,9 +81,7 @@ function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProces
   try {
     return spawn(file, args, { cwd, env, detached: true, stdio: withoutInherited(own) })
   } catch (cause) {
-    if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') {
-      throw new ToolInputError('invalid-input', 'the command is empty or holds a NUL', { cause })
-    }
+    if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') throw invalidWords(cause)
     throw new WorkspaceFailedError('provider-failed', 'the command could not be started', {
       cause,
       transient: TRANSIENT.has(errnoOf(cause) ?? ''),
@@ -113,15 +123,31 @@ async function endOfNamespaced(child: ChildProcess, name: string): Promise<Proce
   return said === BEGUN ? end : { exitCode: KILLED }
 }
 
+const notFound = (name: string): ProcessEnd => ({
+  exitCode: 127,
+  complaint: `${name}: command not found\n`,
+})
+const notStarted =
+  (why: string) =>
+  (name: string): ProcessEnd => ({ exitCode: CANNOT_START, complaint: `${name}: ${why}\n` })
+const denied = notStarted('Permission denied')
+
+const OBSTACLES = { ENOENT: notFound, EACCES: denied } as const
+const EXPLAINED: ReadonlyMap<string, (name: string) => ProcessEnd> = new Map(
+  Object.entries({
+    ...OBSTACLES,
+    E2BIG: notStarted('Argument list too long'),
+    ENOTDIR: denied,
+    EPERM: denied,
+    ENOEXEC: notStarted('cannot execute: required file not found'),
+  }),
+)
+
 /** The exit code and the words of a shell for a program that cannot be started. */
 function explain(error: Error, name: string): ProcessEnd | undefined {
-  const errno = errnoOf(error)
-  if (errno === 'ENOENT') return { exitCode: 127, complaint: `${name}: command not found\n` }
-  if (errno === 'E2BIG') return { exitCode: 126, complaint: `${name}: Argument list too long\n` }
-  if (errno === 'EACCES' || errno === 'ENOTDIR' || errno === 'EPERM') {
-    return { exitCode: 126, complaint: `${name}: Permission denied\n` }
-  }
-  return errno === 'ENOEXEC'
-    ? { exitCode: 126, complaint: `${name}: cannot execute: required file not found\n` }
-    : undefined
+  return EXPLAINED.get(errnoOf(error) ?? '')?.(name)
+}
+
+function invalidWords(cause?: unknown): ToolInputError {
+  return new ToolInputError('invalid-input', 'the command is empty or holds a NUL', { cause })
 }

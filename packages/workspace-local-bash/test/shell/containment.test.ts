@@ -49,6 +49,15 @@ for (const [name, isThere, options] of namespaces) {
   })
 }
 
+it.skipIf(!hasBubblewrap)('commands in bubblewrap change no setting of the kernel', async () => {
+  await open({ isolation: 'bubblewrap' })
+  // Of root the permissions alone ask nothing. Whether it could be written is asked, never tried.
+  const { stdout } = await run(
+    'find /proc/sys -type f -writable 2>/dev/null | head -n 3; test -w /proc/sysrq-trigger && echo sysrq; grep -c " /proc/sys ro" /proc/self/mountinfo',
+  )
+  expect(stdout).toBe('1\n')
+})
+
 function behave(options: NonNullable<ConstructorParameters<typeof TestHost>[0]>): void {
   beforeEach(() => open(options))
 
