@@ -1,4 +1,5 @@
 export type { VercelAIAdapterOptions } from './adapter-options.ts'
+export { fetchWithinOrigin } from './fetch-within-origin.ts'
 export {
   type CompatibleFactory,
   type Environment,

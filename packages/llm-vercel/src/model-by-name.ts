@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { ModelError } from '@helix-agents/core'
 import { createGateway } from 'ai'
+import { fetchWithinOrigin } from './fetch-within-origin.ts'
 
 /** Variables of a process, or the bindings of a Worker. */
 export type Environment = Readonly<Record<string, unknown>>
@@ -9,6 +10,8 @@ export type Environment = Readonly<Record<string, unknown>>
 export type ProviderFactory = (settings: {
   readonly apiKey: string
   readonly baseURL?: string
+  /** Follows no redirect to another origin, which would get the key and the conversation. */
+  readonly fetch: typeof fetchWithinOrigin
 }) => (modelId: string) => LanguageModelV4
 
 /** Makes the models of a server that speaks like OpenAI: `createOpenAICompatible`. */
@@ -17,6 +20,7 @@ export type CompatibleFactory = (settings: {
   readonly baseURL: string
   readonly apiKey?: string
   readonly includeUsage: boolean
+  readonly fetch: typeof fetchWithinOrigin
 }) => (modelId: string) => LanguageModelV4
 
 export interface ModelProviders {
@@ -25,6 +29,8 @@ export interface ModelProviders {
   /** For `MODEL_BASE_URL`. */
   readonly compatible?: CompatibleFactory
 }
+
+const COMPATIBLE = { name: 'compatible', includeUsage: true, fetch: fetchWithinOrigin } as const
 
 /**
  * The model that an environment names, for programs whose user chooses it:
@@ -48,13 +54,14 @@ export function modelByName(
   if (wanted === undefined) return undefined
   if ('baseURL' in wanted) {
     if (compatible === undefined) throw invalid('MODEL_BASE_URL is not supported here')
-    return compatible({ name: 'compatible', includeUsage: true, ...wanted.settings })(wanted.id)
+    return compatible({ ...COMPATIBLE, ...wanted.settings })(wanted.id)
   }
   const { provider, id } = wanted
   const create = Object.hasOwn(providers, provider) ? providers[provider] : undefined
   if (create !== undefined) return create(settingsOf(environment, { provider, id }))(id)
   const apiKey = textOf(environment, 'AI_GATEWAY_API_KEY')
-  if (apiKey !== undefined) return createGateway({ apiKey })(`${provider}/${id}`)
+  if (apiKey !== undefined)
+    return createGateway({ apiKey, fetch: fetchWithinOrigin })(`${provider}/${id}`)
   throw unknownProvider(provider, Object.keys(providers))
 }
 
@@ -112,7 +119,8 @@ function settingsOf(environment: Environment, { provider, id }: { provider: stri
     const problem = `${variable} is not set; the model ${shown(`${provider}/${id}`)} needs it`
     throw new ModelError('unauthorized', { problem })
   }
-  return { apiKey, ...(baseURL === undefined ? {} : { baseURL }) }
+  const settings = { apiKey, fetch: fetchWithinOrigin }
+  return { ...settings, ...(baseURL === undefined ? {} : { baseURL }) }
 }
 
 /** The address itself may hold a key. */

@@ -10,6 +10,7 @@ import {
   warnAboutCommands,
   type WorkspaceRegistry,
 } from '@helix-agents/core'
+import { assertAgent, assertParts } from './check-parts.ts'
 import { toProviderMap } from './provider-map.ts'
 import { ActiveRuns } from './active-runs.ts'
 import { abortPaused } from './abort-paused.ts'
@@ -58,6 +59,7 @@ export class JSAgentExecutor {
   /**
    * @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart.
    * @throws {RangeError} for a `leaseMs` that is not a time.
+   * @throws {TypeError} for what is no store, no stream manager or no adapter.
    */
   constructor(
     stateStore: SessionStateStore,
@@ -65,6 +67,7 @@ export class JSAgentExecutor {
     llmAdapter: LLMAdapter,
     options: JSAgentExecutorOptions = {},
   ) {
+    assertParts({ stateStore, streamManager, llmAdapter })
     const providers = toProviderMap(options.workspaceProviders)
     const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
     const logger = guardLogger(options.logger)
@@ -101,12 +104,14 @@ export class JSAgentExecutor {
    * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
    * @throws {SessionError} `other-agent`, `invalid-message`
    * @throws {RangeError} for an empty `sessionId`.
+   * @throws {TypeError} for what is no agent.
    */
   async execute<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     input: ExecuteInput,
     options: ExecuteOptions = {},
   ): Promise<AgentHandle<TOutput>> {
+    assertAgent(agent)
     const sessionId = parseSessionId(options.sessionId)
     const messages = toUserMessages(input, sessionId)
     const state = typeof input === 'string' ? undefined : input.state

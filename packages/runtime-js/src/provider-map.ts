@@ -4,14 +4,16 @@ import type { WorkspaceProviders } from './executor-options.ts'
 /**
  * Providers by kind. Both ways to name them are checked, so that a provider is not found under a
  * kind that its refs do not carry.
- * @throws {WorkspaceFailedError} `config-invalid` for a key that is not the provider's id, or for
- * two providers of one kind.
+ * @throws {WorkspaceFailedError} `config-invalid` for a key that is not the provider's id, for two
+ * providers of one kind, and for what is neither a list nor a map of providers.
  */
 export function toProviderMap(
   given: WorkspaceProviders | readonly WorkspaceProvider[] = [],
 ): WorkspaceProviders {
+  assertIterable(given)
   const providers = new Map<string, WorkspaceProvider>()
   for (const [kind, provider] of isList(given) ? given.map(byId) : given) {
+    assertProvider(provider, kind)
     if (kind !== provider.providerId) {
       throw invalid(`"${provider.providerId}" is registered as "${kind}"`)
     }
@@ -21,8 +23,29 @@ export function toProviderMap(
   return providers
 }
 
-function byId(provider: WorkspaceProvider): readonly [string, WorkspaceProvider] {
+function byId(
+  provider: WorkspaceProvider,
+  index: number,
+): readonly [kind: string, WorkspaceProvider] {
+  assertProvider(provider, String(index))
   return [provider.providerId, provider]
+}
+
+/** What a first user may write is told, not iterated. */
+function assertIterable(given: unknown): void {
+  if (typeof given === 'object' && given !== null && Symbol.iterator in given) return
+  throw invalid(
+    'give a list such as [new InMemoryWorkspaceProvider()], or a Map from the kind to its provider',
+  )
+}
+
+function assertProvider(provider: unknown, place: string): void {
+  if (typeof provider === 'function') {
+    throw invalid(`${place} is a class or a function: give an object that \`new\` has made`)
+  }
+  const isObject = typeof provider === 'object' && provider !== null
+  if (isObject && 'providerId' in provider && 'open' in provider) return
+  throw invalid(`${place} is no provider: it has no providerId and no open`)
 }
 
 function isList(

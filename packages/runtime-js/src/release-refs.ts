@@ -20,7 +20,13 @@ export async function releaseRefs(
 ): Promise<void> {
   if (Object.keys(refs).length === 0) return
   const toolSet = services.toolSets.of(agent)
-  const session = { sessionId, agentType: agent.name, workspaceRefs: refs, fileLedgers: {} }
+  const session = {
+    sessionId,
+    agentType: agent.name,
+    workspaceRefs: refs,
+    fileLedgers: {},
+    stepCount: 0,
+  }
   const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef: async () => {} })
   await workspaces.close('end')
 }

@@ -64,7 +64,28 @@ test('a branch without the files of its source is told', async () => {
   await turn(harness)
   await harness.executor.branch(agent, { fromSessionId: 's', sessionId: 'b' })
   await turn(harness, 'b')
-  expect(told(await results(harness, 'b'))).toEqual([false, true])
+  const texts = await results(harness, 'b')
+  // They are where they were.
+  expect(told(texts)).toEqual([false, false])
+  expect(texts[1]).toContain('is a new one of this branch')
+  expect(texts[1]).toContain('with the session that this one was branched from')
+})
+
+test('a branch is told of its own files as every session is', async () => {
+  const steps = [write, say('1'), say('2'), read, ls, say('3'), ls, say('4')]
+  const harness = createHarness(steps, options())
+  await turn(harness)
+  await harness.executor.branch(agent, { fromSessionId: 's', sessionId: 'b' })
+  // Its first turn uses no workspace, its second one does and ends it.
+  for (let count = 0; count < 3; count++) await turn(harness, 'b')
+  const texts = await results(harness, 'b')
+  expect(texts.map((text) => text.includes('new one of this branch'))).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ])
+  expect(told(texts)).toEqual([false, false, false, true])
 })
 
 test('what was read of the earlier files counts no more', async () => {

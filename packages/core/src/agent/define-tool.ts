@@ -1,7 +1,9 @@
+import { AgentDefinitionError } from '../errors/agent-definition-error.ts'
 import { HelixError } from '../errors/helix-error.ts'
 import { ToolFailedError } from '../errors/tool-failed-error.ts'
 import type { JsonSchema } from '../tools/json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
+import { isToolName } from '../tools/tool-name.ts'
 import type { ModelOutput, Tool, ToolAnnotations, ToolContext } from '../tools/tool.ts'
 import { renderForModel } from './render-for-model.ts'
 import { checkOutput, defineInput } from './tool-input.ts'
@@ -10,7 +12,7 @@ import { checkOutput, defineInput } from './tool-input.ts'
 export type SchemaOutput<S> = S extends Schema<infer Output> ? Output : unknown
 
 export interface ToolConfig<TInput extends Schema | JsonSchema, TOutput> {
-  /** `[a-zA-Z][a-zA-Z0-9_-]*`, at most 64 characters; not `workspace__…`. */
+  /** 1 to 64 characters of `[a-zA-Z0-9_-]`; not `workspace__…`. */
   readonly name: string
   /** For the model: what it does and when to use it. */
   readonly description: string
@@ -41,10 +43,13 @@ const HARMLESS: ToolAnnotations = { readOnly: true, destructive: false, idempote
  * Makes a tool from a typed definition. The message of an error that `execute` throws goes to
  * the model with the code `tool-failed`, except for errors of the platform (files, sockets),
  * which may name what the model must not see.
+ * @throws {AgentDefinitionError} `definition-invalid` for a name that model providers refuse, and
+ * for a missing description, `inputSchema` or `execute`.
  */
 export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
   config: ToolConfig<TInput, TOutput>,
 ): Tool {
+  assertConfig(config)
   const { name, description, finishWith, timeoutMs, orderKey } = config
   const toModelOutput = config.toModelOutput ?? renderForModel
   const defaults = config.annotations?.readOnly === true ? HARMLESS : CAUTIOUS
@@ -61,6 +66,26 @@ export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
   }
   // Runtimes hand `execute` the result of `parse`, and `toModelOutput` that of `execute`.
   return Object.freeze(tool) as Tool
+}
+
+type Unchecked = Partial<
+  Readonly<Record<'name' | 'description' | 'inputSchema' | 'execute', unknown>>
+>
+
+function assertConfig({ name, description, inputSchema, execute }: Unchecked): void {
+  const isNamed = typeof name === 'string' && isToolName(name)
+  const isSchema = typeof inputSchema === 'object' || typeof inputSchema === 'function'
+  const problems = [
+    ...(isNamed ? [] : ['the name must have 1 to 64 characters of [a-zA-Z0-9_-]']),
+    ...(typeof description === 'string' ? [] : ['the description must be a text']),
+    ...(isSchema && inputSchema !== null
+      ? []
+      : ['the inputSchema must be a Standard Schema, such as z.object({}), or a JSON Schema']),
+    ...(typeof execute === 'function' ? [] : ['execute must be a function']),
+  ]
+  if (problems.length === 0) return
+  const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : 'without a name'
+  throw new AgentDefinitionError(`the tool ${shown}`, problems)
 }
 
 async function run<TInput extends Schema | JsonSchema, TOutput>(

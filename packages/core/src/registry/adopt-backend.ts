@@ -53,7 +53,7 @@ export function installBackend(
     entry.ledger = new FileLedger()
     entry.isLedgerNew = true
   }
-  const notice = noticeOf(entry.name, backend.receipt)
+  const notice = noticeOf(entry.name, backend.receipt, backend.isOfBranch)
   if (notice !== undefined) entry.notice = notice
   return { live: backend.ws, ledger: entry.ledger }
 }

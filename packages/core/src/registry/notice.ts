@@ -1,8 +1,15 @@
 import type { RestoreReceipt } from '../workspace/provider.ts'
 
 /** What the model must be told about an open, or undefined when nothing changed for it. */
-export function noticeOf(workspace: string, receipt: RestoreReceipt): string | undefined {
+export function noticeOf(
+  workspace: string,
+  receipt: RestoreReceipt,
+  isOfBranch = false,
+): string | undefined {
   const detail = receipt.detail === undefined ? '' : ` ${receipt.detail}`
+  if (receipt.outcome === 'cold' && isOfBranch) {
+    return `Workspace "${workspace}" is a new one of this branch: files and processes of earlier messages are not in it. They are with the session that this one was branched from.${detail}`
+  }
   if (receipt.outcome === 'cold') {
     return `Workspace "${workspace}" was started afresh: its earlier files and processes are gone.${detail}`
   }

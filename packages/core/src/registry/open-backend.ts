@@ -14,6 +14,8 @@ import { retryTransient } from './transient-retry.ts'
 export interface OpenedBackend extends OpenedWorkspace {
   /** Nobody else knows of it: it was made just now, so it must be closed when it is not used. */
   readonly isFresh: boolean
+  /** What earlier messages say of its files is true of those of the source. Default false. */
+  readonly isOfBranch?: boolean
 }
 
 /** Resolves the stored ref, or opens a new backend; retries what may pass by itself. */
@@ -22,7 +24,7 @@ export async function openBackend(
   context: RegistryContext,
 ): Promise<OpenedBackend> {
   const { signal } = context.lifetime
-  const hasEnded = entry.ref === undefined && context.usedBefore(entry.name)
+  const usedBefore = entry.ref === undefined && context.usedBefore(entry.name)
   let isGone = false
   const attempt = async (): Promise<OpenedBackend> => {
     const { ref } = entry
@@ -49,7 +51,8 @@ export async function openBackend(
       context.metrics.incTransientRetry(entry.labels)
     },
   })
-  return isGone || hasEnded ? asCold(backend) : backend
+  if (isGone || usedBefore === true) return asCold(backend)
+  return usedBefore === 'in-source' ? { ...asCold(backend), isOfBranch: true } : backend
 }
 
 export interface ResolveRequest {

@@ -54,9 +54,10 @@ export interface RegistryDeps extends RegistryOptions {
   readonly ledgers?: Readonly<Record<string, FileLedgerSnapshot>>
   /**
    * Whether the session has used the workspace before: one without a ref has lost its files then,
-   * and its model is told. Asked before a first open, without I/O. Default: no.
+   * and its model is told. `'in-source'`: only the session that this one is a branch of has used it,
+   * and has the files. Asked before a first open, without I/O. Default: no.
    */
-  usedBefore?(name: string): boolean
+  usedBefore?(name: string): boolean | 'in-source'
   /** Stores a ref before the first operation uses it; null removes it. */
   persistRef(name: string, ref: WorkspaceRef | null): Promise<void>
   /** Default: none. */

@@ -164,7 +164,7 @@ describe('tools', () => {
   test.each(['workspace__box__ls', '__finish__', 'subagent__x', '', 'a b', 'x'.repeat(65)])(
     'the name %j is refused',
     (name) => {
-      expect(problemsOf({ tools: [toolNamed(name)] })).toHaveLength(1)
+      expect(problemsOf({ tools: [{ ...toolNamed('ok'), name }] })).toHaveLength(1)
     },
   )
 

@@ -156,3 +156,34 @@ describe('an error of the tool', () => {
     expect(await errorOf(abort)).toBe(abort)
   })
 })
+
+describe('a definition that no model provider accepts', () => {
+  const right = { name: 't', description: 'd', inputSchema: z.object({}), execute: () => 'done' }
+
+  test.each([
+    [{ name: '' }, 'the name must have'],
+    [{ name: 'get weather' }, 'the name must have'],
+    [{ name: 'wetter/ü' }, 'the name must have'],
+    [{ name: 'x'.repeat(65) }, 'the name must have'],
+    [{ name: undefined }, 'the name must have'],
+    [{ description: undefined }, 'the description must be a text'],
+    [{ inputSchema: undefined }, 'the inputSchema must be a Standard Schema'],
+    [{ inputSchema: null }, 'the inputSchema must be a Standard Schema'],
+    [{ inputSchema: 'string' }, 'the inputSchema must be a Standard Schema'],
+    [{ execute: undefined }, 'execute must be a function'],
+  ])('%o', (wrong, sentence) => {
+    const define = () => defineTool({ ...right, ...wrong } as never)
+    expect(define).toThrow(sentence)
+    expect(define).toThrow(expect.objectContaining({ code: 'definition-invalid' }))
+  })
+
+  test('all that is wrong is told at once', () => {
+    expect(() => defineTool({} as never)).toThrow(
+      /without a name[^]*name must[^]*description[^]*inputSchema[^]*execute/,
+    )
+  })
+
+  test.each(['a', '_a', '9', '-', 'x'.repeat(64)])('the name %s is taken', (name) => {
+    expect(defineTool({ ...right, name }).name).toBe(name)
+  })
+})

@@ -70,6 +70,16 @@ describe('a backend that is gone for good', () => {
     expect(logger.with('workspace lost')).toHaveLength(0)
   })
 
+  test('of a branch, the files are with its source', async () => {
+    const { registry, stateOf } = setup({ deps: { usedBefore: () => 'in-source' } })
+    await registry.openAll()
+    expect(stateOf('box').receipt?.outcome).toBe('cold')
+    const notice = registry.takeNotice('box')
+    expect(notice).toContain('branched from')
+    expect(notice).not.toContain('gone')
+    expect(registry.takeNotice('box')).toBeUndefined()
+  })
+
   test('created and reattached give none', async () => {
     const { registry } = setup({ names: ['a', 'b'], refs: { b: ref('b9') }, stored: ['b9'] })
     await registry.openAll()

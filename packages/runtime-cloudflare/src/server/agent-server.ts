@@ -10,6 +10,7 @@ import { SocketPumps } from '../socket/socket-pumps.ts'
 import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
+import { assertServerOptions } from './check-options.ts'
 import { eraseUnusedObject } from './erase-unused-object.ts'
 import { known, maySee, openAccess } from './session-access.ts'
 
@@ -224,10 +225,12 @@ export type AgentServerClass<Env> = (new (
 /**
  * Makes the class of Durable Objects that run agents, one session an object. It needs a SQLite
  * class (`new_sqlite_classes`), and requests reach it by `routeAgentRequest`.
+ * @throws {TypeError} for options of a wrong kind.
  */
 export function createAgentServer<Env = Cloudflare.Env>(
   options: AgentServerOptions<Env>,
 ): AgentServerClass<Env> {
+  assertServerOptions(options)
   return class extends AgentServer<Env> {
     constructor(ctx: DurableObjectState, env: Cloudflare.Env & Env) {
       super(ctx, env, options)

@@ -1,6 +1,10 @@
 // Mistakes in wrangler.jsonc: whoever deploys is told which line is missing, at the first request.
 import { env } from 'cloudflare:workers'
-import { insecureAllowAnyone, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
+import {
+  createAgentServer,
+  insecureAllowAnyone,
+  routeAgentRequest,
+} from '@helix-agents/runtime-cloudflare'
 import { describe, expect, test } from 'vitest'
 import { answerOf, createSession, inObject } from '../session.ts'
 
@@ -28,6 +32,23 @@ describe('a binding', () => {
     expect([status, body.error.code]).toEqual([500, 'class-invalid'])
     expect(body.error.message).toContain('class_name')
   })
+})
+
+test.each([
+  [{ agents: [] }, 'llmAdapter must be (env, ctx)'],
+  [{ agents: [], llmAdapter: {} }, 'llmAdapter must be (env, ctx)'],
+  [{ llmAdapter: () => ({}) }, 'agents must be a list'],
+  [{ llmAdapter: () => ({}), agents: {} }, 'agents must be a list'],
+  [
+    { llmAdapter: () => ({}), agents: [], workspaceProviders: [] },
+    'workspaceProviders must be (env',
+  ],
+  [
+    { llmAdapter: () => ({}), agents: [], workspaceProviders: {} },
+    'workspaceProviders must be (env',
+  ],
+])('options of a wrong kind are a sentence when the class is made: %o', (options, sentence) => {
+  expect(() => createAgentServer(options as never)).toThrow(sentence)
 })
 
 test.each([

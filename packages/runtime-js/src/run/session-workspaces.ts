@@ -9,6 +9,7 @@ import {
   WorkspaceRegistry,
 } from '@helix-agents/core'
 import type { Claim } from './claim.ts'
+import { findOpenCalls } from './find-open-calls.ts'
 import type { RunServices } from './run-services.ts'
 import { SharedWorkspaces } from './shared-workspaces.ts'
 import type { ToolSet } from './tool-sets.ts'
@@ -16,7 +17,7 @@ import type { ToolSet } from './tool-sets.ts'
 /** What the workspaces need to know of their session. */
 export type WorkspaceOwner = Pick<
   SessionState,
-  'sessionId' | 'agentType' | 'workspaceRefs' | 'fileLedgers'
+  'sessionId' | 'agentType' | 'workspaceRefs' | 'fileLedgers' | 'stepCount'
 >
 
 export interface SessionWorkspacesOptions {
@@ -82,16 +83,32 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
 }
 
 /** An earlier run has used a workspace when it knew of its files, or a tool of it had a result. */
-function usageBefore(options: SessionWorkspacesOptions): (name: string) => boolean {
+function usageBefore(options: SessionWorkspacesOptions): NonNullable<RegistryDeps['usedBefore']> {
   const { session, toolSet, messages = [] } = options
   // The conversation grows: what this run adds to it is not from before.
   const count = messages.length
+  const inherited = countInherited(messages, session.stepCount)
   return (name) => {
     if (Object.hasOwn(session.fileLedgers, name)) return true
     const isOwn = (toolName: string): boolean =>
       toolSet.tools?.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
     const isUse = (message: Message, index: number): boolean =>
       index < count && message.role === 'tool' && !message.isError && isOwn(message.toolName)
-    return messages.some(isUse)
+    const last = messages.findLastIndex(isUse)
+    if (last === -1) return false
+    return last < inherited ? 'in-source' : true
   }
+}
+
+/**
+ * Messages that a branch has of its source: an answer of the model is a step, and the session has
+ * taken fewer of them itself than there are. 0 for a session that is no branch.
+ */
+function countInherited(messages: readonly Message[], ownSteps: number): number {
+  const answers = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []))
+  // The step that was cut off is not counted yet.
+  const open = findOpenCalls(messages).length > 0 ? 1 : 0
+  const foreign = answers.length - ownSteps - open
+  if (foreign <= 0) return 0
+  return answers[foreign] ?? messages.length
 }
