@@ -8,7 +8,7 @@ interface FakeTest {
 
 function moduleOf(file: string, ms: number, tests: readonly FakeTest[]) {
   return {
-    relativeModuleId: file,
+    moduleId: `${process.cwd()}/${file}`,
     children: { allTests: () => tests.map(({ state }) => ({ result: () => ({ state }) })) },
     diagnostic: () => ({
       collectDuration: ms,

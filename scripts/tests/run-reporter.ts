@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import type { TestSampler } from '../../packages/core/src/testing/test-sampler.ts'
 
@@ -45,7 +46,7 @@ function timesOf(module: TestModule): FileTimes {
   const { collectDuration, duration, environmentSetupDuration, prepareDuration, setupDuration } =
     module.diagnostic()
   const ms = collectDuration + duration + environmentSetupDuration + prepareDuration + setupDuration
-  return { file: module.relativeModuleId, seconds: ms / 1000 }
+  return { file: relative(process.cwd(), module.moduleId), seconds: ms / 1000 }
 }
 
 /** @returns nothing for a run without slow files. */
