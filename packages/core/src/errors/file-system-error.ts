@@ -63,7 +63,7 @@ export class FileSystemError extends HelixError {
   constructor(code: FileSystemErrorCode, path: string, options: FileSystemErrorOptions = {}) {
     const detail = options.detail === undefined ? '' : ` (${options.detail})`
     const hint = options.hint ?? HINTS[code]
-    const sentence = `${shorten(path)}: ${SENTENCES[code]}${detail}`
+    const sentence = `${shorten(path, code)}: ${SENTENCES[code]}${detail}`
     super(sentence, hint === undefined ? options : { ...options, hint })
     this.code = code
     this.path = path
@@ -75,7 +75,8 @@ export class FileSystemError extends HelixError {
 }
 
 /** Keeps a hostile path from flooding a message; control characters become visible. */
-function shorten(path: string): string {
+function shorten(path: string, code: FileSystemErrorCode): string {
   const visible = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path).slice(1, -1)
-  return visible === '' ? '(empty path)' : visible
+  if (visible !== '') return visible
+  return code === 'invalid-pattern' ? '(empty pattern)' : '(empty path)'
 }

@@ -1,13 +1,10 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
 import { ToolInputError } from '../../errors/tool-input-error.ts'
 import {
-  countLineFeeds,
   countLineFeedsInTurns,
+  type LineEnd,
   lineEndNear,
-  lineEndOf,
-  toLineEnds,
-  toUnixLineEnds,
-  toWindowsLineEnds,
+  toLineEndsInTurns,
 } from './line-endings.ts'
 import type { LineRange } from './line-ranges.ts'
 import { eachPlace } from './literal-search.ts'
@@ -73,9 +70,9 @@ export async function applyEdit(file: EditedText, edit: TextEdit): Promise<Appli
     const hint = await describeNearest(file.text, edit.oldText, file.turn)
     throw new ToolInputError('no-match', message, { hint })
   }
-  const { places } = located
+  const places = edit.replaceAll === true ? located.places : await withOverlap(file, located)
   if (places.count > 1 && edit.replaceAll !== true) throw await ambiguous(file, places)
-  const replacement = withLineEndsOf(file, edit, located)
+  const replacement = await withLineEndsOf(file, edit, located)
   const { oldText, newText } = replacement
   if (oldText === newText) {
     throw invalidEdit(
@@ -113,18 +110,24 @@ interface Places {
 interface Located {
   /** As it stands in the file. */
   readonly oldText: string
+  /** The text that was looked for, with bare line feeds. */
+  readonly unix: string
+  /** The same with CRLF. */
+  readonly windows: string
   readonly places: Places
 }
 
 /** Looks for the text as it is, then with other line ends. */
 async function locate(file: EditedText, { oldText }: TextEdit): Promise<Located | undefined> {
-  const windows = toWindowsLineEnds(oldText)
-  const unix = toUnixLineEnds(oldText)
+  const windows = await toLineEndsInTurns(oldText, '\r\n', file.turn)
+  const unix = await toLineEndsInTurns(oldText, '\n', file.turn)
   // A line feed at the start would match the second half of a CRLF.
   const order = oldText.startsWith('\n') ? [windows, oldText] : [oldText, windows, unix]
-  for (const text of new Set(order)) {
+  for (const [index, text] of order.entries()) {
+    // A set would hash texts that may have millions of characters.
+    if (text.length > file.text.length || order.indexOf(text) < index) continue
     const places = await findPlaces(file, text)
-    if (places.count > 0) return { oldText: text, places }
+    if (places.count > 0) return { oldText: text, unix, windows, places }
   }
   return undefined
 }
@@ -142,18 +145,42 @@ async function findPlaces({ text, turn }: EditedText, wanted: string): Promise<P
   return { count, first, last }
 }
 
+/** The line end that a text has in the file; undefined when it has no line feed. */
+function lineEndOf({ oldText, unix, windows }: Located): LineEnd | undefined {
+  if (unix === windows) return undefined
+  return oldText === unix ? '\n' : '\r\n'
+}
+
+/** The places with one that overlaps a single first one: which of them is meant, nobody said. */
+async function withOverlap(file: EditedText, { oldText, places }: Located): Promise<Places> {
+  const [first] = places.first
+  if (first === undefined || places.count > 1) return places
+  const around = file.text.slice(first + 1, first + 2 * oldText.length - 1)
+  const others = await findPlaces({ ...file, text: around }, oldText)
+  const [other] = others.first
+  if (other === undefined) return places
+  const place = first + 1 + other
+  return { count: 2, first: [first, place], last: place }
+}
+
 /** The edit with the line ends that stand at its place. */
-function withLineEndsOf(file: EditedText, edit: TextEdit, located: Located): Replacement {
-  const { oldText, places } = located
+async function withLineEndsOf(
+  file: EditedText,
+  edit: TextEdit,
+  located: Located,
+): Promise<Replacement> {
+  const { oldText, unix, windows, places } = located
   const { newText } = edit
   if (!newText.includes('\n')) return { oldText, newText }
-  const own = lineEndOf(oldText)
-  if (toUnixLineEnds(oldText) === toUnixLineEnds(newText) && oldText === edit.oldText) {
-    return { oldText, newText }
+  if (oldText === edit.oldText) {
+    const isMixed = oldText !== unix && oldText !== windows
+    if (isMixed || unix === (await toLineEndsInTurns(newText, '\n', file.turn))) {
+      return { oldText, newText }
+    }
   }
-  if (own === 'mixed') return { oldText, newText }
-  const end = own ?? lineEndNear(file.text, places.first[0] ?? 0)
-  return { oldText, newText: end === undefined ? newText : toLineEnds(newText, end) }
+  const end = lineEndOf(located) ?? lineEndNear(file.text, places.first[0] ?? 0)
+  if (end === undefined) return { oldText, newText }
+  return { oldText, newText: await toLineEndsInTurns(newText, end, file.turn) }
 }
 
 function noteOf(edit: TextEdit, located: Located, newText: string): string | undefined {
@@ -188,7 +215,7 @@ async function replacePlaces(
   return {
     text: await joinReplaced(file, replacement),
     replacements: places.count,
-    lines: [firstLine, firstLine + countLineFeeds(newText, 0, newText.length)],
+    lines: [firstLine, firstLine + (await countLineFeedsInTurns(newText, 0, newText.length, turn))],
     oldLines: [firstLine, oldLast],
     diff: await unifiedHunks({ text, turn, firstLine, ...places }, replacement),
   }

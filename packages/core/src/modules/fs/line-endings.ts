@@ -3,6 +3,10 @@ import type { WorkTurn } from './work-turn.ts'
 /** Characters that are counted in one synchronous stretch. */
 const WINDOW = 65_536
 
+/** Not as strings: V8 then makes a tree of pieces, a node for each, that costs much to collect. */
+const LINE_FEEDS = /\n/g
+const WINDOWS_LINE_ENDS = /\r\n/g
+
 export type LineEnd = '\n' | '\r\n'
 
 /** Whether the first line of a text ends with CRLF. */
@@ -14,12 +18,12 @@ export function hasWindowsLineEnds(text: string): boolean {
 /** Turns bare line feeds into CRLF and leaves CRLF as it is. */
 export function toWindowsLineEnds(text: string): string {
   if (!text.includes('\n')) return text
-  return toUnixLineEnds(text).replaceAll('\n', '\r\n')
+  return toUnixLineEnds(text).replace(LINE_FEEDS, '\r\n')
 }
 
 /** Turns CRLF into bare line feeds. A carriage return alone is text. */
 export function toUnixLineEnds(text: string): string {
-  return text.replaceAll('\r\n', '\n')
+  return text.replace(WINDOWS_LINE_ENDS, '\n')
 }
 
 /** Gives all lines of a text the same end. */
@@ -27,15 +31,22 @@ export function toLineEnds(text: string, end: LineEnd): string {
   return end === '\n' ? toUnixLineEnds(text) : toWindowsLineEnds(text)
 }
 
-/** The one line end of a text; `mixed`; undefined when it has no line feed. */
-export function lineEndOf(text: string): LineEnd | 'mixed' | undefined {
-  let found: LineEnd | undefined
-  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) {
-    const end = text[i - 1] === '\r' ? '\r\n' : '\n'
-    if (found !== undefined && found !== end) return 'mixed'
-    found = end
+/** The same for a long text; gives way to other work meanwhile. */
+export async function toLineEndsInTurns(
+  text: string,
+  end: LineEnd,
+  turn: WorkTurn,
+): Promise<string> {
+  const chunks: string[] = []
+  for (let start = 0; start < text.length;) {
+    let stop = Math.min(text.length, start + WINDOW)
+    // What ends a line is not cut in two.
+    while (text[stop - 1] === '\r' && stop < text.length) stop += 1
+    chunks.push(toLineEnds(text.slice(start, stop), end))
+    start = stop
+    if (turn.due) await turn.pause()
   }
-  return found
+  return chunks.join('')
 }
 
 /** The end of the line that holds a place, or of the line before; undefined in a single line. */

@@ -16,7 +16,10 @@ const CHECKS_A_WINDOW = 64
 export class LiteralSearch {
   readonly #text: string
   readonly #wanted: string
-  readonly #borders: Int32Array | undefined
+  /** For each prefix the length of its longest proper prefix that is also its suffix. */
+  #borders: Int32Array | undefined
+  /** Prefixes whose border is known. */
+  #bordered = 1
   #at = 0
   #matched = 0
 
@@ -24,7 +27,6 @@ export class LiteralSearch {
   constructor(text: string, wanted: string) {
     this.#text = text
     this.#wanted = wanted
-    this.#borders = wanted.length > MAX_NATIVE ? bordersOf(wanted) : undefined
   }
 
   /** Whether the text was searched to its end. */
@@ -34,7 +36,11 @@ export class LiteralSearch {
 
   /** The next place; undefined when the next window holds none. */
   next(): number | undefined {
-    return this.#borders === undefined ? this.#nextShort() : this.#nextLong(this.#borders)
+    if (this.#wanted.length <= MAX_NATIVE) return this.#nextShort()
+    this.#borders ??= new Int32Array(this.#wanted.length)
+    if (this.#bordered === this.#wanted.length) return this.#nextLong(this.#borders)
+    this.#addBorders(this.#borders)
+    return undefined
   }
 
   #nextShort(): number | undefined {
@@ -65,19 +71,20 @@ export class LiteralSearch {
     this.#matched = matched
     return undefined
   }
-}
 
-/** For each prefix the length of its longest proper prefix that is also its suffix. */
-function bordersOf(wanted: string): Int32Array {
-  const borders = new Int32Array(wanted.length)
-  let border = 0
-  for (let i = 1; i < wanted.length; i += 1) {
-    const unit = wanted.charCodeAt(i)
-    while (border > 0 && wanted.charCodeAt(border) !== unit) border = borders[border - 1] ?? 0
-    if (wanted.charCodeAt(border) === unit) border += 1
-    borders[i] = border
+  /** One stretch of the borders, which take time that is linear in the wanted text. */
+  #addBorders(borders: Int32Array): void {
+    const wanted = this.#wanted
+    const end = Math.min(wanted.length, this.#bordered + WINDOW)
+    let border = borders[this.#bordered - 1] ?? 0
+    for (let i = this.#bordered; i < end; i += 1) {
+      const unit = wanted.charCodeAt(i)
+      while (border > 0 && wanted.charCodeAt(border) !== unit) border = borders[border - 1] ?? 0
+      if (wanted.charCodeAt(border) === unit) border += 1
+      borders[i] = border
+    }
+    this.#bordered = end
   }
-  return borders
 }
 
 /** Calls back for every place of a literal text, and gives way to other work meanwhile. */

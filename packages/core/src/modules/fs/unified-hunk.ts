@@ -1,4 +1,4 @@
-import { countLineFeeds, countLineFeedsInTurns } from './line-endings.ts'
+import { countLineFeedsInTurns } from './line-endings.ts'
 import type { WorkTurn } from './work-turn.ts'
 
 const CONTEXT_LINES = 3
@@ -34,7 +34,7 @@ export async function unifiedHunks(
   replacement: Replacement,
 ): Promise<string> {
   const { text, first, turn } = replaced
-  const delta = lineDelta(replacement)
+  const delta = await lineDelta(replacement, turn)
   const hunks: string[] = []
   let line = replaced.firstLine
   let from = first[0] ?? 0
@@ -48,7 +48,7 @@ export async function unifiedHunks(
     // The rest of a line with more places than are known is left out.
     const isCut = before === first.length && before < replaced.count
     const end = isCut ? endOfPlace(places, replacement) : group.end
-    const hunk = { text, places, end, line, shift: delta * (before - places.length), turn }
+    const hunk = { text, places, end, line, shift: delta * (before - places.length), delta, turn }
     hunks.push(await hunkAt(hunk, replacement))
   }
   const hidden = replaced.count - before
@@ -86,9 +86,10 @@ function endOfPlace(places: readonly number[], { oldText }: Replacement): number
   return (places.at(-1) ?? 0) + oldText.length
 }
 
-function lineDelta({ oldText, newText }: Replacement): number {
-  const before = countLineFeeds(oldText, 0, oldText.length)
-  return countLineFeeds(newText, 0, newText.length) - before
+/** Lines that one replacement adds. */
+async function lineDelta({ oldText, newText }: Replacement, turn: WorkTurn): Promise<number> {
+  const before = await countLineFeedsInTurns(oldText, 0, oldText.length, turn)
+  return (await countLineFeedsInTurns(newText, 0, newText.length, turn)) - before
 }
 
 interface Hunk {
@@ -100,6 +101,8 @@ interface Hunk {
   readonly line: number
   /** How many lines later it is in the new text. */
   readonly shift: number
+  /** Lines that each place adds. */
+  readonly delta: number
   readonly turn: WorkTurn
 }
 
@@ -109,8 +112,7 @@ async function hunkAt(hunk: Hunk, replacement: Replacement): Promise<string> {
   const lineStart = first === 0 ? 0 : text.lastIndexOf('\n', first - 1) + 1
   const feeds = await countLineFeedsInTurns(text, lineStart, end, hunk.turn)
   const removed = feeds + (end > lineStart && text[end - 1] !== '\n' ? 1 : 0)
-  const added =
-    feeds + lineDelta(replacement) * places.length + openLine(hunk, lineStart, replacement)
+  const added = feeds + hunk.delta * places.length + openLine(hunk, lineStart, replacement)
   const before = linesBefore(text, lineStart)
   const behind = linesAfter(text, end)
   const around = before.length + behind.length

@@ -180,7 +180,12 @@ function unquote(text: string): string {
     if (octal !== undefined) bytes.push(Number.parseInt(octal, 8))
     else for (const byte of encoder.encode(unescaped(piece))) bytes.push(byte)
   }
-  return decodeText(new Uint8Array(bytes))
+  const name = decodeText(new Uint8Array(bytes))
+  if (!name.includes('\uFFFD') || text.includes('\uFFFD')) return name
+  throw patchFailed(
+    `the name ${text.slice(0, 200)} is not UTF-8`,
+    'Files with such names can be changed with a command only.',
+  )
 }
 
 function unescaped(piece: string): string {

@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { utf8Length } from '../bytes.ts'
 import { statIfPresent } from '../rewrite-file.ts'
 import { workspacePath } from '../workspace-path.ts'
-import { filePath, fsTool } from './fs-tool.ts'
+import { filePath, fsTool, wholeText } from './fs-tool.ts'
 
 export const appendFileTool = fsTool({
   name: 'append_file',
   description:
     'Add text to the end of a file, exactly as given: no line end is added. Makes the file when it is missing.',
-  inputSchema: () => z.strictObject({ path: filePath, content: z.string() }),
+  inputSchema: () => z.strictObject({ path: filePath, content: wholeText() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (config) => config.extended,
   execute: async ({ module, input, context }) => {

@@ -3,7 +3,7 @@ import { cutEnd } from '../../../tools/result-budget.ts'
 import { planPatch } from '../patch/plan-patch.ts'
 import { resultLimits } from '../result-limits.ts'
 import { type WrittenFile, writePlan } from '../write-plan.ts'
-import { fsTool } from './fs-tool.ts'
+import { fsTool, wholeText } from './fs-tool.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000
 
@@ -26,8 +26,7 @@ function createApplyPatchTool(isReadRequired: boolean) {
       : DESCRIPTION,
     inputSchema: () =>
       z.strictObject({
-        patch: z
-          .string()
+        patch: wholeText()
           .min(1)
           .max(
             MAX_PATCH_CHARACTERS,

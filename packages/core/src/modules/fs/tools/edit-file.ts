@@ -8,12 +8,19 @@ import { resultLimits } from '../result-limits.ts'
 import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../rewrite-file.ts'
 import { createWorkTurn } from '../work-turn.ts'
 import { workspacePath } from '../workspace-path.ts'
-import { filePath, fsTool } from './fs-tool.ts'
+import { filePath, fsTool, wholeText } from './fs-tool.ts'
+
+const MAX_OLD_CHARACTERS = 1_000_000
 
 /** Fields of one edit, also of `multi_edit`. */
 export const editFields = () => ({
-  oldText: z.string().describe('Text to replace, exactly as in the file, without line numbers.'),
-  newText: z.string().describe('Text to put in its place, taken literally. May be empty.'),
+  oldText: wholeText()
+    .max(
+      MAX_OLD_CHARACTERS,
+      `has more than ${MAX_OLD_CHARACTERS} characters: replace it in several edits`,
+    )
+    .describe('Text to replace, exactly as in the file, without line numbers.'),
+  newText: wholeText().describe('Text to put in its place, taken literally. May be empty.'),
   replaceAll: z
     .boolean()
     .exactOptional()

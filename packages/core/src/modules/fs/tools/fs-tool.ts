@@ -9,6 +9,10 @@ export const fsTool = toolsFor<FileSystem, FileSystemConfig>()
 /** Annotations of tools that only look. */
 export const READ_ONLY = { readOnly: true, destructive: false, idempotent: true } as const
 
+/** Text that a file gets. Half of a surrogate pair cannot be stored, and damages what it stands in. */
+export const wholeText = () =>
+  z.string().refine((text) => text.isWellFormed(), 'holds half of a surrogate pair')
+
 export const filePath = z.string().describe('Path in the workspace, such as /src/main.ts.')
 export const directoryPath = z
   .string()

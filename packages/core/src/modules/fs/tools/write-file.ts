@@ -8,12 +8,12 @@ import {
   staleWrite,
 } from '../rewrite-file.ts'
 import { workspacePath } from '../workspace-path.ts'
-import { filePath, fsTool, READ_FIRST } from './fs-tool.ts'
+import { filePath, fsTool, READ_FIRST, wholeText } from './fs-tool.ts'
 
 const inputSchema = () =>
   z.strictObject({
     path: filePath,
-    content: z.string().describe('The whole new content.'),
+    content: wholeText().describe('The whole new content.'),
   })
 
 export interface WriteFileOutput {
