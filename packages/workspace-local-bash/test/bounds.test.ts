@@ -19,6 +19,7 @@ defineBounds(
   {
     capabilities: { fs: true, shell: true },
     plants: ['deep-tree', 'sparse-file'],
+    extras: ['background'],
     whole: sampler.isExhaustive,
     create: async () => {
       const host = new TestHost()

@@ -8,6 +8,7 @@ import {
   renderBoundTable,
 } from '@helix-agents/workspace-conformance/bounds'
 import { afterAll, it } from 'vitest'
+import { printFloods } from './hostile-outputs.ts'
 import { Bench } from './open-on-double.ts'
 
 const sampler = new TestSampler()
@@ -17,15 +18,17 @@ afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 defineBounds(
   { it, fails: it.fails },
   {
-    capabilities: { fs: true },
+    capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
+    extras: ['background', 'stateful-code'],
     whole: sampler.isExhaustive,
     create: async () => {
-      const bench = new Bench()
+      const bench = new Bench({ backupR2Binding: 'BACKUP_BUCKET' })
+      printFloods(bench.world)
       const { ws } = await bench.open()
       return {
         provider: bench.provider.providerId,
         workspace: ws,
-        capabilities: { fs: true },
+        capabilities: bench.provider.capabilities,
         host: createNodeWorkHost(process, { stillClock: true }),
         report: (row) => void rows.push(row),
         dispose: () => ws.close(),

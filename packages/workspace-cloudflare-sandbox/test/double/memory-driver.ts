@@ -16,7 +16,7 @@ import type {
   MountRequest,
   SandboxIdentity,
 } from '../../src/driver/port.ts'
-import type { DriverProcesses } from '../../src/driver/processes.ts'
+import type { DriverProcess, DriverProcesses } from '../../src/driver/processes.ts'
 import { MemoryFiles } from './memory-files.ts'
 import { MemorySnapshots } from './memory-snapshots.ts'
 import type { Container, SandboxWorld } from './memory-world.ts'
@@ -47,8 +47,8 @@ export class MemoryDriver implements SandboxDriver {
     this.sandboxId = settings.sandboxId
     const reach = (name: string): Promise<Container> => this.reach(name)
     this.files = new MemoryFiles(reach)
-    this.processes = memoryProcesses(reach)
-    this.code = memoryCode(reach)
+    this.processes = memoryProcesses(reach, world)
+    this.code = memoryCode(reach, world)
     if (settings.backups !== undefined) this.snapshots = new MemorySnapshots(reach, world)
   }
 
@@ -80,10 +80,12 @@ export class MemoryDriver implements SandboxDriver {
   async exec(argv: readonly string[], _options: ExecOptions): Promise<ExecOutcome> {
     const { epoch } = await this.reach('exec')
     const bytes = new TextEncoder().encode(`${argv.join(' ')}\n`)
+    const printed = this.#world.onExec?.(argv)
     return {
       exitCode: 0,
       stdout: { bytes, totalBytes: bytes.length },
       stderr: { bytes: new Uint8Array(), totalBytes: 0 },
+      ...printed,
       timedOut: false,
       aborted: false,
       durationMs: 1,
@@ -111,9 +113,13 @@ function outcomeOf(outcome: EnsureOutcome['outcome'], epoch: string): EnsureOutc
   return { outcome, epoch, placement: null }
 }
 
+function processOf(id: string, command = ''): DriverProcess {
+  return { id, pid: 7, command, state: 'running', startedAtMs: 0 }
+}
+
 type Reach = (name: string) => Promise<Container>
 
-function memoryProcesses(reach: Reach): DriverProcesses {
+function memoryProcesses(reach: Reach, world: SandboxWorld): DriverProcesses {
   const missing = async (name: string): Promise<never> => {
     await reach(name)
     throw new DriverError('process-missing', 'none', { admitted: 'yes' })
@@ -121,29 +127,36 @@ function memoryProcesses(reach: Reach): DriverProcesses {
   return {
     start: async (_argv, { title = '' }) => {
       await reach('processes.start')
-      return { id: 'p1', pid: 7, command: title, state: 'running', startedAtMs: 0 }
+      return processOf('p1', title)
     },
     list: async () => {
       await reach('processes.list')
       return []
     },
-    output: () => missing('processes.output'),
-    kill: () => missing('processes.kill'),
+    output: async (id) => {
+      const printed = world.onOutput?.()
+      if (printed === undefined) return missing('processes.output')
+      await reach('processes.output')
+      return { ...printed, nextStdoutOffset: 1, nextStderrOffset: 1, process: processOf(id) }
+    },
+    kill: async () => {
+      if (world.onOutput === undefined) await missing('processes.kill')
+    },
   }
 }
 
-function ended({ epoch }: Container): DriverCodeOutcome {
-  return { outputs: [], exitCode: 0, timedOut: false, aborted: false, epoch: epoch ?? null }
+function ended({ epoch }: Container, outputs: DriverCodeOutcome['outputs']): DriverCodeOutcome {
+  return { outputs, exitCode: 0, timedOut: false, aborted: false, epoch: epoch ?? null }
 }
 
-function memoryCode(reach: Reach): DriverCode {
+function memoryCode(reach: Reach, world: SandboxWorld): DriverCode {
   return {
     create: async () => {
       await reach('code.create')
       return 'context-1'
     },
-    runOnce: async () => ended(await reach('code.runOnce')),
-    run: async () => ended(await reach('code.run')),
+    runOnce: async (_language, code) => ended(await reach('code.runOnce'), world.onCode(code)),
+    run: async (_context, code) => ended(await reach('code.run'), world.onCode(code)),
     remove: async () => {
       await reach('code.remove')
     },

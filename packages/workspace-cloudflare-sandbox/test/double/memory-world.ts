@@ -7,7 +7,13 @@ import {
   systemClock,
 } from '@helix-agents/core'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
-import type { CreateSandboxDriver, MountRequest } from '../../src/driver/port.ts'
+import type {
+  CreateSandboxDriver,
+  DriverCodeOutcome,
+  ExecOutcome,
+  MountRequest,
+} from '../../src/driver/port.ts'
+import type { DriverProcessOutput } from '../../src/driver/processes.ts'
 import { MemoryDriver } from './memory-driver.ts'
 
 export interface Container {
@@ -34,6 +40,10 @@ export class SandboxWorld {
   readonly calls: string[] = []
   /** Does what a fault does: throws, or waits. */
   onCall: (call: WorldCall) => Promise<void> | void = () => {}
+  /** What commands print and code gives. Default: a command its arguments, code nothing. */
+  onExec: ((argv: readonly string[]) => Pick<ExecOutcome, 'stdout' | 'stderr'>) | undefined
+  onCode: (code: string) => DriverCodeOutcome['outputs'] = () => []
+  onOutput: (() => Pick<DriverProcessOutput, 'stdout' | 'stderr'>) | undefined
   now: () => number = Date.now
   /** How often a container was started. */
   starts = 0

@@ -22,9 +22,9 @@ export interface BoundCase {
   /** `<tool>/<what is hostile>`. */
   readonly name: string
   readonly needs?: readonly string[]
-  /** Makes what the call meets; not measured. */
-  prepare?(subject: BoundSubject, scale: BoundScale): Promise<void>
-  input(scale: BoundScale): object
+  /** Makes what the call meets; not measured. What it returns is given to `input`. */
+  prepare?(subject: BoundSubject, scale: BoundScale): Promise<unknown>
+  input(scale: BoundScale, prepared: unknown): object
   /** Results that are right. Default: every one but `internal`. */
   readonly results?: readonly string[]
 }
@@ -40,8 +40,8 @@ export function boundBehaviour(one: BoundCase): BoundBehaviour {
     run: async (subject) => {
       const tool = toolOf(one)
       await warmUp(subject)
-      await one.prepare?.(subject, subject.target.scale)
-      const call = await subject.call(tool, one.input(subject.target.scale))
+      const prepared = await one.prepare?.(subject, subject.target.scale)
+      const call = await subject.call(tool, one.input(subject.target.scale, prepared))
       report(subject, id, tool, call)
       checkCost(call)
       checkResult(call, one.results)
@@ -59,10 +59,14 @@ export function abortBehaviour(one: BoundCase): BoundBehaviour {
     run: async (subject) => {
       const tool = toolOf(one)
       await warmUp(subject)
-      await one.prepare?.(subject, subject.target.scale)
+      const prepared = await one.prepare?.(subject, subject.target.scale)
       const controller = new AbortController()
       const timer = setTimeout(() => controller.abort(), 2)
-      const call = await subject.call(tool, one.input(subject.target.scale), controller.signal)
+      const call = await subject.call(
+        tool,
+        one.input(subject.target.scale, prepared),
+        controller.signal,
+      )
       clearTimeout(timer)
       report(subject, id, tool, call)
       checkResult(call, ['aborted'])

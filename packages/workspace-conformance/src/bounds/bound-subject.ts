@@ -132,7 +132,7 @@ function declarationOf({ capabilities, provider }: BoundTarget) {
     capabilities: {
       ...(capabilities.fs && { fs: fileSystemConfigSchema.parse({ extended: true }) }),
       ...(capabilities.shell && { shell: shellConfigSchema.parse({ background: true }) }),
-      ...(capabilities.code && { code: codeConfigSchema.parse({}) }),
+      ...(capabilities.code && { code: codeConfigSchema.parse({ isStateful: true }) }),
       ...(capabilities.snapshot && { snapshot: snapshotConfigSchema.parse({}) }),
     },
   }

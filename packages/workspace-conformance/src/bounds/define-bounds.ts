@@ -11,6 +11,8 @@ export interface BoundsSubject {
   readonly capabilities: WorkspaceCapabilityFlags
   /** Which of the plants `create` gives. */
   readonly plants?: readonly ('deep-tree' | 'sparse-file')[]
+  /** What a shell or an interpreter offers besides. */
+  readonly extras?: readonly ('background' | 'stateful-code')[]
   /** Whole sizes take minutes and gigabytes of disk. Default false: a sample. */
   readonly whole?: boolean
   /** A fresh, empty workspace for each behaviour. */
@@ -26,7 +28,7 @@ export function defineBounds(runner: Runner, subject: BoundsSubject): void {
   const whole = subject.whole ?? false
   const disposals = new WeakMap<BoundSubject, () => Promise<void>>()
   defineConformance(whole ? patient(runner) : runner, boundBehaviours, {
-    offers: [...offered, ...(subject.plants ?? [])],
+    offers: [...offered, ...(subject.plants ?? []), ...(subject.extras ?? [])],
     deviations: subject.deviations ?? [],
     create: async () => {
       const { dispose, ...target } = await subject.create()

@@ -12,6 +12,7 @@ import {
 } from '@helix-agents/workspace-conformance/bounds'
 import { describe, expect, test } from 'vitest'
 import { createReference } from '../reference/file-system.ts'
+import { createInertModules } from '../reference/inert-modules.ts'
 
 /** So little that the reference, which is not made to be fast, stays within all bounds. */
 const SCALE = { textBytes: 2_000, entries: 10, edits: 5, depth: 10, sparseBytes: 1_000 }
@@ -58,12 +59,13 @@ async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unkno
     id: 'box',
     isolation: 'none',
     fs: createReference(),
+    ...createInertModules(),
     close: async () => undefined,
   }
   const subject = new BoundSubject({
     provider: 'reference',
     workspace,
-    capabilities: { fs: true },
+    capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
     host,
     scale: SCALE,
     plants: {
@@ -95,8 +97,18 @@ function sabotaged(tool: Tool, sabotage: Sabotage, behaviour: BoundBehaviour): T
     annotations,
     parameters,
     execute,
-    parse: (input) => tool.parse(input),
+    parse: (input) => parse(tool, input, sabotage),
     toModelOutput: (output) => tool.toModelOutput(output),
+  }
+}
+
+/** Input that is refused never gets to the work: what is broken holds here. */
+function parse(tool: Tool, input: unknown, sabotage: Sabotage): unknown {
+  try {
+    return tool.parse(input)
+  } catch (error) {
+    if (sabotage === holds) spin(120)
+    throw error
   }
 }
 
