@@ -86,9 +86,10 @@ test.each([
   ],
   ['with an id that is no text', { id: 7, name: 'add', arguments: {} }],
   ['that is none', null],
+  ['that is a hole in the list', undefined],
 ])('a call %s is asked for again', async (_, call) => {
   const { harness, result } = await run([
-    anyStep({ type: 'tool_calls', toolCalls: [call] }),
+    anyStep({ type: 'tool_calls', toolCalls: call === undefined ? Array(1) : [call] }),
     say('Well.'),
   ])
   expect(result).toMatchObject({ status: 'completed', output: 'Well.' })

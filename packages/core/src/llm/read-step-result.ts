@@ -61,7 +61,8 @@ function readCalls(
   const { content = '', toolCalls } = fields
   if (!Array.isArray(toolCalls)) return failed('malformed-tool-call', 'the calls are no list')
   if (toolCalls.length > contentLimits.maxToolCalls) return tooLarge('too-large')
-  const bad = toolCalls.map((call) => callProblem(call)).find((each) => each !== undefined)
+  // A hole in the list is a call, too, which `map` would leave out.
+  const bad = Array.from(toolCalls, callProblem).find((each) => each !== undefined)
   if (bad !== undefined) return failed('malformed-tool-call', bad)
   const meter = new ContentMeter()
   return saidProblem(meter, { ...fields, content }) ?? withReadableArguments(result, meter)
