@@ -107,7 +107,11 @@ async function endOrphan(
   })
 }
 
-/** Adds a listed sandbox to the ledger as running. @throws {FleetError} `already-exists` */
+/**
+ * Adds a listed sandbox to the ledger as running, with one write: a record that stayed
+ * `provisioning` would be as old as the sandbox, and the next cleanup would end it at once.
+ * @throws {FleetError} `already-exists`
+ */
 async function adopt(
   { id, listed = { id }, provider }: ReconcileAction,
   { context, lease }: ReconcilePass,
@@ -119,10 +123,7 @@ async function adopt(
   const createdAt = listed.createdAt ?? now
   const labels = { id, provider, environment, createdAt, ...(claim !== undefined && { claim }) }
   const known = createRecord(parseNewSandbox(labels))
-  await store.create({ ...known, lastActivityAt: now })
-  const started = applyEvent(known, { type: 'started' }, now)
-  await store.update(started)
-  return started
+  return store.create(applyEvent(known, { type: 'started' }, now))
 }
 
 /** What the provider says, after the adoption, against the end of an orphan. */

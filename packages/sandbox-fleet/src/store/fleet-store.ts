@@ -64,7 +64,8 @@ export interface FleetUsage {
  */
 export interface FleetStore {
   /**
-   * Adds a record; one that is `terminated` under the same id goes on with a new lifetime.
+   * Adds a record, `provisioning` or already `running`; one that is `terminated` under the same id
+   * goes on with a new lifetime.
    * With `maxActive` this is a reservation: together with the check it is one transaction.
    * @throws {FleetError} `already-exists`; `invalid-record`; `capacity-exhausted` when the environment has as many
    * as `maxActive` sandboxes that may take up room.

@@ -18,7 +18,9 @@ export function reviveRecord(
       sandboxId: record.id,
     })
   }
-  return applyEvent(existing, { type: 'provision', sandbox: record }, record.createdAt)
+  const revived = applyEvent(existing, { type: 'provision', sandbox: record }, record.createdAt)
+  if (record.status !== 'running') return revived
+  return applyEvent(revived, { type: 'started' }, record.lastActivityAt)
 }
 
 /** @throws {FleetError} `capacity-exhausted` */

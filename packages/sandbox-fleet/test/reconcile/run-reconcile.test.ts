@@ -180,6 +180,27 @@ describe('a reconciliation', () => {
     expect(cleanup.items).toMatchObject([{ id: 'leak', reason: 'idle', outcome: 'destroyed' }])
   })
 
+  test('an adoption of which the ledger loses the answer leaves a sandbox that is running', async () => {
+    const { clock, context, driver, store } = setup()
+    driver.alive.set('held', { environment: 'test', createdAt: 0 })
+    const create = store.create.bind(store)
+    store.create = async (record) => {
+      await create(record)
+      throw new FleetError('unavailable', 'the answer is lost')
+    }
+    const { outcome } = await finish(clock, runReconcile(context))
+    expect(outcome).toBe('store-failed')
+    expect(await store.get('held')).toMatchObject({
+      status: 'running',
+      lastActivityAt: clock.now(),
+      statusSince: clock.now(),
+    })
+    // An owner that attaches without the ledger has as long as after any adoption.
+    await clock.advance(MINUTE_MS)
+    await finish(clock, runCleanup(context, 'scheduled'))
+    expect(driver.terminated).toEqual([])
+  })
+
   test('one that was adopted before its owner reported it learns whose it is', async () => {
     const { clock, context, driver, store } = setup()
     driver.alive.set('early', { environment: 'test', createdAt: 0, ownerAlive: true })

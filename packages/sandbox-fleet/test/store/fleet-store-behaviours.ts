@@ -92,6 +92,20 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
     },
   },
   {
+    id: 'records/may-be-running-from-the-first-write',
+    run: async (store) => {
+      const record = started(newRecord('a'))
+      expect(await store.create(record)).toEqual(record)
+      expect(await store.get('a')).toEqual(record)
+      await store.update(gone(record))
+      const second = await store.create(record)
+      expect(second).toMatchObject({ lifetime: 2, status: 'running' })
+      expect(await store.get('a')).toEqual(second)
+      const counts = { created: 2, destroyed: 1, provisioning: 0, running: 1, terminated: 0 }
+      expect(await store.counts('test')).toMatchObject(counts)
+    },
+  },
+  {
     id: 'records/an-id-of-another-environment-is-taken',
     run: async (store) => {
       const first = await addRunning(store, 'a')
