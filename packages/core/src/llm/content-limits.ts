@@ -13,6 +13,10 @@ export interface ContentLimits {
   readonly maxIdCharacters: number
   /** Tool calls in one answer of a model. */
   readonly maxToolCalls: number
+  /** Fields of one object in the arguments of a tool call: a schema reports each unknown one. */
+  readonly maxArgumentFields: number
+  /** Values of the arguments of one tool call: fields and items, on all levels. */
+  readonly maxArgumentValues: number
 }
 
 /** The limits, the same for every runtime and every store. */
@@ -22,6 +26,8 @@ export const contentLimits: ContentLimits = Object.freeze({
   maxFileBytes: 33_554_432,
   maxIdCharacters: 1024,
   maxToolCalls: 1000,
+  maxArgumentFields: 4096,
+  maxArgumentValues: 65_536,
 })
 
 /** Why a value is not kept: see `contentLimits`. `not-json`: it cannot be written as JSON. */
@@ -91,6 +97,26 @@ export function contentProblem(value: unknown, depth = 0): ContentProblem | unde
   } catch {
     return 'not-json'
   }
+}
+
+/**
+ * Whether the arguments of a tool call are few enough values for a schema, whose cost grows with
+ * them and not only with their characters.
+ */
+export function hasFewValues(value: unknown): boolean {
+  let valuesLeft = contentLimits.maxArgumentValues
+  // A stack of its own: the depth is judged elsewhere.
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null || ArrayBuffer.isView(next)) continue
+    const items: readonly unknown[] = Object.values(next)
+    const isWide = !Array.isArray(next) && items.length > contentLimits.maxArgumentFields
+    valuesLeft -= items.length
+    if (isWide || valuesLeft < 0) return false
+    for (const item of items) open.push(item)
+  }
+  return true
 }
 
 /** A problem in words, with the limit. */

@@ -1,4 +1,5 @@
 import { ToolInputError } from '../errors/tool-input-error.ts'
+import { contentLimits, hasFewValues } from '../llm/content-limits.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { hintOfMisplaced } from './misplaced-fields.ts'
 import { repairInput } from './repair-input.ts'
@@ -10,14 +11,15 @@ import { parseWithSchema } from './schema-parse.ts'
  * plain slips of models put right; a model that has nothing to say may leave them out.
  *
  * @param parameters The same schema as the model reads it; only asked for when it is needed.
- * @throws {ToolInputError} `invalid-input`, with the failing fields in `issues`, and where fields
- * belong that are in the wrong place in `hint`.
+ * @throws {ToolInputError} `invalid-input`, when the arguments have too many fields or values (see
+ * `contentLimits`); else with the failing fields in `issues`, and where fields belong that are in the wrong place in `hint`.
  */
 export function parseToolInput<Output>(
   schema: Schema<Output>,
   input: unknown,
   parameters: () => JsonSchema,
 ): Output | Promise<Output> {
+  if (!hasFewValues(input)) throw tooManyValues()
   return orElse(
     () => parseWithSchema(schema, input ?? {}),
     () => {
@@ -30,6 +32,14 @@ export function parseToolInput<Output>(
       )
     },
   )
+}
+
+function tooManyValues(): ToolInputError {
+  const { maxArgumentFields, maxArgumentValues } = contentLimits
+  const detail = `The arguments have more than ${maxArgumentFields} fields in one object or ${maxArgumentValues} values in all.`
+  return new ToolInputError('invalid-input', detail, {
+    hint: 'Nothing was done. Give only the fields that the tool takes, or make several calls.',
+  })
 }
 
 /** Does something else with arguments that do not fit, whether that shows at once or later. */

@@ -171,9 +171,13 @@ function plainName(line: string): string {
     .trim()
 }
 
-/** The fence that ends a patch that is a Markdown block. */
+/** The fence that ends a patch that is a Markdown block: behind it are no lines, or empty ones. */
 export function isFence(reader: PatchReader, index: number): boolean {
-  return /^\s*```\s*$/.test(reader.lineAt(index)) && !reader.has(reader.nextText(index + 1))
+  if (!/^\s*```\s*$/.test(reader.lineAt(index))) return false
+  let after = index + 1
+  // A blank is a sign: such a line is an empty one of the file.
+  while (reader.has(after) && /^\r?$/.test(reader.lineAt(after))) after += 1
+  return !reader.has(after)
 }
 
 /** The two lines that `git format-patch` puts at the end. */
