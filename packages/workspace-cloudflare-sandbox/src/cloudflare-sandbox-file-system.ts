@@ -1,5 +1,4 @@
 import {
-  checkTransferFits,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -8,7 +7,10 @@ import {
   type GrepOptions,
   type GrepResult,
   isWithin,
+  MAX_PATH_BYTES,
+  MAX_PATH_DEPTH,
   normalizePath,
+  pathDepth,
   type ReadStreamOptions,
   toBytes,
   type TransferOptions,
@@ -18,7 +20,7 @@ import {
 } from '@helix-agents/core'
 import { WORKSPACE_ROOT } from './config.ts'
 import { toContainerPath, toWorkspacePath } from './container-path.ts'
-import type { SandboxDriver } from './driver/port.ts'
+import type { SandboxDriver, TransferOptions as DriverTransferOptions } from './driver/port.ts'
 import { toFileEntries, toFileStat } from './file-system/entries.ts'
 import { glob } from './file-system/glob.ts'
 import { grep } from './file-system/grep.ts'
@@ -197,10 +199,12 @@ export class CloudflareSandboxFileSystem implements FileSystem {
     const overwrite = request.options.overwrite === true
     if (isWithin(to, from)) return this.#refuseInside(from, to, overwrite)
     if (to === '/') throw new FileSystemError('is-directory', to)
-    await checkTransferFits(this, from, to)
     try {
       await this.#sandbox.callFile(to, ({ files }) =>
-        files[method](toContainerPath(from), toContainerPath(to), { overwrite }),
+        files[method](toContainerPath(from), toContainerPath(to), {
+          overwrite,
+          ...limitsBelow(from, to),
+        }),
       )
     } catch (error) {
       throw aboutSource(error, from)
@@ -254,4 +258,12 @@ function isRootReplaced(error: unknown): boolean {
 
 async function makeRoot({ files }: Pick<SandboxDriver, 'files'>): Promise<void> {
   await files.makeDirectory(WORKSPACE_ROOT, { recursive: true })
+}
+
+/** What may lie below a directory that goes to a place which is deeper, or has a longer path. */
+function limitsBelow(from: string, to: string): Pick<DriverTransferOptions, 'below'> {
+  const isLonger = pathDepth(to) > pathDepth(from) || utf8Length(to) > utf8Length(from)
+  if (!isLonger) return {}
+  const depth = MAX_PATH_DEPTH - pathDepth(to)
+  return { below: { depth, bytes: MAX_PATH_BYTES - utf8Length(to) } }
 }

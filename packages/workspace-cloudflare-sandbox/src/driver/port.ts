@@ -132,6 +132,15 @@ export interface AppendOptions {
 export interface TransferOptions {
   /** Replaces a file that is there; else that is `exists`. A directory never: `is-directory`. */
   readonly overwrite?: boolean
+  /** Refused with `name-too-long` when something below a directory has more than this. */
+  readonly below?: SubtreeLimits
+}
+
+/** What a path below a directory may have more than the directory itself. */
+export interface SubtreeLimits {
+  /** Names. */
+  readonly depth: number
+  readonly bytes: number
 }
 
 export interface ReadManyOptions {

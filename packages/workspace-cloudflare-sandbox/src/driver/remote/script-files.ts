@@ -90,12 +90,12 @@ export class ScriptFiles implements DriverFiles {
   }
 
   async copy(from: string, to: string, options: TransferOptions = {}): Promise<DriverEntry> {
-    const script = copyScript(from, to, options.overwrite ?? false)
+    const script = copyScript(from, to, options)
     return readEntry(await this.#link.ask(script, TRANSFER), to)
   }
 
   async move(from: string, to: string, options: TransferOptions = {}): Promise<DriverEntry> {
-    const script = moveScript(from, to, options.overwrite ?? false)
+    const script = moveScript(from, to, options)
     return readEntry(await this.#link.ask(script, TRANSFER), to)
   }
 

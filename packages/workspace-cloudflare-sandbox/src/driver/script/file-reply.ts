@@ -85,6 +85,7 @@ const FAILURES: ReadonlyMap<string, readonly [DriverErrorCode, string]> = new Ma
     denied: ['denied', 'access is refused'],
     special: ['denied', 'this is no ordinary file'],
     escape: ['path-escape', 'a link leads out of the workspace'],
+    nested: ['name-too-long', 'what lies below it is nested past the limits of paths'],
     'into-itself': ['failed', 'a directory cannot go into itself'],
   }),
 )

@@ -1,3 +1,4 @@
+import type { TransferOptions } from '../port.ts'
 import { quoteWord } from '@helix-agents/core'
 import { TEMPORARY_PREFIX } from './file-prelude.ts'
 
@@ -76,8 +77,9 @@ say ok
 }
 
 /** Copies a file, or a directory with everything in it; links inside stay links. */
-export function copyScript(from: string, to: string, overwrite: boolean): string {
-  return `${bothEnds(from, to, 'follow')}
+export function copyScript(from: string, to: string, options: TransferOptions): string {
+  const overwrite = options.overwrite ?? false
+  return `${bothEnds(from, to, { ...options, follow: 'follow' })}
 s=\${s%/.}
 if [[ -d $s ]]; then
   [[ $PWD/$b/ == "$s"/* ]] && fail into-itself
@@ -99,8 +101,9 @@ ok "$b"
 }
 
 /** Moves a file or a directory; a link is moved as a link. */
-export function moveScript(from: string, to: string, overwrite: boolean): string {
-  return `${bothEnds(from, to, '')}
+export function moveScript(from: string, to: string, options: TransferOptions): string {
+  const overwrite = options.overwrite ?? false
+  return `${bothEnds(from, to, { ...options, follow: ':' })}
 [[ $s == */. ]] && fail denied
 if [[ -d $s && ! -L $s && $PWD/$b/ == "$s"/?* ]]; then fail into-itself; fi
 ${target(overwrite)}
@@ -111,10 +114,26 @@ ok "$b"
 `
 }
 
-function bothEnds(from: string, to: string, follow: string): string {
-  return `at ${quoteWord(from)}; ${follow === '' ? ':' : follow}; present
+/** Refuses a directory with something below it that would be nested too deep, before anything is made. */
+function nesting({ below }: TransferOptions): string {
+  if (below === undefined) return ':'
+  const { depth, bytes } = below
+  return `if [[ -d $s && ! -L $s ]]; then
+  [[ $(find "$s" -mindepth ${depth + 1} -print -quit) ]] && fail nested
+  n=$(LC_ALL=C; printf %s "\${#s}")
+  [[ $(LC_ALL=C find "$s" -regextype posix-extended -regex ".{$((n + ${bytes + 1})),}" -print -quit) ]] && fail nested
+fi`
+}
+
+function bothEnds(
+  from: string,
+  to: string,
+  { follow, ...options }: TransferOptions & { readonly follow: string },
+): string {
+  return `at ${quoteWord(from)}; ${follow}; present
 s=$PWD/$b; s=\${s#/}; s=/$s
 [[ -d $s && ! -L $s ]] && { s=$(cd -P -- "$s" && printf '%s/' "$PWD"); s=\${s%/}; }
+${nesting(options)}
 [[ $PWD/$b == */. ]] && s=$s/.
 at ${quoteWord(to)} make
 t=${TEMPORARY_PREFIX}$N.tmp
