@@ -77,7 +77,8 @@ class HostedPlay {
   }
 
   async #start(message: string): Promise<void> {
-    const init = { method: 'POST', body: JSON.stringify({ message }) }
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify({ message }) }
     const response = await fetch(`${this.#worker.url}${session}/start`, init)
     if (!response.ok) throw new Error(`start: ${response.status} ${await response.text()}`)
   }

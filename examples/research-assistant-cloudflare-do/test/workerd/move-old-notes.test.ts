@@ -15,7 +15,7 @@ const notes = { 'note:loss': 'Row C lost 15 %.', 'note:../what next': 'Ask the h
 const send = (id: string, path: string, init: RequestInit = {}): Promise<Response> =>
   exports.default.fetch(`https://example.com/agents/research-assistant/${id}${path}`, {
     ...init,
-    headers: { authorization: 'Bearer test-token' },
+    headers: { authorization: 'Bearer test-token', 'content-type': 'application/json' },
   })
 
 const stubOf = (id: string) => env.RESEARCH.getByName(id)

@@ -66,12 +66,12 @@ describe('values and rows of 2 MB', () => {
       const deep = `/${`${'n'.repeat(255)}/`.repeat(15)}`
       const nameOf = (index: number): string =>
         `${index}`.padStart(4, '0') + '水'.repeat(Math.floor((4096 - deep.length - 4) / 3))
-      for (let i = 0; i < 500; i++) await fs.writeFile(deep + nameOf(i), '')
-      expect(await fs.glob('**')).toHaveLength(500)
+      for (let i = 0; i < 480; i++) await fs.writeFile(deep + nameOf(i), '')
+      expect(await fs.glob('**')).toHaveLength(480)
       expect((await fs.grep('x', { path: '/' })).matches).toEqual([])
       await fs.move(`/${'n'.repeat(255)}`, `/${'m'.repeat(255)}`)
       await fs.copy(`/${'m'.repeat(255)}`, `/${'o'.repeat(255)}`)
-      expect(await fs.glob('**')).toHaveLength(1000)
+      expect(await fs.glob('**')).toHaveLength(960)
       await fs.rm(`/${'m'.repeat(255)}`, { recursive: true })
     })
   })

@@ -57,8 +57,9 @@ export async function compileSearch(pattern: string, options: GrepOptions): Prom
     })
   }
   const ignoreCase = options.ignoreCase ?? false
-  const literal = options.mode === 'literal' ? pattern : requiredLiteralOf(pattern)
-  const regex = options.mode === 'literal' ? undefined : await compileRegex(pattern, ignoreCase)
+  const isLiteral = options.mode === 'literal' || (!ignoreCase && isPlainText(pattern))
+  const literal = isLiteral ? pattern : requiredLiteralOf(pattern)
+  const regex = isLiteral ? undefined : await compileRegex(pattern, ignoreCase)
   const search = lineSearch(literal, regex, ignoreCase)
   const pace = createSearchPace()
   return {
@@ -67,6 +68,11 @@ export async function compileSearch(pattern: string, options: GrepOptions): Prom
     search: (path, text, collector) =>
       pace.run(scanLines(search, { path, text, collector }), options.signal),
   }
+}
+
+/** A regular expression that stands for itself alone, and costs no more than a literal does. */
+function isPlainText(pattern: string): boolean {
+  return !/[\\.+*?()|[\]{}^$\r\n]/.test(pattern) && pattern.isWellFormed()
 }
 
 /** Not between the halves of a surrogate pair. */

@@ -120,3 +120,14 @@ test('an abort ends a search within one file', async () => {
   controller.abort(new Error('stop'))
   await expect(pending).rejects.toThrow('stop')
 })
+
+test.each([0, 65_000, 130_000])(
+  'a long plain pattern is found behind %d characters',
+  async (at) => {
+    const pattern = 'x'.repeat(1000)
+    const search = await compileSearch(pattern, {})
+    const collector = new GrepCollector({})
+    await search.search('/a', `${'-'.repeat(at)}${pattern}\n`, collector)
+    expect(collector.result()).toMatchObject({ matches: [{ lineNumber: 1 }], skippedPaths: [] })
+  },
+)
