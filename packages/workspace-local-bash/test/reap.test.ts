@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
