@@ -53,6 +53,8 @@ const TELLS_WITHIN_MS = 60_000
 export async function attach(owner: Owner, sandbox: RealSandbox): Promise<void> {
   const { clock, name, provider, world } = owner
   const attachedAt = world.clock.now()
+  // After the calm no owner comes any more, and a session has one owner at a time.
+  if (clock.isDead || sandbox.owner !== undefined) return
   if (provider.sandboxes.get(name) !== sandbox || sandbox.intendedAt !== undefined) return
   world.note(`${name}: an owner attaches`)
   world.tally.attached += 1
