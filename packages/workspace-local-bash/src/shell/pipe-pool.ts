@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { WorkspaceFailedError } from '@helix-agents/core'
+import { canPin, READ } from '../file-system/open-flags.ts'
 import { unguessableName } from '../file-system/unguessable-name.ts'
 import { findSystemProgram } from './find-program.ts'
 
@@ -74,14 +83,19 @@ function directoryIn(scratch: string): string {
   return directory
 }
 
-/** Opens both ends and takes the name away; undefined when somebody removed it before. */
+/**
+ * Opens both ends and takes the name away; undefined when the name has gone, or is of no pipe any
+ * more. A command without isolation can put something else there: a link is not followed, and the
+ * second end is opened through the first one, so that both are of one pipe and no open waits.
+ */
 function openPipe(free: string, scratch: string): Pipe | undefined {
   let readFd: number | undefined
   try {
     const path = join(directoryIn(scratch), unguessableName())
     renameSync(free, path)
-    readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const writeFd = openSync(path, constants.O_WRONLY)
+    readFd = openSync(path, READ)
+    if (!fstatSync(readFd).isFIFO()) throw new Error('this is no pipe')
+    const writeFd = openSync(canPin ? `/proc/self/fd/${readFd}` : path, constants.O_WRONLY)
     unlinkSync(path)
     return { readFd, writeFd, path }
   } catch {
