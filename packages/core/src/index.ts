@@ -126,7 +126,7 @@ export { type Logger, noopLogger } from './logging/logger.ts'
 export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
 
 // Module: fs
-export { decodeText, isBinary, readText, toBytes, utf8Length } from './modules/fs/bytes.ts'
+export { decodeText, isBinary, readText, toBytes, utf8Length } from './modules/fs/text/bytes.ts'
 export {
   type FileSystemConfig,
   type FileSystemConfigInput,
@@ -153,9 +153,9 @@ export {
   type LedgerEntry,
   type ReadLines,
   type StaleFile,
-} from './modules/fs/file-ledger.ts'
-export { compileGlob, type GlobMatcher } from './modules/fs/glob.ts'
-export { GrepCollector } from './modules/fs/grep-collector.ts'
+} from './modules/fs/ledger/file-ledger.ts'
+export { compileGlob, type GlobMatcher } from './modules/fs/search/glob.ts'
+export { GrepCollector } from './modules/fs/search/grep-collector.ts'
 export {
   baseName,
   checkSubtreeFits,
@@ -171,11 +171,11 @@ export {
   parentPath,
   pathDepth,
   type SubtreeExtent,
-} from './modules/fs/path.ts'
-export { checkTransferFits } from './modules/fs/subtree.ts'
-export { compileSearch, type TextSearch } from './modules/fs/search.ts'
-export { createSearchPace, type SearchPace } from './modules/fs/search-pace.ts'
-export { sortByCodePoint } from './modules/fs/sort-paths.ts'
+} from './modules/fs/path/path.ts'
+export { checkTransferFits } from './modules/fs/path/subtree.ts'
+export { compileSearch, type TextSearch } from './modules/fs/search/search.ts'
+export { createSearchPace, type SearchPace } from './modules/fs/search/search-pace.ts'
+export { sortByCodePoint } from './modules/fs/path/sort-paths.ts'
 
 // Module: shell
 export {
@@ -226,7 +226,7 @@ export {
   type CapabilitiesInput,
   type ModuleName,
   workspaceModules,
-} from './modules/registry.ts'
+} from './modules/list.ts'
 
 // Workspaces
 export type { WorkspaceDescription } from './registry/describe.ts'

@@ -1,7 +1,7 @@
 import type { Budget } from '../budget/budget.ts'
 import type { PrepareStep } from '../context/prepare-step.ts'
 import type { LLMConfig } from '../llm/llm-adapter.ts'
-import type { Capabilities, CapabilitiesInput } from '../modules/registry.ts'
+import type { Capabilities, CapabilitiesInput } from '../modules/list.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Capabilities, workspaceModules } from '../modules/registry.ts'
+import { type Capabilities, workspaceModules } from '../modules/list.ts'
 import { MAX_TOOL_NAME_LENGTH, workspaceToolName } from '../tools/tool-name.ts'
 import type { WorkspaceConfig, WorkspaceDeclaration } from './agent-definition.ts'
 

@@ -4,7 +4,7 @@ import type { ModelOutput, ToolAnnotations } from '../tools/tool.ts'
 import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
-import type { FileLedger } from './fs/file-ledger.ts'
+import type { FileLedger } from './fs/ledger/file-ledger.ts'
 
 /** A refusal by policy, for the audit log. */
 export interface PolicyRejection {

@@ -1,4 +1,4 @@
-import { FileLedger } from '../modules/fs/file-ledger.ts'
+import { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
 import { assertCapabilities } from '../workspace/capability-invariant.ts'
 import { parseWorkspaceRef } from '../workspace/parse-ref.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'

@@ -1,4 +1,4 @@
-import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { RegistryEntry } from './registry-entry.ts'
 
 /** The ledgers that changed, or were begun anew, since the last call; undefined when none did. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceLifecycleListener } from '../workspace/lifecycle-listener.ts'

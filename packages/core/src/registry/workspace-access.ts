@@ -1,4 +1,4 @@
-import type { FileLedger } from '../modules/fs/file-ledger.ts'
+import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Workspace } from '../workspace/workspace.ts'

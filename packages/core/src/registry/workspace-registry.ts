@@ -1,6 +1,6 @@
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'

@@ -1,7 +1,7 @@
 import type { Spending } from '../budget/spending.ts'
 import type { StateStoreErrorCode } from '../errors/state-store-error.ts'
 import type { Message } from '../llm/messages.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type {

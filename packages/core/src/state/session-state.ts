@@ -1,6 +1,6 @@
 import type { Spending } from '../budget/spending.ts'
 import type { ToolResultMessage } from '../llm/messages.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/file-ledger.ts'
+import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 

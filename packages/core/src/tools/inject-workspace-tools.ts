@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
 import type { ModuleDefinition } from '../modules/define-module.ts'
-import { type ModuleName, workspaceModules } from '../modules/registry.ts'
+import { type ModuleName, workspaceModules } from '../modules/list.ts'
 import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
 import type { Tool } from './tool.ts'
 import { GuardedModule, WorkspaceTool } from './workspace-tool.ts'

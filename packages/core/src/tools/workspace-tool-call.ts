@@ -1,5 +1,5 @@
 import type { ModuleToolContext } from '../modules/define-module.ts'
-import type { FileLedger } from '../modules/fs/file-ledger.ts'
+import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'

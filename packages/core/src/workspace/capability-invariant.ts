@@ -1,5 +1,5 @@
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import { type Capabilities, type ModuleName, workspaceModules } from '../modules/registry.ts'
+import { type Capabilities, type ModuleName, workspaceModules } from '../modules/list.ts'
 import type { WorkspaceCapabilityFlags } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 

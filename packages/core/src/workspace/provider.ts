@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import type { Capabilities } from '../modules/registry.ts'
+import type { Capabilities } from '../modules/list.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceCapabilityFlags, WorkspaceRef } from './ref.ts'
 import type { Workspace } from './workspace.ts'

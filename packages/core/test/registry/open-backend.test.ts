@@ -1,6 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { describe, expect, test } from 'vitest'
-import { FileLedger } from '../../src/modules/fs/file-ledger.ts'
+import { FileLedger } from '../../src/modules/fs/ledger/file-ledger.ts'
 import { codeOf, once, ref, setup } from './harness.ts'
 
 describe('a backend that is gone for good', () => {

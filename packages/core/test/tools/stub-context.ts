@@ -1,11 +1,11 @@
 import type { ProviderSelection, WorkspaceDeclaration } from '../../src/agent/agent-definition.ts'
 import type { PolicyRejection } from '../../src/modules/define-module.ts'
-import { FileLedger } from '../../src/modules/fs/file-ledger.ts'
+import { FileLedger } from '../../src/modules/fs/ledger/file-ledger.ts'
 import {
   type CapabilitiesInput,
   type Capabilities,
   workspaceModules,
-} from '../../src/modules/registry.ts'
+} from '../../src/modules/list.ts'
 import type { UseOptions, WorkspaceAccess } from '../../src/registry/workspace-access.ts'
 import { createRecordingMetrics, ManualClock } from '../../src/testing/index.ts'
 import { injectWorkspaceTools } from '../../src/tools/inject-workspace-tools.ts'

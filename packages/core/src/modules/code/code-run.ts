@@ -6,7 +6,7 @@ import {
 } from '../../tools/result-budget.ts'
 import type { ModelOutput, ModelOutputPart } from '../../tools/tool.ts'
 import type { ModuleToolContext } from '../define-module.ts'
-import { decodeText } from '../fs/bytes.ts'
+import { decodeText } from '../fs/text/bytes.ts'
 import { plainTerminalText } from '../shell/terminal-text.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import type { CodeOutput, RunCodeOptions, RunCodeResult } from './contract.ts'

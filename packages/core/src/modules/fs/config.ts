@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isGlob } from './glob.ts'
+import { isGlob } from './search/glob.ts'
 
 /** One line of the path rules: the first whose pattern matches decides. */
 const pathRuleSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { defineModule } from '../define-module.ts'
 import { fileSystemConfigSchema } from './config.ts'
 import type { FileSystem } from './contract.ts'
-import { withFileSystemPolicy } from './policy.ts'
+import { withFileSystemPolicy } from './policy/policy.ts'
 import { appendFileTool } from './tools/append-file.ts'
 import { applyPatchReadTool, applyPatchTool } from './tools/apply-patch.ts'
 import { copyTool } from './tools/copy.ts'

@@ -1,7 +1,7 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
 import type { ModuleToolContext } from '../define-module.ts'
 import type { FileSystem } from '../fs/contract.ts'
-import type { FileLedger, LedgerEntry } from '../fs/file-ledger.ts'
+import type { FileLedger, LedgerEntry } from '../fs/ledger/file-ledger.ts'
 
 /** Files that are looked at after a command: those the agent has seen last. */
 const MAX_STATS = 50

@@ -1,5 +1,5 @@
 import { FileSystemError } from '../../../src/errors/file-system-error.ts'
-import { isBinary, toBytes } from '../../../src/modules/fs/bytes.ts'
+import { isBinary, toBytes } from '../../../src/modules/fs/text/bytes.ts'
 import type {
   FileEntry,
   FileStat,
@@ -10,10 +10,10 @@ import type {
   TransferOptions,
   WriteOptions,
 } from '../../../src/modules/fs/contract.ts'
-import { compileGlob } from '../../../src/modules/fs/glob.ts'
-import { GrepCollector } from '../../../src/modules/fs/grep-collector.ts'
-import { isWithin, normalizePath } from '../../../src/modules/fs/path.ts'
-import { compileSearch } from '../../../src/modules/fs/search.ts'
+import { compileGlob } from '../../../src/modules/fs/search/glob.ts'
+import { GrepCollector } from '../../../src/modules/fs/search/grep-collector.ts'
+import { isWithin, normalizePath } from '../../../src/modules/fs/path/path.ts'
+import { compileSearch } from '../../../src/modules/fs/search/search.ts'
 
 interface StoredFile {
   readonly bytes: Uint8Array

@@ -5,7 +5,7 @@ import {
   fileSystemConfigSchema,
 } from '../../../src/modules/fs/config.ts'
 import type { FileSystem } from '../../../src/modules/fs/contract.ts'
-import { FileLedger } from '../../../src/modules/fs/file-ledger.ts'
+import { FileLedger } from '../../../src/modules/fs/ledger/file-ledger.ts'
 import { fileSystemModule } from '../../../src/modules/fs/module.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { MapFileSystem } from './map-file-system.ts'

@@ -1,4 +1,4 @@
-import { lineEndNear } from '../line-endings.ts'
+import { lineEndNear } from '../text/line-endings.ts'
 import type { FileLines, PatchedFile } from './file-lines.ts'
 import { overlap, wrongFileEnd } from './hunk-refusal.ts'
 import type { PatchHunk, PatchLine } from './patch-model.ts'

@@ -1,5 +1,5 @@
-import { countLineFeedsInTurns } from '../line-endings.ts'
-import type { WorkTurn } from '../work-turn.ts'
+import { countLineFeedsInTurns } from '../text/line-endings.ts'
+import type { WorkTurn } from '../edit/work-turn.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 const LINE_FEED = 10

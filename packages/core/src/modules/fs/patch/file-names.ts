@@ -1,6 +1,6 @@
 import type { ModuleToolContext } from '../../define-module.ts'
-import { statIfPresent, type FileChange } from '../rewrite-file.ts'
-import { workspacePath } from '../workspace-path.ts'
+import { statIfPresent, type FileChange } from '../edit/rewrite-file.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { patchFailed, type PatchSection } from './patch-model.ts'
 
 /** The files of a section, normalised. */

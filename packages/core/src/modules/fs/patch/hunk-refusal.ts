@@ -1,5 +1,5 @@
-import { describeDifference } from '../line-difference.ts'
-import { findNearestPlace, showBlanks, showLines } from '../nearest-lines.ts'
+import { describeDifference } from '../edit/line-difference.ts'
+import { findNearestPlace, showBlanks, showLines } from '../edit/nearest-lines.ts'
 import type { PatchedFile } from './file-lines.ts'
 import { MAX_PLACES } from './hunk-search.ts'
 import { oldLinesOf, patchFailed, type PatchHunk } from './patch-model.ts'

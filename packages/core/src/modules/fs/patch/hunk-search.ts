@@ -1,5 +1,5 @@
 import { ToolInputError } from '../../../errors/tool-input-error.ts'
-import type { WorkTurn } from '../work-turn.ts'
+import type { WorkTurn } from '../edit/work-turn.ts'
 import type { FileLines } from './file-lines.ts'
 import { oldLinesOf, type PatchHunk } from './patch-model.ts'
 

@@ -1,5 +1,5 @@
-import { decodeText, isBinary } from '../bytes.ts'
-import { splitLinesKeepingEnds, withoutLineEnd } from '../line-endings.ts'
+import { decodeText, isBinary } from '../text/bytes.ts'
+import { splitLinesKeepingEnds, withoutLineEnd } from '../text/line-endings.ts'
 import type { PatchHunk, PatchLine } from './patch-model.ts'
 import { type PlacedHunk, statedPlace } from './place-hunks.ts'
 

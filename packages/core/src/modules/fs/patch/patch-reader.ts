@@ -1,4 +1,4 @@
-import { countLineFeeds } from '../line-endings.ts'
+import { countLineFeeds } from '../text/line-endings.ts'
 import { patchFailed } from './patch-model.ts'
 
 const MAX_LINES = 50_000

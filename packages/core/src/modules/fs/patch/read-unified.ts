@@ -1,4 +1,4 @@
-import { decodeText } from '../bytes.ts'
+import { decodeText } from '../text/bytes.ts'
 import { patchFailed, type PatchHunk, type PatchSection, type SectionKind } from './patch-model.ts'
 import type { PatchReader } from './patch-reader.ts'
 import { readHunk } from './read-hunk.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { utf8Length } from '../bytes.ts'
-import { statIfPresent } from '../rewrite-file.ts'
-import { workspacePath } from '../workspace-path.ts'
+import { utf8Length } from '../text/bytes.ts'
+import { statIfPresent } from '../edit/rewrite-file.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool, wholeText } from './fs-tool.ts'
 
 export const appendFileTool = fsTool({

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { cutEnd } from '../../../tools/result-budget.ts'
 import { planPatch } from '../patch/plan-patch.ts'
 import { resultLimits } from '../result-limits.ts'
-import { type WrittenFile, writePlan } from '../write-plan.ts'
+import { type WrittenFile, writePlan } from '../edit/write-plan.ts'
 import { fsTool, wholeText } from './fs-tool.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000

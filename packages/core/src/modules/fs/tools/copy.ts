@@ -1,5 +1,5 @@
-import { refuseStaleTarget, transferInput } from '../transfer.ts'
-import { workspacePath } from '../workspace-path.ts'
+import { refuseStaleTarget, transferInput } from '../edit/transfer.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { fsTool } from './fs-tool.ts'
 
 export const copyTool = fsTool({

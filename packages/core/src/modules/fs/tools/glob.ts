@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { fitLines } from '../fit-lines.ts'
-import { globDirectories, isDirectoryPattern } from '../glob-directories.ts'
+import { fitLines } from '../text/fit-lines.ts'
+import { globDirectories, isDirectoryPattern } from '../search/glob-directories.ts'
 import { resultLimits } from '../result-limits.ts'
-import { createWorkTurn } from '../work-turn.ts'
-import { workspaceDirectory } from '../workspace-path.ts'
+import { createWorkTurn } from '../edit/work-turn.ts'
+import { workspaceDirectory } from '../path/workspace-path.ts'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
 export interface GlobOutput {

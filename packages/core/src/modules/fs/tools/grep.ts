@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { cropMatch, fitMatches, renderMatches } from '../grep-text.ts'
+import { cropMatch, fitMatches, renderMatches } from '../search/grep-text.ts'
 import type { GrepMatch, GrepOptions } from '../contract.ts'
 import { resultLimits } from '../result-limits.ts'
-import { workspaceDirectory } from '../workspace-path.ts'
+import { workspaceDirectory } from '../path/workspace-path.ts'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
 const MAX_CONTEXT_LINES = 20

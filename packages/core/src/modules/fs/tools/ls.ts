@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { FileEntry } from '../contract.ts'
 import { resultLimits } from '../result-limits.ts'
-import { workspaceDirectory } from '../workspace-path.ts'
-import { fitLines } from '../fit-lines.ts'
+import { workspaceDirectory } from '../path/workspace-path.ts'
+import { fitLines } from '../text/fit-lines.ts'
 import { directoryPath, firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
 
 export interface LsOutput {

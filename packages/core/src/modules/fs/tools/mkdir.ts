@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { workspacePath } from '../workspace-path.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { directoryPath, fsTool } from './fs-tool.ts'
 
 export const mkdirTool = fsTool({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FileType } from '../contract.ts'
-import { workspacePath } from '../workspace-path.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool, READ_ONLY } from './fs-tool.ts'
 
 export interface StatOutput {

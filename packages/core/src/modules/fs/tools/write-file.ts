@@ -6,8 +6,8 @@ import {
   rewriteFile,
   statUnlessStale,
   staleWrite,
-} from '../rewrite-file.ts'
-import { workspacePath } from '../workspace-path.ts'
+} from '../edit/rewrite-file.ts'
+import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool, READ_FIRST, wholeText } from './fs-tool.ts'
 
 const inputSchema = () =>

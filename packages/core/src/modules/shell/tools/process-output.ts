@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_RESULT_CHARACTERS } from '../../../tools/result-budget.ts'
 import { toolsFor } from '../../define-module.ts'
-import { decodeText } from '../../fs/bytes.ts'
+import { decodeText } from '../../fs/text/bytes.ts'
 import { backgroundMissing } from '../background-missing.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, Shell } from '../contract.ts'

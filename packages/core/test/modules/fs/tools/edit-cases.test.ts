@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderToolError, toToolError } from '../../../../src/errors/to-tool-error.ts'
-import { type EditCase, editCases } from '../edit-cases.ts'
+import { type EditCase, editCases } from '../edit/edit-cases.ts'
 import { ToolBench } from '../tool-bench.ts'
 
 async function run(edit: EditCase, tool: 'edit_file' | 'multi_edit') {

@@ -1,0 +1,174 @@
+import { ToolInputError } from '../../../errors/tool-input-error.ts'
+import type { FileStat } from '../contract.ts'
+import type { PlannedFile } from '../patch/plan-patch.ts'
+import type { FileChange } from './rewrite-file.ts'
+import { staleWrite } from './rewrite-file.ts'
+
+/** A file after its part of the plan was carried out. */
+export interface WrittenFile {
+  readonly path: string
+  readonly action: PlannedFile['action']
+  /** Where a moved or copied file was. */
+  readonly from?: string
+  /** Absent when it was removed. */
+  readonly version?: string
+  readonly diff: string
+  /** What was done otherwise than the patch says. */
+  readonly notes: readonly string[]
+}
+
+/** One step of a plan, as far as it was carried out. */
+interface Done {
+  readonly file: PlannedFile
+  /** Of the file afterwards; absent when it was removed. */
+  readonly version?: string
+}
+
+/**
+ * Carries out a plan: all of it, or, when a write fails, none as far as that can be undone.
+ * @throws {FileSystemError} what the failing write threw, when all others were undone.
+ * @throws {ToolInputError} `patch-failed`, with the files that could not be put back.
+ */
+export async function writePlan(
+  change: FileChange,
+  plan: readonly PlannedFile[],
+): Promise<WrittenFile[]> {
+  const done: Done[] = []
+  try {
+    // A copy is one of the file before the patch.
+    const copies = plan.filter((file) => file.action === 'copied')
+    const others = plan.filter((file) => file.action !== 'copied')
+    for (const file of [...copies, ...others]) await writeOne(change, file, done)
+  } catch (error) {
+    const left = await undo(change, done)
+    if (left.length === 0) throw error
+    const names = [...new Set(left)].map((path) => JSON.stringify(path)).join(', ')
+    throw new ToolInputError('patch-failed', `a write failed, and these stay changed: ${names}`, {
+      hint: 'Read these files before you go on.',
+      cause: error,
+    })
+  }
+  record(change, done)
+  const versions = new Map(done.map(({ file, version }) => [file, version]))
+  return plan.map((file) => toWritten(file, versions.get(file)))
+}
+
+function toWritten(file: PlannedFile, version: string | undefined): WrittenFile {
+  const { path, action, from, diff, notes } = file
+  return {
+    path,
+    action,
+    ...(from !== undefined && { from }),
+    ...(version !== undefined && { version }),
+    diff,
+    notes,
+  }
+}
+
+/** A moved or copied file with a new content takes two steps, each of which can be undone. */
+async function writeOne(change: FileChange, file: PlannedFile, done: Done[]): Promise<void> {
+  const { module } = change
+  const { path, content, before, from, action } = file
+  if (action === 'removed') {
+    await requireVersion(change, path, before?.version)
+    await module.rm(path)
+    done.push({ file })
+    return
+  }
+  let version = before?.version
+  if (from !== undefined) {
+    await requireVersion(change, from, version)
+    await (action === 'moved' ? module.move(from, path) : module.copy(from, path))
+    version = (await module.stat(path)).version
+    done.push({ file, version })
+  }
+  if (content === undefined) return
+  const options = version === undefined ? { ifAbsent: true } : { ifVersion: version }
+  const stat = await module.writeFile(path, content, options)
+  done.push({ file, version: stat.version })
+}
+
+async function requireVersion(
+  { module }: FileChange,
+  path: string,
+  version: string | undefined,
+): Promise<void> {
+  const current = await module.stat(path)
+  if (current.version !== version) throw staleWrite(current, undefined)
+}
+
+/** Puts back what was written, the last first. Returns the paths that stay changed. */
+async function undo(change: FileChange, done: readonly Done[]): Promise<string[]> {
+  const left: string[] = []
+  const undone = new Set<PlannedFile>()
+  for (const one of done.toReversed()) {
+    // The second step of a file is undone together with its first one.
+    if (undone.has(one.file)) continue
+    undone.add(one.file)
+    const isBack = await restore(change, one).catch(() => false)
+    if (!isBack) left.push(one.file.path)
+  }
+  return left
+}
+
+/** False when somebody else has changed the file since. */
+async function restore(change: FileChange, { file, version }: Done): Promise<boolean> {
+  const { module } = change
+  const { path, action, from, before } = file
+  if (action === 'removed') {
+    await putBack(change, path, before?.data ?? '', undefined)
+    return true
+  }
+  const current = await module.stat(path)
+  if (current.version !== version) return false
+  if (action === 'changed') {
+    await putBack(change, path, before?.data ?? '', version)
+    return true
+  }
+  if (action !== 'moved' || from === undefined) {
+    await module.rm(path)
+    return true
+  }
+  await moveBack(change, file, current)
+  return true
+}
+
+async function moveBack(change: FileChange, file: PlannedFile, current: FileStat): Promise<void> {
+  const { module, context } = change
+  const { path, from = path, content, before } = file
+  if (content !== undefined && before?.data !== undefined) {
+    await module.writeFile(path, before.data, { ifVersion: current.version })
+  }
+  await module.move(path, from)
+  const { version } = await module.stat(from)
+  if (before !== undefined) context.ledger.revise(from, before.version, version)
+}
+
+async function putBack(
+  change: FileChange,
+  path: string,
+  data: string | Uint8Array,
+  version: string | undefined,
+): Promise<void> {
+  const { module, context } = change
+  const options = version === undefined ? { ifAbsent: true } : { ifVersion: version }
+  const stat = await module.writeFile(path, data, options)
+  context.ledger.recordWrite(context.actor, path, stat.version)
+}
+
+function record(change: FileChange, done: readonly Done[]): void {
+  const { actor, ledger } = change.context
+  const moved = new Set<PlannedFile>()
+  for (const { file, version } of done) {
+    const { path, action, from, before } = file
+    if (action === 'moved' && from !== undefined && !moved.has(file)) ledger.rename(from, path)
+    moved.add(file)
+    if (version === undefined) ledger.forget(path)
+    else {
+      // Some file systems give a moved file a new version.
+      if (action === 'moved' && before !== undefined) ledger.revise(path, before.version, version)
+      const isWhole = action === 'created' || action === 'copied'
+      ledger.recordWrite(actor, path, version, isWhole ? 'whole' : 'before')
+    }
+  }
+}
