@@ -3,8 +3,11 @@ import { isGlob } from './search/glob.ts'
 
 /** One line of the path rules: the first whose pattern matches decides. */
 const pathRuleSchema = z.strictObject({
-  /** Glob over absolute workspace paths, such as `/secrets/**`. */
-  pattern: z.string().startsWith('/').refine(isGlob, 'is not a valid glob pattern'),
+  /** Glob over absolute workspace paths, such as `/secrets`; what lies below is covered too. */
+  pattern: z
+    .string()
+    .startsWith('/')
+    .refine((pattern) => isGlob(`${pattern}/**`), 'is not a valid glob pattern'),
   access: z.enum(['none', 'read', 'write']),
 })
 
@@ -21,8 +24,9 @@ export const fileSystemConfigSchema = z.strictObject({
   /** A file must have been read by this agent before it is replaced or edited. */
   requireReadBeforeWrite: z.boolean().default(false),
   /**
-   * `{ pattern, access }` with `none`, `read` or `write`; the first rule that matches decides. A
-   * path that no rule matches has `write` access.
+   * `{ pattern, access }` with `none`, `read` or `write`. A rule covers what its pattern matches and
+   * everything below that; the first rule that covers a path decides. A path that no rule covers
+   * has `write` access.
    */
   pathRules: z.array(pathRuleSchema).readonly().default([]),
 })

@@ -6,7 +6,10 @@ export type PathAccess = PathRule['access']
 /** Decides by the first rule that matches; paths without a rule may be written. */
 export type AccessRules = (path: string) => PathAccess
 
-/** Compiles path rules. `/a/**` also covers `/a` itself. Paths must be normalised. */
+/**
+ * Compiles path rules. A rule covers what its pattern matches and everything below that; `/a/**`
+ * also covers `/a` itself. Paths must be normalised.
+ */
 export function compileAccessRules(rules: FileSystemConfig['pathRules']): AccessRules {
   const compiled = rules.map((rule) => ({
     access: rule.access,
@@ -19,10 +22,8 @@ export function compileAccessRules(rules: FileSystemConfig['pathRules']): Access
 }
 
 function compileRule(pattern: string): (relativePath: string) => boolean {
-  const below = compileGlob(pattern)
-  if (!pattern.endsWith('/**')) return (path) => below.matches(path)
-  const directory = pattern.slice(0, -3)
-  if (directory === '') return () => true
-  const self = compileGlob(directory)
-  return (path) => below.matches(path) || self.matches(path)
+  const top = pattern.replace(/(?:\/(?:\*\*)?)+$/, '')
+  if (top === '') return () => true
+  const [self, below] = [compileGlob(top), compileGlob(`${top}/**`)]
+  return (path) => self.matches(path) || below.matches(path)
 }

@@ -194,8 +194,24 @@ describe('path rules', () => {
     expect(await codeOf(guarded.copy('/docs/d', '/x'))).toBe('ok')
   })
 
+  it.each(['/secret', '/secret/', '/{secret,x}', '/sec*', '/**/secret', '/secret/*', '/'])(
+    'covers everything below what %s matches',
+    async (pattern) => {
+      const { fs, guarded } = new ToolBench({ pathRules: [{ pattern, access: 'none' }] })
+      await fs.writeFile('/secret/deep/key', 'needle')
+      await fs.writeFile('/secretary', 'needle')
+      expect(await codeOf(guarded.readFile('/secret/deep/key'))).toBe('path-denied')
+      expect(await codeOf(guarded.ls('/secret/deep'))).toBe('path-denied')
+      expect(await codeOf(guarded.copy('/secret', '/b'))).toBe('path-denied')
+      const isWide = pattern === '/sec*' || pattern === '/'
+      expect(await codeOf(guarded.readFile('/secretary'))).toBe(isWide ? 'path-denied' : 'ok')
+      const found = await guarded.glob('**').catch(() => [])
+      expect(found).toEqual(isWide ? [] : ['/secretary'])
+    },
+  )
+
   it('refuses a pattern that is none when it is declared', () => {
-    for (const pattern of ['/[a', '/../a', 'secrets/**']) {
+    for (const pattern of ['/[a', '/../a', 'secrets/**', `/${'a'.repeat(1022)}`]) {
       const pathRules = [{ pattern, access: 'none' }]
       expect(fileSystemConfigSchema.safeParse({ pathRules }).success).toBe(false)
     }
