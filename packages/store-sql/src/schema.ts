@@ -1,32 +1,23 @@
 import { StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from './sql-database.ts'
 import { longTextTables } from './state/long-text-schema.ts'
-import { addKeepWorkspaces, addSpending, stateTables } from './state/state-schema.ts'
+import { stateTables } from './state/state-schema.ts'
 import { streamTables } from './stream/stream-schema.ts'
 
-/** One version of the schema: the statements that lead to it from the one before. */
-export interface Migration {
-  readonly version: number
-  readonly statements: readonly string[]
-}
+/** The statements that lead to each version, from the one before; the first from no tables. */
+export type Migrations = readonly (readonly string[])[]
 
-/**
- * Every version, oldest first. A released one is never changed: what comes later is a further
- * entry, and a frozen database of each version is part of the tests.
- */
-export const migrations: readonly Migration[] = [
-  { version: 1, statements: [...stateTables, ...longTextTables, ...streamTables] },
-  { version: 2, statements: [addSpending] },
-  { version: 3, statements: [addKeepWorkspaces] },
-]
+/** A released version is never changed: what comes later is a further entry. */
+const migrations: Migrations = [[...stateTables, ...longTextTables, ...streamTables]]
 
-/** The version that this code reads and writes. */
+/** Version of the tables that this release reads and writes. */
 export const SCHEMA_VERSION = migrations.length
 
+/** How {@link migrate} treats a database. */
 export interface MigrateOptions {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Checks the version only. */
+  /** Checks the version only. Default: false. */
   readonly readOnly?: boolean
 }
 
@@ -35,24 +26,34 @@ const VERSION_TABLE =
   ' (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT'
 
 /**
- * Brings a database to `SCHEMA_VERSION` in one transaction; two processes may try at once. One
- * that is there already is only read.
- * @throws {StateStoreError} `schema-version` when the database is newer than this code, or older
- * and not to be written; it is left as it was.
+ * Brings a database to {@link SCHEMA_VERSION} in one transaction; several processes may call it at
+ * once. A database of that version is only read.
+ * @throws {StateStoreError} `schema-version` for a database of a later release, or an older one
+ * that is read only; it is not changed.
  * @throws {SqlError}
  */
 export async function migrate(database: SqlDatabase, options: MigrateOptions): Promise<void> {
-  const found = await database.read(versionOf)
-  if (found === SCHEMA_VERSION) return
-  if (found > SCHEMA_VERSION || options.readOnly === true) throw unusableVersion(found)
-  await database.write((sql) => applyMissing(sql, options.now))
+  return applyMigrations(database, migrations, options)
 }
 
-function applyMissing(sql: SqlStatements, now: number): void {
+/** As {@link migrate}, to the last version of a list. */
+export async function applyMigrations(
+  database: SqlDatabase,
+  list: Migrations,
+  options: MigrateOptions,
+): Promise<void> {
+  const found = await database.read(versionOf)
+  if (found === list.length) return
+  if (found > list.length || options.readOnly === true) throw unusableVersion(found, list.length)
+  await database.write((sql) => applyMissing(sql, list, options.now))
+}
+
+function applyMissing(sql: SqlStatements, list: Migrations, now: number): void {
   sql.run(VERSION_TABLE)
   const found = versionOf(sql)
-  if (found > SCHEMA_VERSION) throw unusableVersion(found)
-  for (const { version, statements } of migrations) {
+  if (found > list.length) throw unusableVersion(found, list.length)
+  for (const [index, statements] of list.entries()) {
+    const version = index + 1
     if (version <= found) continue
     for (const statement of statements) sql.run(statement)
     sql.run('INSERT INTO helix_schema (version, applied_at) VALUES (?, ?)', version, now)
@@ -69,18 +70,19 @@ function versionOf(sql: SqlStatements): number {
   return typeof row?.['version'] === 'number' ? row['version'] : 0
 }
 
-function unusableVersion(found: number): StateStoreError {
-  const isNewer = found > SCHEMA_VERSION
-  if (!isNewer && found === 0) {
+function unusableVersion(found: number, known: number): StateStoreError {
+  if (found === 0) {
     return new StateStoreError('schema-version', '', 'the database has no tables of Helix', {
-      hint: 'Check that it is the right one. Opening it for writing makes them.',
+      hint: 'Check that it is the right one. Opening it for writing creates them.',
     })
   }
-  const detail = isNewer
-    ? `the database has schema version ${found}, and this release reads up to ${SCHEMA_VERSION}`
-    : `the database has schema version ${found} and must be opened for writing once`
-  const hint = isNewer
-    ? 'Run the release that made it, or a later one.'
-    : 'Start the application with this release: it brings the database up to date.'
+  const detail =
+    found > known
+      ? `the database has schema version ${found}, and this release reads up to ${known}`
+      : `the database has schema version ${found} and must be opened for writing once`
+  const hint =
+    found > known
+      ? 'Run the release that created it, or a later one.'
+      : 'Start the application with this release: it brings the database up to date.'
   return new StateStoreError('schema-version', '', detail, { hint })
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { migrate, SCHEMA_VERSION } from '@helix-agents/store-sql'
@@ -76,19 +76,4 @@ test('a migration that fails leaves nothing', async () => {
   const tables = after.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   expect(tables.map((row) => row['name'])).toEqual(['helix_messages'])
   after.close()
-})
-
-test.each([1, 2])('a database of version %i has the tables of a new one', async (version) => {
-  const directory = temporaryDirectory()
-  const frozen = join(import.meta.dirname, 'fixtures', `schema-${version}.db`)
-  copyFileSync(frozen, join(directory, 'old.db'))
-  const tablesOf = async (name: string): Promise<unknown> => {
-    const path = join(directory, name)
-    await (await openSqliteStores(path)).close()
-    const database = new DatabaseSync(path)
-    const rows = database.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY name').all()
-    database.close()
-    return rows.map((row) => ({ ...row }))
-  }
-  expect(await tablesOf('old.db')).toEqual(await tablesOf('new.db'))
 })

@@ -1,5 +1,5 @@
 /**
- * Where long texts are kept in pieces; part of schema version 1. A column that holds `~id:length`
+ * Where long texts are kept in pieces. A column that holds `~id:length`
  * stands for the pieces of that id, and they go with it: triggers remove them, so that no
  * statement has to ask whether a text was long.
  */

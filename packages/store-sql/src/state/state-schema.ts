@@ -1,5 +1,5 @@
 /**
- * Tables of the session store; part of schema version 1.
+ * Tables of the session store.
  *
  * The row of a session holds what every step changes, and is small. What is big, or seldom
  * changes, has a table of its own, so that no step writes it again. `state_version` and
@@ -35,7 +35,11 @@ export const stateTables: readonly string[] = [
     output TEXT,
     error TEXT,
     outcome TEXT,
-    owed TEXT
+    owed TEXT,
+    -- JSON: what the current or last run has used.
+    spending TEXT,
+    -- Whether workspaces outlive their runs: 0, 1, or NULL for not specified.
+    keep_workspaces INTEGER
   ) STRICT`,
   'CREATE INDEX helix_sessions_of_agent ON helix_sessions (agent_type, id)',
   'CREATE INDEX helix_sessions_of_status ON helix_sessions (status, id)',
@@ -99,9 +103,3 @@ export const stateTables: readonly string[] = [
     UNIQUE (session, run_id)
   ) STRICT, WITHOUT ROWID`,
 ]
-
-/** What the current or last run of a session has used, as JSON; part of schema version 2. */
-export const addSpending = 'ALTER TABLE helix_sessions ADD COLUMN spending TEXT'
-
-/** Whether workspaces outlive their runs: 0, 1, or NULL when nobody has said; schema version 3. */
-export const addKeepWorkspaces = 'ALTER TABLE helix_sessions ADD COLUMN keep_workspaces INTEGER'

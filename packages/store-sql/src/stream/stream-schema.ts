@@ -1,5 +1,5 @@
 /**
- * Tables of the streams; part of schema version 1. A stream is never given the `id` of another
+ * Tables of the streams. A stream is never given the `id` of another
  * one, also after that was deleted: who holds an `id` cannot meet a stranger.
  */
 export const streamTables: readonly string[] = [

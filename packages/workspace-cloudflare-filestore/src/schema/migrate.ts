@@ -1,20 +1,20 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { numberOf } from '../storage/columns.ts'
 import type { Database } from '../storage/database.ts'
-import { version1, version2, version3 } from './tables.ts'
+import { version1 } from './tables.ts'
 
-/** The statements that lead to each version, the first from an empty database. */
-const MIGRATIONS: readonly (readonly string[])[] = [version1, version2, version3]
+/** The statements that lead to each version, from the one before; the first from no tables. */
+export type Migrations = readonly (readonly string[])[]
 
-/** Version of the tables that this release writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length
+/** A released version is never changed: what comes later is a further entry. */
+const MIGRATIONS: Migrations = [version1]
 
 /**
  * Brings the tables of the file store up to date; touches no others. Each version is one
- * transaction, so an interrupted migration goes on where it was.
+ * transaction, so an interrupted migration resumes where it was.
  * @throws {WorkspaceFailedError} `provider-failed` when a later release has written them.
  */
-export function migrate(database: Database, nowMs: number): void {
+export function migrate(database: Database, nowMs: number, list: Migrations = MIGRATIONS): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS helix_fs_schema (
       version INTEGER PRIMARY KEY,
@@ -22,14 +22,14 @@ export function migrate(database: Database, nowMs: number): void {
     )`,
   )
   const found = versionOf(database)
-  if (found > SCHEMA_VERSION) {
+  if (found > list.length) {
     throw new WorkspaceFailedError(
       'provider-failed',
-      `the file store has schema version ${found}; this release knows ${SCHEMA_VERSION}`,
+      `the file store has schema version ${found}; this release knows ${list.length}`,
       { hint: 'An operator must run the release that wrote it, or a later one.' },
     )
   }
-  for (const [index, statements] of MIGRATIONS.entries()) {
+  for (const [index, statements] of list.entries()) {
     if (index < found) continue
     database.transaction(() => {
       for (const statement of statements) database.run(statement)

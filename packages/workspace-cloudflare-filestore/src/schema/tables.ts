@@ -1,6 +1,4 @@
 /**
- * Version 1.
- *
  * `nodes` is narrow and ordered by directory, so that listings and subtrees are ranges of it and
  * never touch content. `directory` ends in a slash: all below `/a` lies between `/a/` and `/a0`.
  * A content is a run of `blocks`, whose ids start at the id of the content; each block is bytes or
@@ -10,7 +8,7 @@
  * Versions start anywhere: what an isolate remembers, or a stream reads, of tables that were dropped
  * with the whole storage must mean nothing to those that come after them.
  */
-export const version1: readonly string[] = [
+const tables: readonly string[] = [
   `CREATE TABLE helix_fs_state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     version INTEGER NOT NULL
@@ -84,52 +82,15 @@ const assertVersion = `SELECT RAISE(FAIL, '${OUTDATED}') FROM helix_fs_state
       WHERE version <> NEW.version - 1`
 
 /**
- * Version 2: a row for the view `changes` or `additions` is a whole write of one block in one
- * statement, atomic by itself. It fails when the tables have another version than the one it was
- * made for, and a change when its file is not there with its content: nothing is written that no
- * node refers to. An addition is ignored when something is there already.
+ * A row for `changes` replaces the one block of a file, a row for `additions` creates a file of one
+ * block: each is a whole write in one statement, atomic by itself. Both fail when the tables have
+ * another version than the one before theirs, when the file is not there with its content, or when
+ * something is there already; in this order, and each time before anything was changed.
  *
- * Some databases have views and triggers of these names from before there was a version 2.
+ * The views take no value that follows from the others, since each bound value costs a good part of
+ * a microsecond. 1048576 is the number of block ids that a content has.
  */
-export const version2: readonly string[] = [
-  'DROP VIEW IF EXISTS helix_fs_changes',
-  'DROP VIEW IF EXISTS helix_fs_additions',
-  `CREATE VIEW helix_fs_changes AS SELECT *, NULL AS data FROM helix_fs_nodes`,
-  `CREATE TRIGGER helix_fs_change INSTEAD OF INSERT ON helix_fs_changes BEGIN
-    ${assertVersion} OR NOT EXISTS (SELECT 1 FROM helix_fs_nodes
-      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name
-        AND content = NEW.content);
-    UPDATE helix_fs_blocks SET size = NEW.size, data = NEW.data WHERE id = NEW.content;
-    UPDATE helix_fs_nodes
-      SET size = NEW.size, flags = NEW.flags, mtime = NEW.mtime, version = NEW.version
-      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name;
-  END`,
-  `CREATE VIEW helix_fs_additions AS SELECT *, NULL AS data FROM helix_fs_nodes`,
-  `CREATE TRIGGER helix_fs_addition INSTEAD OF INSERT ON helix_fs_additions BEGIN
-    ${assertVersion};
-    SELECT RAISE(IGNORE) FROM helix_fs_nodes
-      WHERE namespace = NEW.namespace AND directory = NEW.directory AND name = NEW.name;
-    INSERT INTO helix_fs_blocks (id, size, data) VALUES (NEW.content, NEW.size, NEW.data);
-    INSERT INTO helix_fs_nodes VALUES (NEW.namespace, NEW.directory, NEW.name, NEW.content,
-      NEW.size, NEW.blocks, NEW.flags, NEW.mtime, NEW.version);
-  END`,
-]
-
-/**
- * Version 3: the views take no value that follows from the others, since each one that is bound costs
- * a good part of a microsecond.
- *
- * A row for `changes` replaces the one block of a file, a row for `additions` makes a file of one
- * block: both are a whole write. They fail when the tables have another version than the one before
- * theirs, when the file is not there with its content, or when something is there already; in this
- * order, and each time before anything was changed. Any later failure is one of the statement, which
- * the database takes back as a whole.
- *
- * 1048576 is the number of block ids that a content has.
- */
-export const version3: readonly string[] = [
-  'DROP VIEW IF EXISTS helix_fs_changes',
-  'DROP VIEW IF EXISTS helix_fs_additions',
+const views: readonly string[] = [
   `CREATE VIEW helix_fs_changes AS
     SELECT namespace, flags, directory, name, content, mtime, version, NULL AS data
     FROM helix_fs_nodes`,
@@ -152,3 +113,6 @@ export const version3: readonly string[] = [
       VALUES (NEW.version * 1048576, length(NEW.data), NEW.data);
   END`,
 ]
+
+/** Everything that the file store keeps in the database of its object. */
+export const version1: readonly string[] = [...tables, ...views]

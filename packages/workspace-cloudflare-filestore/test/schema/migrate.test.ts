@@ -1,4 +1,8 @@
+import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { expect, test } from 'vitest'
+import { migrate, type Migrations } from '../../src/schema/migrate.ts'
+import { version1 } from '../../src/schema/tables.ts'
+import { Database } from '../../src/storage/database.ts'
 import { countStatements, inObject, openFiles } from '../objects.ts'
 import { createProvider } from '../provider-harness.ts'
 
@@ -16,8 +20,6 @@ test('the tables are made once, and nothing else is touched', async () => {
     expect(names.filter((name) => !name.startsWith('helix_fs_'))).toEqual(['own'])
     expect(storage.sql.exec('SELECT version FROM helix_fs_schema').toArray()).toEqual([
       { version: 1 },
-      { version: 2 },
-      { version: 3 },
     ])
   })
 })
@@ -26,7 +28,7 @@ test('tables of a later release are left alone', async () => {
   await inObject(async (storage) => {
     const fs = await openFiles(storage)
     await fs.writeFile('/a', 'kept')
-    storage.sql.exec('INSERT INTO helix_fs_schema VALUES (4, 0)')
+    storage.sql.exec('INSERT INTO helix_fs_schema VALUES (2, 0)')
     await expect(openFiles(storage)).rejects.toMatchObject({ code: 'provider-failed' })
     await expect(createProvider(storage).collect()).rejects.toMatchObject({
       code: 'provider-failed',
@@ -44,5 +46,47 @@ test('tables that are up to date cost two statements to open', async () => {
     provider.nextCollectionAt()
     expect(counted.statements.filter((it) => it.includes('helix_fs_schema'))).toHaveLength(2)
     expect(counted.statements).toHaveLength(3)
+  })
+})
+
+/** Versions of their own, since this release has one. */
+const LATER: Migrations = [
+  version1,
+  ['ALTER TABLE helix_fs_namespaces ADD COLUMN label TEXT'],
+  ['CREATE TABLE helix_fs_extra (x)', "UPDATE helix_fs_namespaces SET label = 'migrated'"],
+]
+
+test('older tables get the versions that they lack, each in a transaction, and keep their files', async () => {
+  await inObject(async (storage) => {
+    const { sql } = storage
+    await (await openFiles(storage)).writeFile('/a', 'kept')
+    let left = 6
+    const failing: FileStoreStorage = {
+      sql: {
+        exec: (statement, ...bindings) => {
+          if ((left -= 1) < 0) throw new Error('the object is gone')
+          return sql.exec(statement, ...bindings)
+        },
+      },
+      transactionSync: (work) => storage.transactionSync(work),
+    }
+    const versions = (): unknown[] =>
+      sql.exec('SELECT version, applied_ms FROM helix_fs_schema').toArray().slice(1)
+    // Cut short by the last statement of the last version.
+    expect(() => migrate(new Database(failing), 5, LATER)).toThrow('database of the file store')
+    expect(versions()).toEqual([{ version: 2, applied_ms: 5 }])
+    expect(sql.exec("SELECT 1 FROM sqlite_schema WHERE name = 'helix_fs_extra'").toArray()).toEqual(
+      [],
+    )
+    migrate(new Database(storage), 6, LATER)
+    expect(versions()).toEqual([
+      { version: 2, applied_ms: 5 },
+      { version: 3, applied_ms: 6 },
+    ])
+    expect(sql.exec('SELECT label FROM helix_fs_namespaces').toArray()).toEqual([
+      { label: 'migrated' },
+    ])
+    const nodes = sql.exec("SELECT name FROM helix_fs_nodes WHERE name = 'a'").toArray()
+    expect(nodes).toHaveLength(1)
   })
 })

@@ -1,0 +1,62 @@
+// The migration mechanism, on versions of its own: this release has one.
+import type { SqlDatabase, SqlRow } from '@helix-agents/store-sql'
+import { expect, test } from 'vitest'
+import { applyMigrations, type Migrations } from '../src/schema.ts'
+import { openDatabase } from './node-database.ts'
+
+const NOW = 1_700_000_000_000
+const first = ['CREATE TABLE notes (text TEXT)', "INSERT INTO notes VALUES ('kept')"]
+const second = ['ALTER TABLE notes ADD COLUMN author TEXT']
+const older: Migrations = [first]
+const newer: Migrations = [first, second]
+
+const rowsOf = (database: SqlDatabase, table: string): Promise<readonly SqlRow[]> =>
+  database.read((sql) => sql.all(`SELECT * FROM ${table}`).map((row) => ({ ...row })))
+
+const versionsOf = async (database: SqlDatabase): Promise<unknown[]> =>
+  (await rowsOf(database, 'helix_schema')).map((row) => [row['version'], row['applied_at']])
+
+test('an older database gets the versions that it lacks, and keeps its rows', async () => {
+  const database = openDatabase()
+  await applyMigrations(database, older, { now: NOW })
+  await applyMigrations(database, newer, { now: NOW + 1 })
+  await applyMigrations(database, newer, { now: NOW + 2 })
+  expect(await versionsOf(database)).toEqual([
+    [1, NOW],
+    [2, NOW + 1],
+  ])
+  expect(await rowsOf(database, 'notes')).toEqual([{ text: 'kept', author: null }])
+})
+
+test('a migrated database has the tables of a new one', async () => {
+  const [migrated, made] = [openDatabase(), openDatabase()]
+  await applyMigrations(migrated, older, { now: NOW })
+  await applyMigrations(migrated, newer, { now: NOW })
+  await applyMigrations(made, newer, { now: NOW })
+  expect(await rowsOf(migrated, 'sqlite_master')).toEqual(await rowsOf(made, 'sqlite_master'))
+})
+
+test('a migration that fails leaves the version before', async () => {
+  const database = openDatabase()
+  await applyMigrations(database, older, { now: NOW })
+  const broken = [first, [...second, 'CREATE TABLE notes (again TEXT)']]
+  await expect(applyMigrations(database, broken, { now: NOW })).rejects.toThrow('already exists')
+  expect(await versionsOf(database)).toEqual([[1, NOW]])
+  expect(await rowsOf(database, 'notes')).toEqual([{ text: 'kept' }])
+})
+
+test('an older database is not migrated by a reader, a newer one by nobody', async () => {
+  const database = openDatabase()
+  await applyMigrations(database, older, { now: NOW })
+  const reading = applyMigrations(database, newer, { now: NOW, readOnly: true })
+  await expect(reading).rejects.toMatchObject({
+    code: 'schema-version',
+    message: expect.stringContaining('must be opened for writing once'),
+  })
+  await applyMigrations(database, newer, { now: NOW })
+  await expect(applyMigrations(database, older, { now: NOW })).rejects.toMatchObject({
+    code: 'schema-version',
+    message: expect.stringContaining('this release reads up to 1'),
+  })
+  expect(await versionsOf(database)).toHaveLength(2)
+})
