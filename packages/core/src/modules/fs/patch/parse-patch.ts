@@ -2,7 +2,7 @@ import { type Patch, patchFailed, type PatchSection } from './patch-model.ts'
 import { PatchReader } from './patch-reader.ts'
 import { isFence, isSignature } from './read-hunk.ts'
 import { readUnified, startsUnified } from './read-unified.ts'
-import { readV4a, startsV4a } from './read-v4a.ts'
+import { readV4a, startsV4a, strayV4aLine } from './read-v4a.ts'
 
 const MAX_SECTIONS = 200
 const MAX_HUNKS = 2000
@@ -23,7 +23,7 @@ export function parsePatch(text: string): Patch {
     frame = next ?? frame
     if (next !== undefined) continue
     if (frame === 'ended') throw notUnderstood(reader)
-    sections.push(readSection(reader))
+    sections.push(readSection(reader, frame, sections.at(-1)))
     refuseMany(sections)
   }
   if (frame === 'begun') throw withoutEnd()
@@ -52,10 +52,15 @@ function takeFrame(reader: PatchReader, frame: Frame): Frame | undefined {
   return frame === 'begun' ? frame : 'ended'
 }
 
-function readSection(reader: PatchReader): PatchSection {
+function readSection(
+  reader: PatchReader,
+  frame: Frame,
+  previous: PatchSection | undefined,
+): PatchSection {
   if (startsV4a(reader)) return readV4a(reader)
   if (startsUnified(reader)) return readUnified(reader)
-  throw notUnderstood(reader)
+  const isV4a = frame === 'begun' || (previous && startsV4a(reader, previous.at - 1))
+  throw isV4a === true ? strayV4aLine(reader, previous) : notUnderstood(reader)
 }
 
 /** A patch may come as a Markdown block. */

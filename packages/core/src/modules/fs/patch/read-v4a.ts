@@ -4,9 +4,9 @@ import { readHunk } from './read-hunk.ts'
 
 const HEADER = /^\*\*\* (Update|Add|Delete) File:(.*)$/
 
-/** Whether the next line begins a file of the format between `*** Begin Patch` and `*** End Patch`. */
-export function startsV4a(reader: PatchReader): boolean {
-  return HEADER.test(reader.next)
+/** Whether a line begins a file of the format between `*** Begin Patch` and `*** End Patch`. */
+export function startsV4a(reader: PatchReader, index = reader.at): boolean {
+  return HEADER.test(reader.lineAt(index))
 }
 
 /**
@@ -34,6 +34,33 @@ export function readV4a(reader: PatchReader): PatchSection {
   const kind = to === undefined ? 'change' : 'move'
   return { ...base, kind, from: file, to: to ?? file, hunks, removesAll: false }
 }
+
+/** A line that belongs to no file, or to the previous one without being marked as its part. */
+export function strayV4aLine(reader: PatchReader, previous: PatchSection | undefined): Error {
+  const where = reader.describeNext()
+  const name = JSON.stringify(previous?.to ?? previous?.from)
+  switch (previous?.kind) {
+    case 'create':
+      return patchFailed(`${where} belongs to the new file ${name} and has no +`, MARK_ADDED)
+    case 'remove':
+      return patchFailed(
+        `${where} stands below the removed file ${name}`,
+        'End the file with nothing: *** Delete File: needs no lines.',
+      )
+    case undefined:
+      return patchFailed(
+        `${where} begins no file`,
+        'Begin each file with *** Update File: name, *** Add File: name or *** Delete File: name, without other words between.',
+      )
+    default:
+      return patchFailed(
+        `${where} is no line of a hunk of ${name}`,
+        'Begin each line of a hunk with a blank, + or -, and each further hunk with @@.',
+      )
+  }
+}
+
+const MARK_ADDED = 'Begin each line of a new file with +, empty ones too.'
 
 function readMove(reader: PatchReader): string | undefined {
   const to = /^\*\*\* Move to:(.*)$/.exec(reader.next)?.[1]?.trim() ?? ''
@@ -64,7 +91,7 @@ function readAdded(reader: PatchReader, file: string): PatchHunk[] {
     if (end > reader.at) {
       throw patchFailed(
         `${describeLine(reader.at, reader.next)} stands between lines of the new file ${JSON.stringify(file)} and has no +`,
-        'Begin each line of a new file with +, empty ones too.',
+        MARK_ADDED,
       )
     }
     const raw = reader.take()
