@@ -1,6 +1,6 @@
 import { systemClock } from '@helix-agents/core'
 import type { CliHost } from './cli-host.ts'
-import { openLedgerDatabase } from './commands/fleet/open-ledger.ts'
+import { openLedgerDatabase } from './commands/fleet/client/open-ledger.ts'
 import { openSessionDatabase } from './commands/sessions/open-database.ts'
 import { exitCodes } from './exit-codes.ts'
 import { createTextInput } from './text-input.ts'

@@ -49,8 +49,7 @@ export class LedgerWatcher {
   }
 
   #noteIntent(record: SandboxRecord): void {
-    const real = this.#options.providerOf(record).sandboxes.get(record.id)
-    if (real !== undefined) real.intendedAt = this.#world.clock.now()
+    this.#options.providerOf(record).intents.set(record.id, this.#world.clock.now())
   }
 
   #checkFence({ name, token }: LeaseFence): void {

@@ -55,7 +55,7 @@ export async function attach(owner: Owner, sandbox: RealSandbox): Promise<void> 
   const attachedAt = world.clock.now()
   // After the calm no owner comes any more, and a session has one owner at a time.
   if (clock.isDead || sandbox.owner !== undefined) return
-  if (provider.sandboxes.get(name) !== sandbox || sandbox.intendedAt !== undefined) return
+  if (provider.sandboxes.get(name) !== sandbox || provider.intents.has(name)) return
   world.note(`${name}: an owner attaches`)
   world.tally.attached += 1
   owner.owned = sandbox

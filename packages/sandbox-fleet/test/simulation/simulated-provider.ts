@@ -18,8 +18,6 @@ export interface RealSandbox {
   isCondemned?: boolean
   /** When an owner attached to it without the ledger. */
   attachedAt?: number
-  /** When the ledger recorded that it is to be destroyed. */
-  intendedAt?: number
   /** Its owner let go of it for as long. */
   keptUntil: number
   /** Lists show it from then on. */
@@ -53,6 +51,8 @@ export class SimulatedProvider {
   readonly sandboxes = new Map<string, RealSandbox>()
   /** Ids that the ledger has ever had. */
   readonly known = new Set<string>()
+  /** When the ledger recorded that a sandbox is to be destroyed; the sandbox may be made later. */
+  readonly intents = new Map<string, number>()
   readonly #destroying = new Map<
     string,
     { readonly process: SimulatedProcess; readonly since: number }
@@ -173,9 +173,17 @@ export class SimulatedProvider {
     if (sandbox.isCondemned === true) return
     if (keptUntil > now) this.#world.violate(`${id} waits for its session and was ended`)
     if (owner === undefined || !owner.isAlive || owner.deadlineAt <= now) return
-    if (isLostRace(sandbox)) return
+    if (this.#isLostRace(sandbox)) return
     if (owner.holdsUntil > now) this.#world.violate(`${id} is held and was ended`)
     if (this.#options.isOwnerVisible) this.#world.violate(`the owner of ${id} is seen running`)
+  }
+
+  /** The intent was there before the sandbox was made, or before an attaching owner can be seen. */
+  #isLostRace({ attachedAt, createdAt, id }: RealSandbox): boolean {
+    const intendedAt = this.intents.get(id)
+    if (intendedAt === undefined) return false
+    if (intendedAt <= createdAt) return true
+    return attachedAt !== undefined && intendedAt < attachedAt + RACE_MS
   }
 
   #list(): SandboxListing {
@@ -196,9 +204,4 @@ export class SimulatedProvider {
       ...(this.#options.isOwnerVisible && { ownerAlive: owner?.isAlive ?? false }),
     }
   }
-}
-
-function isLostRace({ attachedAt, intendedAt }: RealSandbox): boolean {
-  if (attachedAt === undefined || intendedAt === undefined) return false
-  return intendedAt < attachedAt + RACE_MS
 }

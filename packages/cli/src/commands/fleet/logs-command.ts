@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { logsSchema } from './fleet-answers.ts'
-import { addServerOptions } from './fleet-options.ts'
-import { connect, type FleetFlags } from './open-fleet.ts'
-import { pathOf } from './sandbox-path.ts'
+import { logsSchema } from './client/fleet-answers.ts'
+import { addServerOptions } from './client/fleet-options.ts'
+import { connect, type FleetFlags } from './client/open-fleet.ts'
+import { pathOf } from './client/sandbox-path.ts'
 
 interface LogsFlags extends FleetFlags {
   readonly json?: boolean

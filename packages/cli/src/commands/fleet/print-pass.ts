@@ -1,7 +1,7 @@
 import { exitCodes } from '../../exit-codes.ts'
 import type { Cell } from '../../output/cell.ts'
 import type { Output } from '../../output/output.ts'
-import type { PassAnswer } from './fleet-answers.ts'
+import type { PassAnswer } from './client/fleet-answers.ts'
 
 /** What was meant to happen, or was rightly left. */
 const FINE: ReadonlySet<string> = new Set([

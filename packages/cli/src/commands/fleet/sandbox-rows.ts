@@ -2,7 +2,7 @@ import type { Cell, Tone } from '../../output/cell.ts'
 import { toDurationText } from '../../output/duration-text.ts'
 import type { Output } from '../../output/output.ts'
 import type { Column } from '../../output/table.ts'
-import type { SandboxAnswer } from './fleet-answers.ts'
+import type { SandboxAnswer } from './client/fleet-answers.ts'
 
 const MINUTE_MS = 60_000
 

@@ -8,10 +8,10 @@ import {
   resourcesSchema,
   type SandboxAnswer,
   sandboxSchema,
-} from './fleet-answers.ts'
-import type { FleetClient } from './fleet-client.ts'
-import { addLookOptions } from './fleet-options.ts'
-import { type LedgerFlags, withFleet } from './open-fleet.ts'
+} from './client/fleet-answers.ts'
+import type { FleetClient } from './client/fleet-client.ts'
+import { addLookOptions } from './client/fleet-options.ts'
+import { type LedgerFlags, withFleet } from './client/open-fleet.ts'
 import {
   cpuText,
   memoryText,
@@ -20,7 +20,7 @@ import {
   statusCell,
   toMinutesText,
 } from './sandbox-rows.ts'
-import { pathOf } from './sandbox-path.ts'
+import { pathOf } from './client/sandbox-path.ts'
 import { type FleetLook, lookOrWatch, type WatchFlags } from './watch.ts'
 
 interface ShowFlags extends LedgerFlags, WatchFlags {

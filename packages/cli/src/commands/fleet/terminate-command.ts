@@ -3,11 +3,11 @@ import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Cell } from '../../output/cell.ts'
 import type { CommandContext } from '../command-context.ts'
-import { terminationSchema } from './fleet-answers.ts'
-import type { FleetClient } from './fleet-client.ts'
-import { addServerOptions } from './fleet-options.ts'
-import { connect, type FleetFlags } from './open-fleet.ts'
-import { pathOf } from './sandbox-path.ts'
+import { terminationSchema } from './client/fleet-answers.ts'
+import type { FleetClient } from './client/fleet-client.ts'
+import { addServerOptions } from './client/fleet-options.ts'
+import { connect, type FleetFlags } from './client/open-fleet.ts'
+import { pathOf } from './client/sandbox-path.ts'
 
 interface TerminateFlags extends FleetFlags {
   readonly reason?: string

@@ -1,8 +1,8 @@
 import { type HealthSignal, healthSignals, type WorkspaceDescription } from '@helix-agents/core'
-import * as z from 'zod'
 import type { CliHost } from '../../cli-host.ts'
 import { healthAnswerSchema } from './health-answer.ts'
-import { readBody } from './read-body.ts'
+import { readBody } from '../../http/read-body.ts'
+import { explainIssues, parseJson, parseServerFailure } from '../../http/server-failure.ts'
 
 /** Where to look, and as whom. */
 export interface HealthTarget {
@@ -51,14 +51,13 @@ async function toLook(
 ): Promise<HealthLook> {
   const { status } = response
   if (!ANSWERING.includes(status)) {
-    await response.body?.cancel()
-    return { kind: 'unreachable', reason: `${explain(status)} (HTTP ${status})` }
+    return { kind: 'unreachable', reason: await refusalOf(response) }
   }
   const body = await readBody(response, MAX_ANSWER_BYTES)
   if (body === undefined) return { kind: 'unreachable', reason: 'the answer is too long' }
   const answer = healthAnswerSchema.safeParse(parseJson(body))
   if (!answer.success) {
-    const reason = z.prettifyError(answer.error)
+    const reason = explainIssues(answer.error)
     const what = 'this is not the health of a session; --session appends an id to the address'
     return { kind: 'unreachable', reason: `${what}\n${reason}` }
   }
@@ -68,18 +67,25 @@ async function toLook(
   return { kind: 'answer', now, workspaces, signals }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The times of the answer are those of the server: its clock may be another one than ours. */
 function timeOf(response: Response): number | undefined {
   const at = Date.parse(response.headers.get('date') ?? '')
   return Number.isNaN(at) ? undefined : at
+}
+
+/** The error of a server of Helix as it says it, except where the status says what to do. */
+async function refusalOf(response: Response): Promise<string> {
+  const { status } = response
+  const isExplained = status < 400 || status === 401 || status === 403 || status === 404
+  const failure = isExplained
+    ? undefined
+    : parseServerFailure((await readBody(response, MAX_ANSWER_BYTES)) ?? '')
+  if (failure === undefined) {
+    await response.body?.cancel()
+    return `${explain(status)} (HTTP ${status})`
+  }
+  const { code, message, details } = failure
+  return `${message} (${code}, HTTP ${status})${details === undefined ? '' : `\ndetails: ${details}`}`
 }
 
 function explain(status: number): string {

@@ -1,9 +1,8 @@
-import * as z from 'zod'
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { toPlainText } from '../../output/plain-text.ts'
-import { readBody } from '../healthz/read-body.ts'
-import { failureSchema } from './fleet-answers.ts'
+import type * as z from 'zod'
+import { CommandError } from '../../../command-error.ts'
+import { exitCodes } from '../../../exit-codes.ts'
+import { readBody } from '../../../http/read-body.ts'
+import { explainIssues, parseJson, parseServerFailure } from '../../../http/server-failure.ts'
 
 /** One call of the API of a fleet. */
 export interface FleetCall {
@@ -60,7 +59,7 @@ export class FleetClient {
     const { text, cursor } = await this.#text(request)
     const body = schema.safeParse(parseJson(text))
     if (!body.success) {
-      throw this.#unreachable(`this is not a fleet\n${z.prettifyError(body.error)}`)
+      throw this.#unreachable(`this is not a fleet\n${explainIssues(body.error)}`)
     }
     return { body: body.data, ...(cursor !== undefined && { nextCursor: cursor }) }
   }
@@ -98,17 +97,16 @@ export class FleetClient {
 
   /** What the server said is shown when it is an error of a fleet, and nothing else of it. */
   #refusal(status: number, text: string): CommandError {
-    const failure = failureSchema.safeParse(parseJson(text))
-    const { code, message } = failure.success
-      ? onOneLine(failure.data.error)
-      : { code: '', message: explain(status) }
-    if (status === 401 || status === 403) return this.#unreachable(explain(status))
-    const suffix = code === '' ? `HTTP ${status}` : `${code}, HTTP ${status}`
-    if (status === 400 && failure.success) {
-      return new CommandError(exitCodes.usage, `${message} (${suffix})`)
+    const failure = parseServerFailure(text)
+    if (failure === undefined || status === 401 || status === 403) {
+      return this.#unreachable(`${explain(status)} (HTTP ${status})`)
     }
-    if (status === 409) return new CommandError(exitCodes.findings, `${message} (${suffix})`)
-    return this.#unreachable(`${message} (${suffix})`)
+    const { code, message, details } = failure
+    const more = details === undefined ? '' : `\ndetails: ${details}`
+    const sentence = `${message} (${code}, HTTP ${status})${more}`
+    if (status === 400) return new CommandError(exitCodes.usage, sentence)
+    if (status === 409) return new CommandError(exitCodes.findings, sentence)
+    return this.#unreachable(sentence)
   }
 
   #unreachable(reason: string, cause?: unknown): CommandError {
@@ -126,19 +124,6 @@ export function addressOf(base: URL, { path, query = {} }: FleetCall): URL {
   return url
 }
 
-/** A server writes a part of one line of an error, and no line of its own. */
-function onOneLine({ code, message }: { readonly code: string; readonly message: string }) {
-  return { code: toPlainText(code), message: toPlainText(message) }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function cursorOf(response: Response): string | undefined {
   const target = /<(?<target>[^>]*)>; *rel="next"/.exec(response.headers.get('link') ?? '')
   const next = target?.groups?.target ?? ''
@@ -147,8 +132,8 @@ function cursorOf(response: Response): string | undefined {
 }
 
 function explain(status: number): string {
-  if (status === 401) return 'it wants a token: $HELIX_FLEET_TOKEN or --token-file (HTTP 401)'
-  if (status === 403) return 'it refuses the token (HTTP 403)'
+  if (status === 401) return 'it wants a token: $HELIX_FLEET_TOKEN or --token-file'
+  if (status === 403) return 'it refuses the token'
   if (status === 404) return 'this is not a fleet'
   return status >= 300 && status < 400 ? 'the server redirects' : 'the server does not answer'
 }

@@ -1,6 +1,6 @@
-import type { OpenedLedger } from '../../cli-host.ts'
-import { findDatabase } from '../../input/find-database.ts'
-import { importWithSqlite } from '../../input/import-with-sqlite.ts'
+import type { OpenedLedger } from '../../../cli-host.ts'
+import { findDatabase } from '../../../input/find-database.ts'
+import { importWithSqlite } from '../../../input/import-with-sqlite.ts'
 
 /**
  * Opens the ledger of a fleet for reading. None is ever made.

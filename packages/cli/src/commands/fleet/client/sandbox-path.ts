@@ -1,5 +1,5 @@
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { CommandError } from '../../../command-error.ts'
+import { exitCodes } from '../../../exit-codes.ts'
 
 /**
  * The path of a sandbox in the API.

@@ -1,7 +1,7 @@
 import { FleetError } from '@helix-agents/core'
-import type { CliHost, OpenedLedger } from '../../cli-host.ts'
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import type { CliHost, OpenedLedger } from '../../../cli-host.ts'
+import { CommandError } from '../../../command-error.ts'
+import { exitCodes } from '../../../exit-codes.ts'
 import { addressOf, FleetClient } from './fleet-client.ts'
 import { readOnlyStore } from './read-only-store.ts'
 

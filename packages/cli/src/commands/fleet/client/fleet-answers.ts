@@ -106,10 +106,6 @@ export const passSchema = z.looseObject({
   error: z.string().nullable().default(null),
 })
 
-export const failureSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string() }),
-})
-
 export type FleetNumbers = z.output<typeof statsSchema>
 export type SandboxAnswer = z.output<typeof sandboxSchema>
 export type ResourcesAnswer = z.output<typeof resourcesSchema>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { CliHost } from '../../cli-host.ts'
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import type { CliHost } from '../../../cli-host.ts'
+import { CommandError } from '../../../command-error.ts'
+import { exitCodes } from '../../../exit-codes.ts'
 
 const STDIN = '-'
 

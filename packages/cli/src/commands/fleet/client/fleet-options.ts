@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { parseCount, parseDuration } from '../../input/option-parsers.ts'
-import { JSON_OPTION } from '../command-context.ts'
+import { parseCount, parseDuration } from '../../../input/option-parsers.ts'
+import { JSON_OPTION } from '../../command-context.ts'
 
 const MAX_WATCH_SECONDS = 86_400
 
