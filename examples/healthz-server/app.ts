@@ -6,7 +6,7 @@ import {
   systemClock,
 } from '@helix-agents/core'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { authenticate } from './authenticate.ts'
 import { BodyReader } from './body-reader.ts'
@@ -14,6 +14,7 @@ import { errorBody, RequestError, toErrorResponse } from './http-error.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
 import { refuseForeignPages, refuseOtherHosts } from './page-checks.ts'
 import { addSessionRoutes } from './session-routes.ts'
+import { StreamPlaces } from './stream-places.ts'
 import { addStreamRoute } from './stream-route.ts'
 
 /** What `/metrics` shows. */
@@ -38,6 +39,12 @@ export interface AppParts {
   readonly bodyTimeoutMs?: number
   /** Bodies on their way at a time. Default 100. */
   readonly maxUnreadBodies?: number
+  /** Readers of streams at a time. Default 1000. */
+  readonly maxStreams?: number
+  /** Those of one caller. Default 20. */
+  readonly maxStreamsPerCaller?: number
+  /** Tells callers apart, for their streams. Default: all requests are of one caller. */
+  readonly callerOf?: (context: Context) => string
   /** Default: the time of the machine. */
   readonly clock?: Clock
 }
@@ -53,6 +60,8 @@ export function createApp(parts: AppParts): Hono {
   const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 30_000, maxUnreadBodies = 100 } = parts
   const limits = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, maxUnread: maxUnreadBodies }
   const bodies = new BodyReader(limits, clock)
+  const { maxStreams = 1000, maxStreamsPerCaller = 20 } = parts
+  const places = new StreamPlaces({ max: maxStreams, maxPerCaller: maxStreamsPerCaller })
   const app = new Hono()
   app.onError((error, context) => toErrorResponse(error, context, logger))
   app.notFound((context) => context.json(errorBody('not-found', 'no such route'), 404))
@@ -63,7 +72,7 @@ export function createApp(parts: AppParts): Hono {
   app.use(refuseWorkWhen(parts.closing))
   addOperatorRoutes(app, parts)
   addSessionRoutes(app, { ...parts, bodies })
-  addStreamRoute(app, parts)
+  addStreamRoute(app, parts, places)
   return app
 }
 

@@ -65,7 +65,7 @@ export function toErrorResponse(
   if (status < 500 && HelixError.isInstance(error)) {
     return context.json(errorBody(error.code, error.message), status)
   }
-  logger.error({ error, method: context.req.method, path: context.req.path }, 'request failed')
+  logger.error({ err: error, method: context.req.method, path: context.req.path }, 'request failed')
   const code = HelixError.isInstance(error) ? error.code : 'internal'
   return context.json(errorBody(code, 'the server failed; its log has the reason'), status)
 }

@@ -19,8 +19,8 @@ export async function keepRecovering(parts: RecoveryParts, everyMs: number): Pro
 async function recoverOnce(parts: RecoveryParts): Promise<boolean> {
   try {
     return (await recoverSessions(parts)).waiting.length === 0
-  } catch (error) {
-    parts.logger.error({ error }, 'recovery failed')
+  } catch (err) {
+    parts.logger.error({ err }, 'recovery failed')
     return false
   }
 }

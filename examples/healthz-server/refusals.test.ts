@@ -136,7 +136,7 @@ describe('what is refused', () => {
       status: 500,
       body: { error: { code: 'internal', message: 'the server failed; its log has the reason' } },
     })
-    expect(lines).toEqual([{ error: failure, method: 'GET', path: '/metrics' }])
+    expect(lines).toEqual([{ err: failure, method: 'GET', path: '/metrics' }])
   })
 })
 

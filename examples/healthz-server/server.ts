@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Logger } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import {
@@ -53,7 +54,9 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
     logger,
     metrics: page,
     closing: closing.signal,
-    ...(token === undefined ? {} : { token }),
+    // Behind a proxy this is the address of the proxy: take the header that yours sets instead.
+    callerOf: (context) => getConnInfo(context).remote.address ?? 'unknown',
+    ...(token !== undefined && { token }),
   })
   // A session that goes on now may not have opened its workspace yet: long unused ones only.
   await reapLocalBashTmpdirs({ tmpdirRoot, logger, graceMs: WEEK_MS, detachedGraceMs: WEEK_MS })
@@ -100,8 +103,8 @@ function stopOnSignals({ stop, logger }: RunningServer): void {
     logger.info({ signal }, 'stopping')
     stop().then(
       () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ error }, 'stopped in disorder')
+      (err: unknown) => {
+        logger.error({ err }, 'stopped in disorder')
         process.exit(1)
       },
     )

@@ -3,9 +3,11 @@ import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { Hono } from 'hono'
 import type { AppParts } from './app.ts'
 import { findSession, handleOf } from './session-routes.ts'
+import type { StreamPlaces } from './stream-places.ts'
 
 /** What a run says, as it says it. A client that comes back goes on after its last event. */
-export function addStreamRoute(app: Hono, parts: AppParts): void {
+export function addStreamRoute(app: Hono, parts: AppParts, places: StreamPlaces): void {
+  const callerOf = parts.callerOf ?? (() => 'everyone')
   app.get('/sessions/:id/stream', async (context) => {
     const { sessionId, status } = await findSession(parts, context.req.param('id'))
     const handle = await handleOf(parts, sessionId)
@@ -16,8 +18,10 @@ export function addStreamRoute(app: Hono, parts: AppParts): void {
     if (isBack && (await hasEnded(handle, fromSequence, context.req.raw.signal))) {
       return context.body(null, 204)
     }
+    const onEnd = places.take(callerOf(context))
     return createServerSentEventsResponse((signal) => handle.stream({ ...from, signal }), {
       signal: parts.closing,
+      onEnd,
     })
   })
 }
