@@ -1,6 +1,8 @@
 // The generated sections of the docs, by name. Each is a function of its arguments.
 import * as z from 'zod'
 import {
+  allCapabilityFlags,
+  allModules,
   type ModuleName,
   type ModuleTool,
   type ToolAnnotations,
@@ -45,8 +47,8 @@ export const sections: Readonly<Record<string, Section>> = {
   example: (path = '') => `\`\`\`ts\n${read(`examples/${path}`)}\`\`\``,
 }
 
-const features = ['fs', 'shell', 'code', 'snapshot'] as const
-const everything = { fs: true, shell: true, code: true, snapshot: true, branch: true }
+const modules = allModules()
+const everything = Object.fromEntries(allCapabilityFlags().map((flag) => [flag, true]))
 
 function moduleName(name = ''): ModuleName {
   if (name in workspaceModules) return name as ModuleName
@@ -60,20 +62,24 @@ interface SchemaProperties {
   readonly required?: readonly string[]
 }
 
-/** One row a name: some tools have a second form that a policy exchanges for the first. */
 function toolTable(name: ModuleName): string {
   const { configSchema, tools } = workspaceModules[name]
   const defaults = configSchema.parse({}) as never
   const isDefault = (tool: Tool): boolean => tool.available(defaults, everything)
+  // Of two forms of a tool, such as `run`, the one that no policy asks for.
   const forms = Map.groupBy(tools as readonly Tool[], (tool) => tool.name)
-  const rows = [...forms.values()].map((all) => {
+  const rows = [...forms.values()].flatMap((all) => {
     const tool = all.find(isDefault) ?? all[0]
-    if (tool === undefined) throw new Error(`module ${name} has a tool without a form`)
+    if (tool === undefined) return []
+    const { description } = tool
+    const text = typeof description === 'string' ? description : description(defaults)
     return [
-      code(`${tool.name}(${parameters(tool.inputSchema)})`),
-      firstSentence(tool.description).replaceAll('*', String.raw`\*`),
-      effectOf(tool.annotations),
-      isDefault(tool) ? 'always' : 'on request',
+      [
+        code(`${tool.name}(${parameters(tool.inputSchema)})`),
+        firstSentence(text).replaceAll('*', String.raw`\*`),
+        effectOf(tool.annotations),
+        isDefault(tool) ? 'always' : 'on request',
+      ],
     ]
   })
   return table(['tool', 'does', 'effect', 'injected'], rows)
@@ -143,10 +149,10 @@ function versionTable(): string {
 function providerTable(): string {
   const rows = offered.map((provider) => [
     code(provider.providerId),
-    ...features.map((feature) => (provider.capabilities[feature] ? 'yes' : '')),
+    ...modules.map(({ name }) => (provider.capabilities[name] ? 'yes' : '')),
     String(provider.refSchemaVersion),
   ])
-  return table(['kind', ...features, 'ref version'], rows)
+  return table(['kind', ...modules.map(({ name }) => name), 'ref version'], rows)
 }
 
 /** Every clause of the conformance kit, by the part of the contract that it is about. */

@@ -222,9 +222,14 @@ export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapsh
 // Modules
 export type { ModuleDefinition, ModuleTool, PolicyRejection } from './modules/define-module.ts'
 export {
+  allCapabilityFlags,
+  allModules,
+  type AnyModule,
   type Capabilities,
   type CapabilitiesInput,
+  type CapabilityFlag,
   type ModuleName,
+  type WorkspaceModules,
   workspaceModules,
 } from './modules/list.ts'
 
@@ -272,7 +277,8 @@ export type {
   SessionRef,
   WorkspaceProvider,
 } from './workspace/provider.ts'
-export type { WorkspaceCapabilityFlags, WorkspaceRef } from './workspace/ref.ts'
+export type { WorkspaceCapabilityFlags } from './modules/list.ts'
+export type { OfferedCapabilities, WorkspaceRef } from './workspace/ref.ts'
 export type { Containment, Isolation, Workspace } from './workspace/workspace.ts'
 
 // State and streams
@@ -352,10 +358,5 @@ export type { Schema, SchemaIssue, SchemaResult } from './tools/schema.ts'
 export { parseWithSchema } from './tools/schema-parse.ts'
 export { toJsonSchema, toSchema } from './tools/to-json-schema.ts'
 export { RESERVED_TOOL_PREFIX, workspaceOrderKey, workspaceToolName } from './tools/tool-name.ts'
-export type {
-  ModelOutput,
-  ModelOutputPart,
-  Tool,
-  ToolAnnotations,
-  ToolContext,
-} from './tools/tool.ts'
+export type { ModelOutput, ModelOutputPart, ToolAnnotations } from './tools/model-output.ts'
+export type { Tool, ToolContext } from './tools/tool.ts'

@@ -1,10 +1,14 @@
 import * as z from 'zod'
-import { type Capabilities, workspaceModules } from '../modules/list.ts'
+import {
+  type AnyModule,
+  type Capabilities,
+  allCapabilityFlags,
+  allModules,
+} from '../modules/list.ts'
 import { MAX_TOOL_NAME_LENGTH, workspaceToolName } from '../tools/tool-name.ts'
 import type { WorkspaceConfig, WorkspaceDeclaration } from './agent-definition.ts'
 
 const WORKSPACE_NAME = /^[a-z][a-z0-9-_]*$/
-const EVERY_CAPABILITY = { fs: true, shell: true, code: true, snapshot: true, branch: true }
 
 /** `true` stands for the defaults of a module; `false` for a module that is not declared. */
 const capability = <S extends z.ZodType>(schema: S) =>
@@ -14,12 +18,9 @@ const capability = <S extends z.ZodType>(schema: S) =>
     .pipe(schema.optional())
     .optional()
 
-const capabilitiesSchema = z.strictObject({
-  fs: capability(workspaceModules.fs.configSchema),
-  shell: capability(workspaceModules.shell.configSchema),
-  code: capability(workspaceModules.code.configSchema),
-  snapshot: capability(workspaceModules.snapshot.configSchema),
-})
+const capabilitiesSchema = z.strictObject(
+  Object.fromEntries(allModules().map((one) => [one.name, capability(one.configSchema)])),
+)
 
 const workspaceSchema = z.strictObject({
   provider: z.looseObject({ kind: z.string().min(1) }),
@@ -46,7 +47,7 @@ export function checkWorkspaces(
       problems.push(...parsed.error.issues.map((issue) => about(renderIssue(issue))))
       continue
     }
-    const capabilities = withoutUndefined(parsed.data.capabilities)
+    const capabilities = declaredOnly(parsed.data.capabilities)
     problems.push(...checkCapabilities(name, capabilities).map(about))
     const { provider, onLost } = parsed.data
     declarations[name] = Object.freeze({ name, provider, capabilities, onLost })
@@ -76,36 +77,23 @@ function checkCapabilities(name: string, capabilities: Capabilities): string[] {
 }
 
 function longestToolName(workspace: string, capabilities: Capabilities): string {
-  const { fs, shell, code, snapshot } = workspaceModules
-  const names = [
-    ...namesOf(fs, capabilities.fs),
-    ...namesOf(shell, capabilities.shell),
-    ...namesOf(code, capabilities.code),
-    ...namesOf(snapshot, capabilities.snapshot),
-  ].map((tool) => workspaceToolName(workspace, tool))
+  const names = allModules()
+    .flatMap((one) => toolNames(one, capabilities[one.name]))
+    .map((tool) => workspaceToolName(workspace, tool))
   return names.reduce((longest, next) => (next.length > longest.length ? next : longest), '')
 }
 
-interface ToolNames<Config> {
-  readonly tools: readonly {
-    readonly name: string
-    available(config: Config, offered: typeof EVERY_CAPABILITY): boolean
-  }[]
-}
-
-function namesOf<Config>(module: ToolNames<Config>, config: Config | undefined): string[] {
+/** The tools of a module, in a workspace of a provider that offers everything. */
+function toolNames({ tools }: AnyModule, config: unknown): string[] {
   if (config === undefined) return []
-  return module.tools
-    .filter((tool) => tool.available(config, EVERY_CAPABILITY))
-    .map((tool) => tool.name)
+  const offered = Object.fromEntries(allCapabilityFlags().map((flag) => [flag, true]))
+  return tools.filter((tool) => tool.available(config, offered)).map(({ name }) => name)
 }
 
-type OptionalKeys<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** A capability that was given as `false` is absent. */
-function withoutUndefined<T extends object>(record: T): OptionalKeys<T> {
-  const present = Object.entries(record).filter(([, value]) => value !== undefined)
-  return Object.freeze(Object.fromEntries(present)) as OptionalKeys<T>
+/** A capability that was given as `false` is absent. Each value is parsed by its module. */
+function declaredOnly(parsed: Readonly<Record<string, unknown>>): Capabilities {
+  const declared = Object.entries(parsed).filter(([, config]) => config !== undefined)
+  return Object.freeze(Object.fromEntries(declared))
 }
 
 function renderIssue(issue: z.core.$ZodIssue): string {

@@ -1,4 +1,4 @@
-import type { ModelOutput } from '../tools/tool.ts'
+import type { ModelOutput } from '../tools/model-output.ts'
 
 /**
  * The default text of a tool result: strings as they are, anything else as JSON. Never throws:

@@ -1,5 +1,5 @@
 import type { Message } from '../llm/messages.ts'
-import type { ModelOutput } from '../tools/tool.ts'
+import type { ModelOutput } from '../tools/model-output.ts'
 
 /** Characters of a token, in English and in code; a little less than real ones have. */
 const CHARACTERS_PER_TOKEN = 3.5

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../tools/json-schema.ts'
-import type { ModelOutput } from '../tools/tool.ts'
+import type { ModelOutput } from '../tools/model-output.ts'
 
 export interface FilePart {
   readonly data: Uint8Array | string

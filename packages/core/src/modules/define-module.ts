@@ -1,9 +1,8 @@
 import type * as z from 'zod'
 import type { Clock } from '../time/clock.ts'
-import type { ModelOutput, ToolAnnotations } from '../tools/tool.ts'
-import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
-import type { Workspace } from '../workspace/workspace.ts'
-import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
+import type { OfferedCapabilities, WorkspaceRef } from '../workspace/ref.ts'
+import type { FileSystem } from './fs/contract.ts'
 import type { FileLedger } from './fs/ledger/file-ledger.ts'
 
 /** A refusal by policy, for the audit log. */
@@ -27,8 +26,10 @@ export interface PolicyContext {
 /** What a capability tool may use besides its module. */
 export interface ModuleToolContext {
   readonly workspace: string
-  /** The modules without policy: only for what the agent did not ask for, such as storing output. */
-  readonly live: Workspace
+  /** The files without policy, if there are any: only to store what the agent did not ask for. */
+  readonly files: FileSystem | undefined
+  /** The directory that the shell sees as the workspace root. */
+  readonly shellRoot: string | undefined
   /** What the agents of the session have read and written in this workspace. */
   readonly ledger: FileLedger
   /** Who calls: names the writer in stale-write errors. */
@@ -56,18 +57,28 @@ export interface ModuleToolCall<Contract, Config, Input> {
 export interface ModuleTool<Contract, Config> {
   /** Snake case, without the workspace prefix. */
   readonly name: string
-  readonly description: string
+  /** What the model reads of it; a function where that depends on the policy. */
+  readonly description: string | ((config: Config) => string)
   readonly inputSchema: z.ZodType
   readonly annotations: ToolAnnotations
   /** Leaves the tool out when the policy or the provider has no use for it. */
-  available(config: Config, offered: WorkspaceCapabilityFlags): boolean
+  available(config: Config, offered: OfferedCapabilities): boolean
   execute(call: ModuleToolCall<Contract, Config, unknown>): Promise<unknown>
   /** The result as the model reads it. */
   toModelOutput(output: unknown): ModelOutput
 }
 
-export interface ModuleDefinition<Name extends string, Contract, Schema extends z.ZodType> {
+/** One capability: its name, its policy and its tools. Each has a folder and a line in `list.ts`. */
+export interface ModuleDefinition<
+  Name extends string,
+  Contract,
+  Schema extends z.ZodType,
+  Flag extends string = never,
+> {
+  /** Key of the module in a workspace and in the declared capabilities. */
   readonly name: Name
+  /** Flags of optional parts of the contract, which a provider may offer beside the module. */
+  readonly flags?: readonly Flag[]
   readonly configSchema: Schema
   /** Wraps the live module in its policy, so that no provider and no tool can forget it. */
   guard(module: Contract, config: z.output<Schema>, context: PolicyContext): Contract
@@ -77,11 +88,11 @@ export interface ModuleDefinition<Name extends string, Contract, Schema extends 
 /** A tool as its file writes it, with the types of its input and output. */
 export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Output> {
   readonly name: string
-  readonly description: string
+  readonly description: string | ((config: Config) => string)
   /** Built at the first call: most processes use few of the tools they import. */
   readonly inputSchema: () => Input
   readonly annotations: ToolAnnotations
-  readonly available?: (config: Config, offered: WorkspaceCapabilityFlags) => boolean
+  readonly available?: (config: Config, offered: OfferedCapabilities) => boolean
   readonly execute: (call: ModuleToolCall<Contract, Config, z.output<Input>>) => Promise<Output>
   readonly toModelOutput: (output: Output) => ModelOutput
 }
@@ -101,11 +112,4 @@ export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
       },
     }
   }
-}
-
-/** Names the contract; infers the literal name and the schema. */
-export function defineModule<Contract>() {
-  return <Name extends string, Schema extends z.ZodType>(
-    definition: ModuleDefinition<Name, Contract, Schema>,
-  ): ModuleDefinition<Name, Contract, Schema> => definition
 }

@@ -14,9 +14,22 @@ export const workspaceModules = {
 } as const
 
 type Modules = typeof workspaceModules
-type SchemaOf<D> = D extends ModuleDefinition<string, infer _C, infer S> ? S : never
+type Module = Modules[keyof Modules]
+type ContractOf<D> = D extends ModuleDefinition<string, infer C, infer _S, infer _F> ? C : never
+type SchemaOf<D> = D extends ModuleDefinition<string, infer _C, infer S, infer _F> ? S : never
+type FlagOf<D> = D extends ModuleDefinition<string, infer _C, infer _S, infer F> ? F : never
 
+/** Name of a capability module. */
 export type ModuleName = keyof Modules
+
+/** A module, or an optional part of one, such as `branch` of `snapshot`. */
+export type CapabilityFlag = ModuleName | FlagOf<Module>
+
+/** Which modules, and optional parts of modules, a provider offers. */
+export type WorkspaceCapabilityFlags = { readonly [F in CapabilityFlag]?: boolean }
+
+/** The modules of a live workspace; those that it does not have are absent. */
+export type WorkspaceModules = { readonly [N in ModuleName]?: ContractOf<Modules[N]> }
 
 /** What an agent declares: `true` for the defaults, an object for policy. */
 export type CapabilitiesInput = {
@@ -27,3 +40,15 @@ export type CapabilitiesInput = {
 export type Capabilities = {
   readonly [N in ModuleName]?: Readonly<z.output<SchemaOf<Modules[N]>>>
 }
+
+/** A module with its types erased, for code that treats all modules alike. */
+export type AnyModule = ModuleDefinition<ModuleName, object, z.ZodType, CapabilityFlag>
+
+/** The modules in the order of the list. */
+export const allModules = (): readonly AnyModule[] => Object.values<AnyModule>(workspaceModules)
+
+/** Every flag that a provider or a ref may set. */
+export const allCapabilityFlags = (): readonly CapabilityFlag[] => [
+  ...allModules().map(({ name }) => name),
+  ...allModules().flatMap(({ flags = [] }) => flags),
+]

@@ -1,7 +1,7 @@
 import type { AssistantMessage, ToolCall, ToolResultMessage } from '../llm/messages.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import { limitText } from '../tools/result-budget.ts'
-import type { ModelOutput } from '../tools/tool.ts'
+import type { ModelOutput } from '../tools/model-output.ts'
 
 /** The message that stores a text answer or tool calls of the model. */
 export function createAssistantMessage(step: {

@@ -1,5 +1,5 @@
 import type { RestoreReceipt } from '../workspace/provider.ts'
-import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
+import type { WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Containment, Isolation } from '../workspace/workspace.ts'
 import type { WorkspaceState } from './entry-state.ts'
 import type { RegistryEntry } from './registry-entry.ts'

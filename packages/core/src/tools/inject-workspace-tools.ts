@@ -1,14 +1,7 @@
-import type * as z from 'zod'
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
-import type { ModuleDefinition } from '../modules/define-module.ts'
-import { type ModuleName, workspaceModules } from '../modules/list.ts'
-import type { WorkspaceCapabilityFlags } from '../workspace/ref.ts'
+import { type AnyModule, allModules, type WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Tool } from './tool.ts'
 import { GuardedModule, WorkspaceTool } from './workspace-tool.ts'
-
-type AnyModule = ModuleDefinition<ModuleName, object, z.ZodType>
-
-const modules: readonly AnyModule[] = Object.values(workspaceModules)
 
 /**
  * The tools of every declared capability of every workspace, named `workspace__<name>__<tool>`.
@@ -22,7 +15,7 @@ export function injectWorkspaceTools(
 ): Tool[] {
   return Object.values(declarations).flatMap((declaration) => {
     const flags = offered(declaration.name)
-    return modules.flatMap((definition) => injectModule(declaration, definition, flags))
+    return allModules().flatMap((definition) => injectModule(declaration, definition, flags))
   })
 }
 

@@ -1,9 +1,9 @@
 import type { ModuleToolContext } from '../modules/define-module.ts'
+import type { FileSystem } from '../modules/fs/contract.ts'
 import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import type { ToolContext } from './tool.ts'
 
 type Output = 'stdout' | 'stderr'
@@ -11,7 +11,8 @@ type Output = 'stdout' | 'stderr'
 /** What one call of a capability tool may use, from the context of the agent's tool call. */
 export class WorkspaceToolCall implements ModuleToolContext {
   readonly workspace: string
-  readonly live: Workspace
+  readonly files: FileSystem | undefined
+  readonly shellRoot: string | undefined
   readonly ledger: FileLedger
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -21,7 +22,8 @@ export class WorkspaceToolCall implements ModuleToolContext {
 
   constructor(workspace: string, open: OpenWorkspace, context: ToolContext) {
     this.workspace = workspace
-    this.live = open.live
+    this.files = open.live.fs
+    this.shellRoot = open.live.shellRoot
     this.ledger = open.ledger
     this.signal = context.abortSignal
     this.clock = context.workspaces.clock

@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import type { ModuleDefinition, ModuleTool } from '../modules/define-module.ts'
-import type { ModuleName } from '../modules/list.ts'
+import type { ModuleTool } from '../modules/define-module.ts'
+import type { AnyModule } from '../modules/list.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -11,7 +11,8 @@ import type { JsonSchema } from './json-schema.ts'
 import { limitText } from './result-budget.ts'
 import { parseToolInput } from './parse-tool-input.ts'
 import { toJsonSchema } from './to-json-schema.ts'
-import type { ModelOutput, ModelOutputPart, Tool, ToolAnnotations, ToolContext } from './tool.ts'
+import type { ModelOutput, ModelOutputPart, ToolAnnotations } from './model-output.ts'
+import type { Tool, ToolContext } from './tool.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
 import { workspaceOrderKey, workspaceToolName } from './tool-name.ts'
 
@@ -21,15 +22,11 @@ export class GuardedModule {
   readonly config: unknown
   readonly labels: WorkspaceLabels
   readonly orderKey: string
-  readonly #definition: ModuleDefinition<ModuleName, object, z.ZodType>
+  readonly #definition: AnyModule
   /** The guard of each live workspace, made once. */
   readonly #guards = new WeakMap<Workspace, object>()
 
-  constructor(
-    declaration: WorkspaceDeclaration,
-    definition: ModuleDefinition<ModuleName, object, z.ZodType>,
-    config: unknown,
-  ) {
+  constructor(declaration: WorkspaceDeclaration, definition: AnyModule, config: unknown) {
     this.workspace = declaration.name
     this.config = config
     this.labels = { workspace: declaration.name, providerId: declaration.provider.kind }
@@ -74,7 +71,8 @@ export class WorkspaceTool implements Tool {
 
   constructor(guarded: GuardedModule, tool: ModuleTool<object, unknown>) {
     this.name = workspaceToolName(guarded.workspace, tool.name)
-    this.description = tool.description
+    this.description =
+      typeof tool.description === 'string' ? tool.description : tool.description(guarded.config)
     this.annotations = tool.annotations
     this.orderKey = guarded.orderKey
     this.#guarded = guarded

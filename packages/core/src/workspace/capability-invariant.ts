@@ -1,6 +1,6 @@
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import { type Capabilities, type ModuleName, workspaceModules } from '../modules/list.ts'
-import type { WorkspaceCapabilityFlags } from './ref.ts'
+import { allModules, type Capabilities, type ModuleName } from '../modules/list.ts'
+import type { OfferedCapabilities } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface CapabilityCheck {
@@ -9,7 +9,7 @@ export interface CapabilityCheck {
   readonly providerId: string
   readonly declared: Capabilities
   /** What the provider, or the ref of an open workspace, says it has. */
-  readonly offered: WorkspaceCapabilityFlags
+  readonly offered: OfferedCapabilities
   /** Absent before the workspace is open. */
   readonly live?: Workspace
 }
@@ -19,7 +19,7 @@ export interface CapabilityCheck {
  * @throws {WorkspaceFailedError} `capability-missing`
  */
 export function assertCapabilities(check: CapabilityCheck): void {
-  for (const { name } of Object.values(workspaceModules)) {
+  for (const { name } of allModules()) {
     if (check.declared[name] === undefined) continue
     const isMissing = check.live !== undefined && check.live[name] === undefined
     if (check.offered[name] !== true || isMissing) throw capabilityMissing(check, name)

@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
+import { allCapabilityFlags } from '../modules/list.ts'
 import { findForeignData } from './plain-json.ts'
 import type { WorkspaceRef } from './ref.ts'
-
-const flag = z.boolean().optional()
 
 const refSchema = z.strictObject({
   providerId: z.string().min(1).max(128),
   schemaVersion: z.number().int().nonnegative(),
-  capabilities: z.strictObject({ fs: flag, shell: flag, code: flag, snapshot: flag, branch: flag }),
+  capabilities: z.strictObject(
+    Object.fromEntries(allCapabilityFlags().map((flag) => [flag, z.boolean().optional()])),
+  ),
   ref: z.unknown().refine((payload) => payload !== undefined, 'is missing'),
 })
 
@@ -22,9 +23,9 @@ export function parseWorkspaceRef(value: unknown): WorkspaceRef {
   if (foreign !== undefined) throw refInvalid([foreign])
   const result = refSchema.safeParse(value)
   if (!result.success) throw refInvalid(describeIssues(result.error))
-  // Optional flags that are absent stay absent: zod copies only the keys it finds.
-  const { providerId, schemaVersion, ref } = result.data
-  return { providerId, schemaVersion, capabilities: setFlags(result.data.capabilities), ref }
+  const { providerId, schemaVersion, capabilities, ref } = result.data
+  const given = Object.entries(capabilities).filter(([, flag]) => flag !== undefined)
+  return { providerId, schemaVersion, capabilities: Object.fromEntries(given), ref }
 }
 
 export interface ProviderRefFormat<Schema extends z.ZodType> {
@@ -95,16 +96,6 @@ function dropKeys(root: unknown, path: readonly PropertyKey[], keys: readonly st
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-function setFlags(flags: z.output<typeof refSchema>['capabilities']): WorkspaceRef['capabilities'] {
-  return {
-    ...(flags.fs !== undefined && { fs: flags.fs }),
-    ...(flags.shell !== undefined && { shell: flags.shell }),
-    ...(flags.code !== undefined && { code: flags.code }),
-    ...(flags.snapshot !== undefined && { snapshot: flags.snapshot }),
-    ...(flags.branch !== undefined && { branch: flags.branch }),
-  }
 }
 
 function describeIssues(error: z.ZodError): string[] {

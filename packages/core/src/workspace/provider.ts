@@ -1,7 +1,8 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Capabilities } from '../modules/list.ts'
 import type { Clock } from '../time/clock.ts'
-import type { WorkspaceCapabilityFlags, WorkspaceRef } from './ref.ts'
+import type { WorkspaceCapabilityFlags } from '../modules/list.ts'
+import type { WorkspaceRef } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Whose workspace it is. */

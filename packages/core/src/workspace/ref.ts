@@ -1,21 +1,17 @@
 /**
- * Which modules a provider or a workspace offers; `branch` is an extra of `snapshot`. Written
- * out, not derived from the modules: their tools name this type.
+ * The modules that a provider or a workspace offers, by name. A ref may have been written by a
+ * release with other modules, so the names are not closed here: parsing checks them.
  */
-export interface WorkspaceCapabilityFlags {
-  readonly fs?: boolean
-  readonly shell?: boolean
-  readonly code?: boolean
-  readonly snapshot?: boolean
-  readonly branch?: boolean
-}
+export type OfferedCapabilities = Readonly<Record<string, boolean | undefined>>
 
 /** A serialisable pointer to a workspace; plain JSON. */
 export interface WorkspaceRef {
+  /** Kind of the provider that wrote it. */
   readonly providerId: string
   /** Version of the shape of `ref`; each provider reads N-1, N and N+1 of its own. */
   readonly schemaVersion: number
-  readonly capabilities: WorkspaceCapabilityFlags
+  /** The modules of the workspace, and optional parts of them. */
+  readonly capabilities: OfferedCapabilities
   /** The provider's own data. */
   readonly ref: unknown
 }

@@ -1,7 +1,4 @@
-import type { CodeInterpreter } from '../modules/code/contract.ts'
-import type { FileSystem } from '../modules/fs/contract.ts'
-import type { Shell } from '../modules/shell/contract.ts'
-import type { Snapshotter } from '../modules/snapshot/contract.ts'
+import type { WorkspaceModules } from '../modules/list.ts'
 import type { WorkspaceRef } from './ref.ts'
 
 /** How far a workspace is kept from its host. `none`: its commands can do what the host can. */
@@ -15,18 +12,14 @@ export type Isolation = 'none' | 'process' | 'isolate' | 'container'
  */
 export type Containment = 'namespace' | 'scan'
 
-/** A live handle on one workspace. */
-export interface Workspace {
+/** A live handle on one workspace, with its modules: `fs`, `shell`, `code`, `snapshot`. */
+export interface Workspace extends WorkspaceModules {
   readonly id: string
   readonly isolation: Isolation
   /** Absent where commands do not run on this host. */
   readonly containment?: Containment
   /** The directory that the shell sees as the workspace root. */
   readonly shellRoot?: string
-  readonly fs?: FileSystem
-  readonly shell?: Shell
-  readonly code?: CodeInterpreter
-  readonly snapshot?: Snapshotter
   /**
    * A ref that replaces the stored one, set where what is stored changed since the open, such as
    * the last snapshot. It is stored before the result of an operation counts.

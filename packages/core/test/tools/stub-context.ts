@@ -10,7 +10,8 @@ import type { UseOptions, WorkspaceAccess } from '../../src/registry/workspace-a
 import { createRecordingMetrics, ManualClock } from '../../src/testing/index.ts'
 import { injectWorkspaceTools } from '../../src/tools/inject-workspace-tools.ts'
 import type { Tool, ToolContext } from '../../src/tools/tool.ts'
-import type { WorkspaceCapabilityFlags, WorkspaceRef } from '../../src/workspace/ref.ts'
+import type { WorkspaceCapabilityFlags } from '../../src/modules/list.ts'
+import type { WorkspaceRef } from '../../src/workspace/ref.ts'
 import type { Workspace } from '../../src/workspace/workspace.ts'
 
 /** One open workspace without a registry, and a record of what tools did with it. */

@@ -1,4 +1,4 @@
-import { type OpenedWorkspace } from '@helix-agents/core'
+import { type OpenedWorkspace, workspaceModules } from '@helix-agents/core'
 import { check, equal, rejectsAborted, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { names, read } from '../file-system/files.ts'
@@ -29,8 +29,6 @@ function lookAlikes(mark: string): string[] {
   ]
 }
 
-const MODULES = ['fs', 'shell', 'code', 'snapshot'] as const
-
 export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'lifecycle/open/is-created-with-a-ref',
@@ -50,7 +48,7 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     id: 'lifecycle/open/has-every-module-it-declares',
     run: async (subject) => {
       const { ref, ws } = await subject.open()
-      for (const name of MODULES) {
+      for (const { name } of Object.values(workspaceModules)) {
         const declared = subject.provider.capabilities[name] === true
         equal([name, ws[name] !== undefined], [name, declared])
         equal([name, ref.capabilities[name] === true], [name, declared])

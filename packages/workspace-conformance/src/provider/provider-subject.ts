@@ -1,18 +1,15 @@
 import {
   type Capabilities,
   type CapabilitiesInput,
-  codeConfigSchema,
   type FileSystem,
-  fileSystemConfigSchema,
   noopLogger,
   type OpenedWorkspace,
   type OpenOptions,
-  shellConfigSchema,
-  snapshotConfigSchema,
   systemClock,
   type Workspace,
   type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
+  workspaceModules,
   type WorkspaceRef,
 } from '@helix-agents/core'
 import { check, ConformanceError, equal } from '../assert.ts'
@@ -200,16 +197,13 @@ function parseCapabilities(
   flags: WorkspaceCapabilityFlags,
   policy: CapabilitiesInput,
 ): Capabilities {
-  const input = (name: keyof CapabilitiesInput): object => {
-    const value = policy[name]
-    return typeof value === 'object' ? value : {}
-  }
-  return {
-    ...(flags.fs && { fs: fileSystemConfigSchema.parse(input('fs')) }),
-    ...(flags.shell && { shell: shellConfigSchema.parse(input('shell')) }),
-    ...(flags.code && { code: codeConfigSchema.parse(input('code')) }),
-    ...(flags.snapshot && { snapshot: snapshotConfigSchema.parse(input('snapshot')) }),
-  }
+  const offered = Object.values(workspaceModules).filter(({ name }) => flags[name])
+  return Object.fromEntries(
+    offered.map(({ name, configSchema }) => {
+      const value = policy[name]
+      return [name, configSchema.parse(typeof value === 'object' ? value : {})]
+    }),
+  )
 }
 
 /** Fails without closing: nobody knows what a close would remove. */

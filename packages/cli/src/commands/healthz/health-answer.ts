@@ -2,7 +2,6 @@ import * as z from 'zod'
 
 const time = z.number()
 const states = ['declared', 'opening', 'open', 'evicted', 'failed', 'closing', 'closed'] as const
-const flag = z.boolean().exactOptional()
 
 /** One entry of `registry.describe()` as it comes over the network; fields we do not know pass. */
 const workspaceSchema = z.object({
@@ -10,7 +9,7 @@ const workspaceSchema = z.object({
   providerId: z.string(),
   state: z.enum(states),
   stateSince: time,
-  capabilities: z.object({ fs: flag, shell: flag, code: flag, snapshot: flag, branch: flag }),
+  capabilities: z.record(z.string(), z.boolean()),
   evictions: z.number(),
   retries: z.number(),
   isolation: z.enum(['none', 'process', 'isolate', 'container']).exactOptional(),

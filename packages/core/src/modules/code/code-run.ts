@@ -4,7 +4,7 @@ import {
   MAX_RESULT_CHARACTERS,
   omissionNotice,
 } from '../../tools/result-budget.ts'
-import type { ModelOutput, ModelOutputPart } from '../../tools/tool.ts'
+import type { ModelOutput, ModelOutputPart } from '../../tools/model-output.ts'
 import type { ModuleToolContext } from '../define-module.ts'
 import { decodeText } from '../fs/text/bytes.ts'
 import { plainTerminalText } from '../shell/terminal-text.ts'

@@ -1,4 +1,4 @@
-import { defineModule } from '../define-module.ts'
+import type { ModuleDefinition } from '../define-module.ts'
 import { codeConfigSchema } from './config.ts'
 import type { CodeInterpreter } from './contract.ts'
 import { withCodePolicy } from './policy.ts'
@@ -7,9 +7,9 @@ import { deleteCodeContextTool } from './tools/delete-code-context.ts'
 import { runCodeTool } from './tools/run-code.ts'
 import { runInCodeContextTool } from './tools/run-in-code-context.ts'
 
-export const codeModule = defineModule<CodeInterpreter>()({
+export const codeModule: ModuleDefinition<'code', CodeInterpreter, typeof codeConfigSchema> = {
   name: 'code',
   configSchema: codeConfigSchema,
   guard: withCodePolicy,
   tools: [runCodeTool, createCodeContextTool, runInCodeContextTool, deleteCodeContextTool],
-})
+}

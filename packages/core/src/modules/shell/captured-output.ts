@@ -88,7 +88,7 @@ async function store(
 ): Promise<string | undefined> {
   const name = `${context.clock.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`
   const path = `${OUTPUT_DIRECTORY}/${name}${suffix}`
-  const stored = await context.live.fs?.writeFile(path, bytes).catch(() => undefined)
+  const stored = await context.files?.writeFile(path, bytes).catch(() => undefined)
   return stored?.path
 }
 

@@ -1,4 +1,4 @@
-import { defineModule } from '../define-module.ts'
+import type { ModuleDefinition } from '../define-module.ts'
 import { shellConfigSchema } from './config.ts'
 import type { Shell } from './contract.ts'
 import { withShellPolicy } from './policy.ts'
@@ -7,9 +7,9 @@ import { processListTool } from './tools/process-list.ts'
 import { processOutputTool } from './tools/process-output.ts'
 import { runOrStartTool, runTool } from './tools/run.ts'
 
-export const shellModule = defineModule<Shell>()({
+export const shellModule: ModuleDefinition<'shell', Shell, typeof shellConfigSchema> = {
   name: 'shell',
   configSchema: shellConfigSchema,
   guard: withShellPolicy,
   tools: [runTool, runOrStartTool, processListTool, processOutputTool, processKillTool],
-})
+}

@@ -21,11 +21,10 @@ const toldChanges = new WeakMap<FileLedger, Map<string, string>>()
 
 /** Compares what this agent has seen with what is there now. Tells each change once. */
 export async function findStaleReads(context: ModuleToolContext): Promise<readonly StaleRead[]> {
-  const { actor, ledger, live } = context
-  const { fs } = live
-  if (fs === undefined) return []
+  const { actor, ledger, files } = context
+  if (files === undefined) return []
   const known = ledger.recent(actor, MAX_STATS)
-  const versions = await Promise.all(known.map(([path, entry]) => versionOf(fs, path, entry)))
+  const versions = await Promise.all(known.map(([path, entry]) => versionOf(files, path, entry)))
   const told = toldChanges.get(ledger) ?? new Map<string, string>()
   toldChanges.set(ledger, told)
   return known.flatMap(([path, entry], index) => {

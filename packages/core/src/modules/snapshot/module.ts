@@ -1,4 +1,4 @@
-import { defineModule } from '../define-module.ts'
+import type { ModuleDefinition } from '../define-module.ts'
 import { snapshotConfigSchema } from './config.ts'
 import type { Snapshotter } from './contract.ts'
 import { withSnapshotPolicy } from './policy.ts'
@@ -6,9 +6,15 @@ import { branchTool } from './tools/branch.ts'
 import { restoreTool } from './tools/restore.ts'
 import { snapshotTool } from './tools/snapshot.ts'
 
-export const snapshotModule = defineModule<Snapshotter>()({
+export const snapshotModule: ModuleDefinition<
+  'snapshot',
+  Snapshotter,
+  typeof snapshotConfigSchema,
+  'branch'
+> = {
   name: 'snapshot',
+  flags: ['branch'],
   configSchema: snapshotConfigSchema,
   guard: withSnapshotPolicy,
   tools: [snapshotTool, restoreTool, branchTool],
-})
+}

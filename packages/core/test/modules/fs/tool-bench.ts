@@ -32,6 +32,10 @@ export class ToolBench {
     return fileSystemModule.tools.filter((tool) => tool.available(this.config, flags as never))
   }
 
+  description({ description }: ReturnType<ToolBench['tools']>[number]): string {
+    return typeof description === 'string' ? description : description(this.config)
+  }
+
   tool(name: string) {
     const found = this.tools().filter((tool) => tool.name === name)
     if (found.length !== 1) throw new Error(`${found.length} tools are named ${name}`)
@@ -43,7 +47,8 @@ export class ToolBench {
     const tool = this.tool(name)
     const context = {
       workspace: 'box',
-      live: { fs: this.fs, shellRoot: this.shellRoot },
+      files: this.fs,
+      shellRoot: this.shellRoot,
       ledger: this.ledger,
       actor,
       signal: this.signal,

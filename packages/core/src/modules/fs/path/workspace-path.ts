@@ -2,6 +2,9 @@ import type { ModuleToolContext } from '../../define-module.ts'
 import { isWithin, normalizePath } from './path.ts'
 import { statIfPresent } from '../edit/rewrite-file.ts'
 
+/** What of a tool call decides which file a path means. */
+export type PathContext = Pick<ModuleToolContext, 'files' | 'shellRoot'>
+
 /**
  * The file that a path in a tool call means, normalised. Commands print paths as the shell sees
  * them, and models pass these on: below the directory that is the shell's root they mean the same
@@ -10,19 +13,18 @@ import { statIfPresent } from '../edit/rewrite-file.ts'
  */
 export async function workspacePath(
   path: string,
-  { live }: Pick<ModuleToolContext, 'live'>,
+  { files, shellRoot: root = '/' }: PathContext,
 ): Promise<string> {
   const normal = normalizePath(path)
-  const { shellRoot: root = '/', fs } = live
   if (root === '/' || !path.startsWith('/') || !isWithin(normal, root)) return normal
-  if (fs !== undefined && (await statIfPresent(fs, root)) !== undefined) return normal
+  if (files !== undefined && (await statIfPresent(files, root)) !== undefined) return normal
   return normal === root ? '/' : normal.slice(root.length)
 }
 
 /** The same for a directory; models write the root as nothing, too. */
 export async function workspaceDirectory(
   path: string | undefined,
-  context: Pick<ModuleToolContext, 'live'>,
+  context: PathContext,
 ): Promise<string> {
   return path === undefined || path === '' ? '/' : workspacePath(path, context)
 }

@@ -3,45 +3,36 @@ import { cutEnd } from '../../../tools/result-budget.ts'
 import { planPatch } from '../patch/plan-patch.ts'
 import { resultLimits } from '../result-limits.ts'
 import { type WrittenFile, writePlan } from '../edit/write-plan.ts'
-import { fsTool, wholeText } from './fs-tool.ts'
+import { fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000
-
-const DESCRIPTION =
-  'Apply a unified diff to one or more files: all of it or nothing. /dev/null as the old or new name makes or removes a file; git headers may rename and copy; the prefixes a/ and b/ are left out. The format between *** Begin Patch and *** End Patch is taken, too. Context lines must be exactly those of the files; the line numbers of a hunk may be wrong when its lines stand at one place only. Returns the diff. Refused when a file changed since you last read it.'
-
-/** Two forms of one tool: the description tells of reading first only where that is enforced. */
-export const applyPatchTool = createApplyPatchTool(false)
-export const applyPatchReadTool = createApplyPatchTool(true)
 
 export interface ApplyPatchOutput {
   readonly files: readonly WrittenFile[]
 }
 
-function createApplyPatchTool(isReadRequired: boolean) {
-  return fsTool({
-    name: 'apply_patch',
-    description: isReadRequired
-      ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
-      : DESCRIPTION,
-    inputSchema: () =>
-      z.strictObject({
-        patch: wholeText()
-          .min(1)
-          .max(
-            MAX_PATCH_CHARACTERS,
-            `has more than ${MAX_PATCH_CHARACTERS} characters: send it in several calls`,
-          )
-          .describe('The diff alone, without any words around it.'),
-      }),
-    annotations: { readOnly: false, destructive: true, idempotent: false },
-    available: (config) => config.extended && config.requireReadBeforeWrite === isReadRequired,
-    execute: async (change): Promise<ApplyPatchOutput> => ({
-      files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
+export const applyPatchTool = fsTool({
+  name: 'apply_patch',
+  description: linesReadFirst(
+    'Apply a unified diff to one or more files: all of it or nothing. /dev/null as the old or new name makes or removes a file; git headers may rename and copy; the prefixes a/ and b/ are left out. The format between *** Begin Patch and *** End Patch is taken, too. Context lines must be exactly those of the files; the line numbers of a hunk may be wrong when its lines stand at one place only. Returns the diff. Refused when a file changed since you last read it.',
+  ),
+  inputSchema: () =>
+    z.strictObject({
+      patch: wholeText()
+        .min(1)
+        .max(
+          MAX_PATCH_CHARACTERS,
+          `has more than ${MAX_PATCH_CHARACTERS} characters: send it in several calls`,
+        )
+        .describe('The diff alone, without any words around it.'),
     }),
-    toModelOutput: ({ files }) => files.map(renderFile).join('\n'),
-  })
-}
+  annotations: { readOnly: false, destructive: true, idempotent: false },
+  available: (config) => config.extended,
+  execute: async (change): Promise<ApplyPatchOutput> => ({
+    files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
+  }),
+  toModelOutput: ({ files }) => files.map(renderFile).join('\n'),
+})
 
 /** The diffs of a patch share one budget; of the last ones a part may be left out. */
 function withinBudget(files: readonly WrittenFile[]): WrittenFile[] {

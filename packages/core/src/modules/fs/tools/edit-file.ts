@@ -8,7 +8,7 @@ import { resultLimits } from '../result-limits.ts'
 import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../edit/rewrite-file.ts'
 import { createWorkTurn } from '../edit/work-turn.ts'
 import { workspacePath } from '../path/workspace-path.ts'
-import { filePath, fsTool, wholeText } from './fs-tool.ts'
+import { filePath, fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
 
 const MAX_OLD_CHARACTERS = 1_000_000
 
@@ -42,26 +42,16 @@ export interface EditFileOutput {
   readonly notes: readonly string[]
 }
 
-const DESCRIPTION =
-  'Replace text in a file. oldText must match exactly, blanks included, and occur once unless replaceAll is set. The line ends and a byte order mark of the file are kept: write plain line ends. Returns a diff. Refused when the file changed since you last read it.'
-
-/** Two forms of one tool: the description tells of reading first only where that is enforced. */
-export const editFileTool = createEditFileTool(false)
-export const editReadFileTool = createEditFileTool(true)
-
-function createEditFileTool(isReadRequired: boolean) {
-  return fsTool({
-    name: 'edit_file',
-    description: isReadRequired
-      ? `${DESCRIPTION} The lines to change must have been read with read_file before.`
-      : DESCRIPTION,
-    inputSchema: () => z.strictObject({ path: filePath, ...editFields() }),
-    annotations: { readOnly: false, destructive: true, idempotent: false },
-    available: (config) => config.requireReadBeforeWrite === isReadRequired,
-    execute: async (change) => editFile(change, change.input.path, [change.input]),
-    toModelOutput: renderEdit,
-  })
-}
+export const editFileTool = fsTool({
+  name: 'edit_file',
+  description: linesReadFirst(
+    'Replace text in a file. oldText must match exactly, blanks included, and occur once unless replaceAll is set. The line ends and a byte order mark of the file are kept: write plain line ends. Returns a diff. Refused when the file changed since you last read it.',
+  ),
+  inputSchema: () => z.strictObject({ path: filePath, ...editFields() }),
+  annotations: { readOnly: false, destructive: true, idempotent: false },
+  execute: async (change) => editFile(change, change.input.path, [change.input]),
+  toModelOutput: renderEdit,
+})
 
 /** Applies edits one after the other; all of them or none. */
 export async function editFile(

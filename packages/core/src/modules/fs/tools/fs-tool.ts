@@ -27,5 +27,12 @@ export const firstEntry = fromOne
   .exactOptional()
   .describe('Number of the first result to return, from 1. Default 1.')
 
-/** Added to a description only where it is enforced. */
-export const READ_FIRST = 'An existing file must have been read with read_file before.'
+/** A description that mentions `requireReadBeforeWrite` only where the policy enforces it. */
+export const readFirst =
+  (description: string, sentence: string) =>
+  (config: FileSystemConfig): string =>
+    config.requireReadBeforeWrite ? `${description} ${sentence}` : description
+
+/** A description of a tool that changes lines of a file. */
+export const linesReadFirst = (description: string): ((config: FileSystemConfig) => string) =>
+  readFirst(description, 'The lines to change must have been read with read_file before.')

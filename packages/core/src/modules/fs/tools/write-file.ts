@@ -8,7 +8,7 @@ import {
   staleWrite,
 } from '../edit/rewrite-file.ts'
 import { workspacePath } from '../path/workspace-path.ts'
-import { filePath, fsTool, READ_FIRST, wholeText } from './fs-tool.ts'
+import { filePath, fsTool, readFirst, wholeText } from './fs-tool.ts'
 
 const inputSchema = () =>
   z.strictObject({
@@ -24,36 +24,29 @@ export interface WriteFileOutput {
   readonly isNew: boolean
 }
 
-const DESCRIPTION =
-  'Create a file, or replace the whole content of an existing one. Missing directories are made. Refused when the file changed since you last read it.'
-
-/** Two forms of one tool: the description tells of reading first only where that is enforced. */
-export const writeFileTool = createWriteFileTool(false)
-export const writeReadFileTool = createWriteFileTool(true)
-
-function createWriteFileTool(isReadRequired: boolean) {
-  return fsTool({
-    name: 'write_file',
-    description: isReadRequired ? `${DESCRIPTION} ${READ_FIRST}` : DESCRIPTION,
-    inputSchema,
-    annotations: { readOnly: false, destructive: true, idempotent: true },
-    available: (config) => config.requireReadBeforeWrite === isReadRequired,
-    execute: async (change): Promise<WriteFileOutput> => {
-      const { input } = change
-      const path = await workspacePath(input.path, change.context)
-      let isRepeated = false
-      const { stat, before } = await rewriteFile(change, path, async (current) => {
-        if (isRepeated && current !== undefined) await refuseForeign(change, current)
-        isRepeated = true
-        if (current !== undefined) requireRead(change, path)
-        return { data: input.content, known: 'whole' }
-      })
-      return { path, size: stat.size, version: stat.version, isNew: before === undefined }
-    },
-    toModelOutput: (output) =>
-      `${output.isNew ? 'created' : 'replaced'} ${output.path}: ${output.size} bytes, version ${output.version}`,
-  })
-}
+export const writeFileTool = fsTool({
+  name: 'write_file',
+  description: readFirst(
+    'Create a file, or replace the whole content of an existing one. Missing directories are made. Refused when the file changed since you last read it.',
+    'An existing file must have been read with read_file before.',
+  ),
+  inputSchema,
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  execute: async (change): Promise<WriteFileOutput> => {
+    const { input } = change
+    const path = await workspacePath(input.path, change.context)
+    let isRepeated = false
+    const { stat, before } = await rewriteFile(change, path, async (current) => {
+      if (isRepeated && current !== undefined) await refuseForeign(change, current)
+      isRepeated = true
+      if (current !== undefined) requireRead(change, path)
+      return { data: input.content, known: 'whole' }
+    })
+    return { path, size: stat.size, version: stat.version, isNew: before === undefined }
+  },
+  toModelOutput: (output) =>
+    `${output.isNew ? 'created' : 'replaced'} ${output.path}: ${output.size} bytes, version ${output.version}`,
+})
 
 /** The file changed between look and write: fine when another call of this agent did it. */
 async function refuseForeign(change: FileChange, current: FileStat): Promise<void> {

@@ -1,21 +1,17 @@
 import * as z from 'zod'
 import { WorkspaceFailedError } from '../../../errors/workspace-failed-error.ts'
-import { type ModuleTool, toolsFor } from '../../define-module.ts'
+import { toolsFor } from '../../define-module.ts'
 import type { SnapshotConfig } from '../config.ts'
 import type { Snapshotter } from '../contract.ts'
 import { parseSnapshotRef, snapshotRefArgument } from '../parse-snapshot-ref.ts'
 
-// The annotation keeps the list of modules from depending on itself through `offered`.
-export const branchTool: ModuleTool<Snapshotter, SnapshotConfig> = toolsFor<
-  Snapshotter,
-  SnapshotConfig
->()({
+export const branchTool = toolsFor<Snapshotter, SnapshotConfig>()({
   name: 'branch',
   description:
     'Make a separate workspace from a snapshot and return its ref. This session keeps the workspace it has.',
   inputSchema: () => z.strictObject({ ref: snapshotRefArgument() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
-  available: (_config, offered) => offered.branch === true,
+  available: (_config, offered) => offered['branch'] === true,
   execute: async ({ module, input, context }) => {
     if (module.branch === undefined) {
       const detail = `workspace ${context.workspace} cannot branch`

@@ -17,9 +17,10 @@ async function errorOf(promise: Promise<unknown>): Promise<FileSystemError> {
 const namesOf = (config: object) => new ToolBench(config).tools().map((tool) => tool.name)
 
 function claimsOf(config: object): string[] {
-  return new ToolBench(config)
+  const bench = new ToolBench(config)
+  return bench
     .tools()
-    .filter((tool) => /must have been read/.test(tool.description))
+    .filter((tool) => /must have been read/.test(bench.description(tool)))
     .map((tool) => tool.name)
 }
 
