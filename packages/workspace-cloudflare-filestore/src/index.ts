@@ -1,4 +1,4 @@
-export type { CollectionReport } from './collect/collector.ts'
+export type { CollectionReport } from './objects/collector.ts'
 export type { CloudflareFileStoreConfig } from './config.ts'
 export { FileStoreFileSystem } from './file-store-file-system.ts'
 export { CloudflareFileStoreWorkspaceProvider } from './provider.ts'
@@ -12,4 +12,4 @@ export type {
   SqlBinding,
   SqlRow,
   SqlValue,
-} from './storage/ports.ts'
+} from './ports.ts'

@@ -1,6 +1,6 @@
 import { type Clock, type Logger, WorkspaceFailedError } from '@helix-agents/core'
 import { checkKeyPrefix } from './objects/object-keys.ts'
-import type { FileStoreBucket, FileStoreStorage } from './storage/ports.ts'
+import type { FileStoreBucket, FileStoreStorage } from './ports.ts'
 
 /** How a {@link CloudflareFileStoreWorkspaceProvider} is set up; only `storage` is required. */
 export interface CloudflareFileStoreProviderOptions {

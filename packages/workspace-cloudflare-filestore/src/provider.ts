@@ -13,7 +13,7 @@ import {
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core'
-import { type CollectionReport, Collector } from './collect/collector.ts'
+import { type CollectionReport, Collector } from './objects/collector.ts'
 import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig } from './config.ts'
 import { FileStoreFileSystem } from './file-store-file-system.ts'
 import { deleteNamespace } from './namespaces/delete-namespace.ts'
@@ -32,10 +32,10 @@ import {
   readSettings,
 } from './provider-options.ts'
 import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'
-import { migrate } from './schema/migrate.ts'
-import { Database, lost } from './storage/database.ts'
-import type { FileStoreBucket } from './storage/ports.ts'
-import { type SharedState, sharedStateOf } from './storage/shared-state.ts'
+import { migrate } from './sql/migrate.ts'
+import { Database, lost } from './sql/database.ts'
+import type { FileStoreBucket } from './ports.ts'
+import { type SharedState, sharedStateOf } from './shared-state.ts'
 import type { StoreContext } from './store-context.ts'
 import { FileStoreWorkspace } from './workspace.ts'
 

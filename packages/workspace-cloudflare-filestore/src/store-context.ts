@@ -1,8 +1,8 @@
 import type { Logger } from '@helix-agents/core'
 import type { Namespace } from './namespaces/namespaces.ts'
 import type { ObjectStore } from './objects/object-store.ts'
-import type { Database } from './storage/database.ts'
-import type { SharedState } from './storage/shared-state.ts'
+import type { Database } from './sql/database.ts'
+import type { SharedState } from './shared-state.ts'
 
 /** Bounds of one workspace. */
 export interface StoreLimits {

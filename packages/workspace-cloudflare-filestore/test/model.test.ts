@@ -167,7 +167,7 @@ function strays(storage: FileStoreStorage): unknown {
         (SELECT coalesce(sum(blocks), 0) FROM (
           SELECT DISTINCT content, blocks FROM helix_fs_nodes)) -
           (SELECT count(*) FROM helix_fs_blocks) AS missing,
-        (SELECT count(*) FROM helix_fs_loose) AS loose,
+        (SELECT count(*) FROM helix_fs_unlinked) AS loose,
         (SELECT count(*) FROM helix_fs_shares s WHERE refs <> (
           SELECT count(*) FROM helix_fs_nodes n WHERE n.content = s.content)) AS shares,
         (SELECT count(*) FROM helix_fs_objects o WHERE refs <> (

@@ -177,7 +177,7 @@ describe.each(setups)('a stream of a file, with the options %j', (setup) => {
       const { fs, rest } = await startReading(storage)
       await change(fs)
       expect(await rest()).toBe(old)
-      expect(storage.sql.exec('SELECT * FROM helix_fs_loose').toArray()).toEqual([])
+      expect(storage.sql.exec('SELECT * FROM helix_fs_unlinked').toArray()).toEqual([])
     })
   })
 
@@ -185,9 +185,9 @@ describe.each(setups)('a stream of a file, with the options %j', (setup) => {
     await inObject(async (storage) => {
       const { fs, reader } = await startReading(storage)
       await fs.rm('/d/a')
-      expect(storage.sql.exec('SELECT * FROM helix_fs_loose').toArray()).toHaveLength(1)
+      expect(storage.sql.exec('SELECT * FROM helix_fs_unlinked').toArray()).toHaveLength(1)
       await reader.cancel()
-      expect(storage.sql.exec('SELECT * FROM helix_fs_loose').toArray()).toEqual([])
+      expect(storage.sql.exec('SELECT * FROM helix_fs_unlinked').toArray()).toEqual([])
       expect(storage.sql.exec('SELECT * FROM helix_fs_blocks').toArray()).toEqual([])
     })
   })

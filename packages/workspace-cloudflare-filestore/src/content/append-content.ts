@@ -1,4 +1,4 @@
-import { numberOf } from '../storage/columns.ts'
+import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag } from '../tree/node.ts'
 import { addBlocks } from './add-blocks.ts'

@@ -1,4 +1,4 @@
-import { numberOf } from '../storage/columns.ts'
+import { numberOf } from '../sql/columns.ts'
 import type { ContentContext, StoreContext } from '../store-context.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag } from '../tree/node.ts'
 import { countObjectRefs } from './object-refs.ts'
@@ -8,36 +8,36 @@ export function releaseContent(context: StoreContext, content: Content): void {
   if (hasFlag(content, flags.spilled)) context.onGarbage()
   if (hasFlag(content, flags.shared) && isStillShared(context, content.id)) return
   if (context.shared.contents.has(content.id)) {
-    loosen(context, content.id)
+    unlinkContent(context, content.id)
     return
   }
   if (content.blocks > 0) dropBlocks(context, content.id, hasFlag(content, flags.spilled))
 }
 
 /** Notes a content that no node refers to, for whoever holds it and for the collector. */
-export function loosen(context: StoreContext, contentId: number): void {
+export function unlinkContent(context: StoreContext, contentId: number): void {
   context.onGarbage()
   context.database.run(
-    'INSERT OR IGNORE INTO helix_fs_loose (content, namespace) VALUES (?, ?)',
+    'INSERT OR IGNORE INTO helix_fs_unlinked (content, namespace) VALUES (?, ?)',
     contentId,
     context.namespace.id,
   )
 }
 
 /** Removes a loose content. Does nothing when it is not loose. */
-export function dropLoose(context: ContentContext, contentId: number): void {
+export function dropUnlinked(context: ContentContext, contentId: number): void {
   const [loose] = context.database.all(
-    'DELETE FROM helix_fs_loose WHERE content = ? RETURNING content',
+    'DELETE FROM helix_fs_unlinked WHERE content = ? RETURNING content',
     contentId,
   )
   if (loose !== undefined) dropBlocks(context, contentId, true)
 }
 
 /** Ends a hold on a content, and removes it if it waited for that. */
-export function letGo(context: StoreContext, contentId: number): void {
+export function releaseRetained(context: StoreContext, contentId: number): void {
   if (!context.shared.contents.release(contentId)) return
   try {
-    context.database.transaction(() => dropLoose(context, contentId))
+    context.database.transaction(() => dropUnlinked(context, contentId))
   } catch (error) {
     // The collector finds it later.
     context.logger.warn({ error }, 'file store: a content could not be removed')

@@ -1,6 +1,6 @@
-import { numberOf, textOf } from '../storage/columns.ts'
-import type { Database } from '../storage/database.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
+import type { Database } from '../sql/database.ts'
+import type { SqlRow } from '../ports.ts'
 import type { NamespaceOwner } from './namespace-key.ts'
 
 /** A set of files in the database of an object. */

@@ -1,8 +1,8 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
-import { numberOf, textOf } from '../storage/columns.ts'
-import type { Database } from '../storage/database.ts'
-import type { FileStoreBucket, ObjectBody, ObjectRange } from '../storage/ports.ts'
-import type { SharedState } from '../storage/shared-state.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
+import type { Database } from '../sql/database.ts'
+import type { FileStoreBucket, ObjectBody, ObjectRange } from '../ports.ts'
+import type { SharedState } from '../shared-state.ts'
 import { hashOf, objectKey } from './object-keys.ts'
 
 export interface ObjectStoreOptions {
@@ -19,7 +19,7 @@ export interface ObjectStoreOptions {
 }
 
 /** An object that is in the bucket and stays there until it is let go. */
-export interface HeldObject {
+export interface RetainedObject {
   readonly id: number
   readonly size: number
   release(): void
@@ -47,11 +47,11 @@ export class ObjectStore {
   }
 
   /** Puts content into the bucket unless it is there. The bytes must not change meanwhile. */
-  async store(bytes: Uint8Array<ArrayBuffer>): Promise<HeldObject> {
+  async store(bytes: Uint8Array<ArrayBuffer>): Promise<RetainedObject> {
     const { shared } = this.#options
     const hash = await hashOf(bytes)
     const reserved = this.#reserve(hash)
-    shared.objects.hold(reserved.id)
+    shared.objects.retain(reserved.id)
     const release = (): void => void shared.objects.release(reserved.id)
     try {
       this.#options.onGarbage()

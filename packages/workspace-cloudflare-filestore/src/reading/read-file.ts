@@ -1,9 +1,10 @@
 import { decodeText, FileSystemError, normalizePath } from '@helix-agents/core'
-import { letGo } from '../content/release-content.ts'
-import { bytesOf, numberOf, optionalNumberOf, textOf } from '../storage/columns.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { releaseRetained } from '../content/release-content.ts'
+import { bytesOf, numberOf, optionalNumberOf, textOf } from '../sql/columns.ts'
+import type { SqlRow } from '../ports.ts'
+import { readKnown } from '../known/read-known.ts'
 import type { StoreContext } from '../store-context.ts'
-import { notFound, seeNode } from '../tree/find-node.ts'
+import { notFound, observeNode } from '../tree/find-node.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag, NODE_COLUMNS } from '../tree/node.ts'
 import { placeOf } from '../tree/place.ts'
 import { readObject } from './read-object.ts'
@@ -24,13 +25,6 @@ const READ_TEXT =
   READ(`CASE WHEN n.blocks = 1 OR n.flags & ${flags.text | flags.spilled} = ${flags.text}
   THEN CAST(b.data AS TEXT) ELSE b.data END`)
 
-/** The only block of a content, when the tables are as they were when it was seen. */
-const READ_KNOWN = (data: string): string => `SELECT ${data} AS data FROM helix_fs_blocks
-  WHERE id = ? AND (SELECT version FROM helix_fs_state) = ?`
-
-const READ_KNOWN_BYTES = READ_KNOWN('data')
-const READ_KNOWN_TEXT = READ_KNOWN('CAST(data AS TEXT)')
-
 interface FileRows {
   readonly path: string
   readonly content: Content
@@ -40,7 +34,7 @@ interface FileRows {
 /** The bytes of a file, in memory that belongs to the caller. */
 export function readFile(context: StoreContext, path: string): Uint8Array | Promise<Uint8Array> {
   const normal = normalizePath(path)
-  const known = readKnown(context, READ_KNOWN_BYTES, normal)
+  const known = readKnown(context, normal, 'bytes')
   if (known !== undefined) return bytesOf(known, 'data')
   return bytesOfFile(context, readRows(context, READ_BYTES, normal))
 }
@@ -48,7 +42,7 @@ export function readFile(context: StoreContext, path: string): Uint8Array | Prom
 /** The text of a file; invalid UTF-8 becomes U+FFFD. */
 export function readText(context: StoreContext, path: string): string | Promise<string> {
   const normal = normalizePath(path)
-  const known = readKnown(context, READ_KNOWN_TEXT, normal)
+  const known = readKnown(context, normal, 'text')
   if (known !== undefined) return textOf(known, 'data')
   const file = readRows(context, READ_TEXT, normal)
   if (file.content.blocks === 0) return ''
@@ -56,19 +50,6 @@ export function readText(context: StoreContext, path: string): string | Promise<
   if (isText) return file.rows.map((row) => textOf(row, 'data')).join('')
   const bytes = bytesOfFile(context, file)
   return bytes instanceof Promise ? bytes.then(decodeText) : decodeText(bytes)
-}
-
-/** The content of a file that was seen before and is one block; else undefined. */
-function readKnown(context: StoreContext, statement: string, path: string): SqlRow | undefined {
-  const { known } = context.shared
-  const content = known.node(context.namespace.id, path)?.content
-  if (content?.blocks !== 1 || hasFlag(content, flags.spilled)) return undefined
-  if (known.version === undefined || content.size > context.limits.maxWholeReadBytes) {
-    return undefined
-  }
-  const row = context.database.get(statement, content.id, known.version)
-  if (row === undefined) known.forget()
-  return row
 }
 
 function readRows(context: StoreContext, statement: string, path: string): FileRows {
@@ -80,7 +61,7 @@ function readRows(context: StoreContext, statement: string, path: string): FileR
     if (path === '/') throw new FileSystemError('is-directory', path)
     throw notFound(context, path)
   }
-  const { content } = seeNode(context, path, first)
+  const { content } = observeNode(context, path, first)
   if (content === undefined) throw new FileSystemError('is-directory', path)
   if (content.size <= limit) return { path, content, rows }
   throw new FileSystemError('too-large', path, {
@@ -112,7 +93,7 @@ async function fillFromBucket(
   whole: Uint8Array,
 ): Promise<Uint8Array> {
   const { content, rows } = file
-  context.shared.contents.hold(content.id)
+  context.shared.contents.retain(content.id)
   try {
     let at = 0
     for (const row of rows) {
@@ -127,6 +108,6 @@ async function fillFromBucket(
     }
     return whole
   } finally {
-    letGo(context, content.id)
+    releaseRetained(context, content.id)
   }
 }

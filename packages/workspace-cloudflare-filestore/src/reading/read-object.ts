@@ -1,7 +1,7 @@
 import { FileSystemError } from '@helix-agents/core'
 import { asking } from '../objects/object-store.ts'
-import { textOf } from '../storage/columns.ts'
-import type { ObjectBody, ObjectRange } from '../storage/ports.ts'
+import { textOf } from '../sql/columns.ts'
+import type { ObjectBody, ObjectRange } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 
 /** An object that a block points to. */

@@ -1,7 +1,7 @@
 import { FileSystemError, normalizePath, type ReadStreamOptions } from '@helix-agents/core'
-import { letGo } from '../content/release-content.ts'
+import { releaseRetained } from '../content/release-content.ts'
 import { asking } from '../objects/object-store.ts'
-import { bytesOf, numberOf, optionalNumberOf } from '../storage/columns.ts'
+import { bytesOf, numberOf, optionalNumberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { BLOCKS_PER_CONTENT, type Content } from '../tree/node.ts'
@@ -75,7 +75,7 @@ class ContentCursor {
     this.#blockId = found === undefined ? range.content.id : numberOf(found, 'id')
     this.#skip = found === undefined ? 0 : range.start - numberOf(found, 'start')
     this.#left = Math.max(0, range.end - range.start)
-    context.shared.contents.hold(this.#contentId)
+    context.shared.contents.retain(this.#contentId)
   }
 
   /** The next bytes, or undefined at the end. */
@@ -100,7 +100,7 @@ class ContentCursor {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    letGo(this.#context, this.#contentId)
+    releaseRetained(this.#context, this.#contentId)
   }
 
   async cancel(reason: unknown): Promise<void> {

@@ -1,6 +1,6 @@
 import { compareCodePoints, INTERNAL_DIRECTORY } from '@helix-agents/core'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
-import { numberOf, textOf } from '../storage/columns.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { toContent } from '../tree/node.ts'
 import { type Place, type SubtreeRange, subtreeOf } from '../tree/place.ts'

@@ -10,8 +10,8 @@ import {
   sortByCodePoint,
   utf8Length,
 } from '@helix-agents/core'
-import { numberOf, textOf } from '../storage/columns.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
+import type { SqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { placeOf, subtreeOf } from '../tree/place.ts'

@@ -1,7 +1,7 @@
 import { FileSystemError } from '@helix-agents/core'
 import { MIN_INNER_BLOCK_BYTES } from '../content/rewrite-blocks.ts'
 import { readText } from '../reading/read-file.ts'
-import { numberOf, textOf } from '../storage/columns.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { findNode } from '../tree/find-node.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag } from '../tree/node.ts'

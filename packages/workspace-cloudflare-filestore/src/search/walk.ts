@@ -1,7 +1,7 @@
 import { compareCodePoints } from '@helix-agents/core'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
-import { numberOf, textOf } from '../storage/columns.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf, textOf } from '../sql/columns.ts'
+import type { SqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type Content, flags, toContent } from '../tree/node.ts'
 

@@ -1,8 +1,9 @@
 import { FileSystemError, parentPath } from '@helix-agents/core'
-import { numberOf } from '../storage/columns.ts'
-import { lost } from '../storage/database.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf } from '../sql/columns.ts'
+import { lost } from '../sql/database.ts'
+import type { SqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
+import { recallNode } from '../known/read-known.ts'
 import { NODE_COLUMNS, toNode, type TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
 
@@ -13,29 +14,16 @@ const FIND = `SELECT ${NODE_COLUMNS}, (SELECT version FROM helix_fs_state) AS co
 export function findNode(context: StoreContext, path: string): TreeNode | undefined {
   const { directory, name } = placeOf(path)
   const row = context.database.get(FIND, context.namespace.id, directory, name)
-  return row === undefined ? undefined : seeNode(context, path, row)
+  return row === undefined ? undefined : observeNode(context, path, row)
 }
 
-/** Reads a node, and remembers it as of the version of the tables, `counter`. */
-export function seeNode(context: StoreContext, path: string, row: SqlRow): TreeNode {
+/** Reads a node and records it as known at the version of the tables, `counter`. */
+export function observeNode(context: StoreContext, path: string, row: SqlRow): TreeNode {
   const { known } = context.shared
   const node = toNode(row)
-  known.seeVersion(numberOf(row, 'counter'))
-  known.seeNode(context.namespace.id, path, node)
+  known.observeVersion(numberOf(row, 'counter'))
+  known.observeNode(context.namespace.id, path, node)
   return node
-}
-
-/** The tables are as they were when the nodes that are known were seen. */
-const IS_CURRENT = 'SELECT 1 AS is_current FROM helix_fs_state WHERE version = ?'
-
-/** A node that was seen before and is still the same; undefined when that is not known. */
-function recallNode(context: StoreContext, path: string): TreeNode | undefined {
-  const { known } = context.shared
-  const node = known.node(context.namespace.id, path)
-  if (node === undefined || known.version === undefined) return undefined
-  if (context.database.get(IS_CURRENT, known.version) !== undefined) return node
-  known.forget()
-  return undefined
 }
 
 /** A directory that is always there. */

@@ -1,5 +1,5 @@
 import { type FileEntry, FileSystemError, normalizePath } from '@helix-agents/core'
-import { textOf } from '../storage/columns.ts'
+import { textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'
 import { subtreeOf } from './place.ts'

@@ -2,13 +2,13 @@ import { FileSystemError, normalizePath, parentPath } from '@helix-agents/core'
 import type { StoreContext } from '../store-context.ts'
 import { checkQuota } from './quota.ts'
 import { makeDirectory, makeParents } from './store-node.ts'
-import { isDirectory, lookAtTarget } from './write-target.ts'
+import { isDirectory, resolveTarget } from './write-target.ts'
 
 /** Makes a directory, with `recursive` also its parents. */
 export function mkdir(context: StoreContext, path: string, recursive: boolean): void {
   const normal = normalizePath(path)
   context.database.transaction(() => {
-    const target = lookAtTarget(context, normal)
+    const target = resolveTarget(context, normal)
     const isThere = isDirectory(target)
     if (isThere && recursive) return
     if (isThere || target.node !== undefined) throw new FileSystemError('already-exists', path)

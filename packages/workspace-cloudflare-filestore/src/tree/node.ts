@@ -1,5 +1,5 @@
-import { numberOf, optionalNumberOf } from '../storage/columns.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf, optionalNumberOf } from '../sql/columns.ts'
+import type { SqlRow } from '../ports.ts'
 
 /** Bits of the column `flags`. */
 export const flags = {
@@ -56,4 +56,17 @@ export function toContent(row: SqlRow): Content | undefined {
 
 export function hasFlag(content: Content, flag: number): boolean {
   return (content.flags & flag) !== 0
+}
+
+/** What the files of a namespace use, all together. */
+export interface Usage {
+  readonly usedBytes: number
+  /** Files and directories. */
+  readonly usedFiles: number
+}
+
+/** What a change adds to the usage of a namespace; negative when it shrinks. */
+export interface Growth {
+  readonly bytes: number
+  readonly files: number
 }

@@ -1,14 +1,7 @@
 import { FileSystemError } from '@helix-agents/core'
 import type { StoreContext } from '../store-context.ts'
-import type { Usage } from './known-nodes.ts'
+import type { Growth, Usage } from './node.ts'
 import type { WriteTarget } from './write-target.ts'
-
-/** What a change adds. */
-export interface Growth {
-  readonly bytes: number
-  /** Files and directories. */
-  readonly files: number
-}
 
 /**
  * Checks the new size of one file. Shrinking is always allowed: it is the way out.

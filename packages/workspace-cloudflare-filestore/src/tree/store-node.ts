@@ -1,5 +1,5 @@
-import { numberOf } from '../storage/columns.ts'
-import { lost } from '../storage/database.ts'
+import { numberOf } from '../sql/columns.ts'
+import { lost } from '../sql/database.ts'
 import type { StoreContext } from '../store-context.ts'
 import type { Content, TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
@@ -14,15 +14,15 @@ const CHANGE = `UPDATE helix_fs_nodes
   WHERE namespace = ? AND directory = ? AND name = ?`
 
 /** What changes nodes and gives none a version makes one all the same: see `KnownNodes`. */
-export function makeVersion(context: StoreContext): number {
+export function allocateVersion(context: StoreContext): number {
   const { database, shared } = context
   const row = database.get(
     'UPDATE helix_fs_state SET version = max(version + 1, ?) WHERE id = 1 RETURNING version',
-    shared.known.versionAfter(0),
+    shared.known.nextVersion(0),
   )
   if (row === undefined) throw lost()
   const version = numberOf(row, 'version')
-  shared.known.giveVersion(version)
+  shared.known.observeAllocated(version)
   return version
 }
 

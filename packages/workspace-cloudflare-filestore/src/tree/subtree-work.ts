@@ -1,5 +1,5 @@
 import { FileSystemError, utf8Length } from '@helix-agents/core'
-import { numberOf } from '../storage/columns.ts'
+import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type SubtreeRange, subtreeOf } from './place.ts'
 

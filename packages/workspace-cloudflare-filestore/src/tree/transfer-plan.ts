@@ -7,13 +7,13 @@ import {
   type TransferOptions,
   utf8Length,
 } from '@helix-agents/core'
-import { numberOf } from '../storage/columns.ts'
+import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'
 import type { TreeNode } from './node.ts'
 import { subtreeOf } from './place.ts'
 import { checkTransferredAtOnce } from './subtree-work.ts'
-import { isDirectory, lookAtTarget, type WriteTarget } from './write-target.ts'
+import { isDirectory, resolveTarget, type WriteTarget } from './write-target.ts'
 
 /** A copy or a move that is allowed; the paths are normalised. */
 export interface Transfer {
@@ -44,7 +44,7 @@ export function planTransfer(
   if (node.content === undefined && isWithin(to, from)) {
     throw new FileSystemError('invalid-path', paths[1], { detail: 'it lies inside the source' })
   }
-  const target = lookAtTarget(context, to)
+  const target = resolveTarget(context, to)
   if (to === '/' || target.node !== undefined) {
     if (!options?.overwrite) throw new FileSystemError('already-exists', paths[1])
     if (isDirectory(target)) throw new FileSystemError('is-directory', paths[1])

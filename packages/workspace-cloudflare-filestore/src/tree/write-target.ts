@@ -1,12 +1,18 @@
 import { FileSystemError, parentPath, type WriteOptions } from '@helix-agents/core'
-import { numberOf } from '../storage/columns.ts'
-import { lost } from '../storage/database.ts'
-import type { SqlRow } from '../storage/ports.ts'
+import { numberOf } from '../sql/columns.ts'
+import { lost } from '../sql/database.ts'
+import type { SqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
-import { missingParents, seeNode } from './find-node.ts'
+import { missingParents, observeNode } from './find-node.ts'
 import { NODE_COLUMNS, type TreeNode } from './node.ts'
 import { placeOf } from './place.ts'
 import { versionToken } from './stat.ts'
+
+/** A write as the caller asked for it. */
+export interface Write {
+  readonly path: string
+  readonly options: WriteOptions | undefined
+}
 
 /** Everything that decides about a change at one path, from one statement. */
 export interface WriteTarget {
@@ -21,7 +27,7 @@ export interface WriteTarget {
 }
 
 /** The parent comes along: a directory that is there has all its own parents. */
-const LOOK = `SELECT c.version AS counter, s.bytes AS used_bytes, s.files AS used_files,
+const RESOLVE = `SELECT c.version AS counter, s.bytes AS used_bytes, s.files AS used_files,
     n.name IS NOT NULL AS present, ${NODE_COLUMNS},
     p.name IS NOT NULL AS parent_present, p.content IS NOT NULL AS parent_is_file,
     p.mtime AS parent_mtime, p.version AS parent_version
@@ -32,15 +38,15 @@ const LOOK = `SELECT c.version AS counter, s.bytes AS used_bytes, s.files AS use
   WHERE s.id = ?1`
 
 /**
- * Looks at the place of a normalised path that is about to be written.
+ * Resolves a normalised path that is about to be written.
  * @throws {FileSystemError} `not-directory` when a file is in the way.
  * @throws {WorkspaceEvictedError} `lost`.
  */
-export function lookAtTarget(context: StoreContext, path: string): WriteTarget {
+export function resolveTarget(context: StoreContext, path: string): WriteTarget {
   const place = placeOf(path)
   const parent = placeOf(parentPath(path))
   const row = context.database.get(
-    LOOK,
+    RESOLVE,
     context.namespace.id,
     place.directory,
     place.name,
@@ -49,29 +55,29 @@ export function lookAtTarget(context: StoreContext, path: string): WriteTarget {
   )
   if (row === undefined) throw lost()
   const { known } = context.shared
-  const node = numberOf(row, 'present') === 1 ? seeNode(context, path, row) : undefined
+  const node = numberOf(row, 'present') === 1 ? observeNode(context, path, row) : undefined
   const used = {
     usedBytes: numberOf(row, 'used_bytes'),
     usedFiles: numberOf(row, 'used_files'),
   }
-  known.seeVersion(numberOf(row, 'counter'))
-  known.seeUsage(context.namespace.id, used)
+  known.observeVersion(numberOf(row, 'counter'))
+  known.observeUsage(context.namespace.id, used)
   if (node === undefined && numberOf(row, 'parent_is_file') === 1) {
     throw new FileSystemError('not-directory', path)
   }
-  if (parent.name !== '' && row.parent_present === 1) seeParent(context, path, row)
+  if (parent.name !== '' && row.parent_present === 1) observeParent(context, path, row)
   const hasParent = node !== undefined || parent.name === '' || row.parent_present === 1
   return {
     path,
     node,
     missing: hasParent ? [] : missingParents(context, path),
-    version: known.versionAfter(numberOf(row, 'counter')),
+    version: known.nextVersion(numberOf(row, 'counter')),
     ...used,
   }
 }
 
-function seeParent(context: StoreContext, path: string, row: SqlRow): void {
-  context.shared.known.seeNode(context.namespace.id, parentPath(path), {
+function observeParent(context: StoreContext, path: string, row: SqlRow): void {
+  context.shared.known.observeNode(context.namespace.id, parentPath(path), {
     content: undefined,
     modifiedMs: numberOf(row, 'parent_mtime'),
     version: numberOf(row, 'parent_version'),
@@ -84,7 +90,7 @@ export function isDirectory({ node, path }: WriteTarget): boolean {
 }
 
 /**
- * Refuses a write that its options or a directory forbid.
+ * Rejects a write that its options or a directory forbid.
  * @throws {FileSystemError} `is-directory`, `already-exists`, `stale-write`.
  */
 export function checkWrite(

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../store-context.ts'
 import type { Content, TreeNode } from '../tree/node.ts'
 import { storeFile } from '../tree/store-node.ts'
-import { lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { resolveTarget, type WriteTarget } from '../tree/write-target.ts'
 
 /** A file that was stored. */
 export interface ChangedFile {
@@ -21,14 +21,14 @@ export function changeFile(
   const { database, namespace, shared } = context
   return database.transactionAt(
     () => {
-      const target = lookAtTarget(context, path)
+      const target = resolveTarget(context, path)
       const content = store(target)
       return { target, content, node: storeFile(context, target, content) }
     },
     ({ target, node, content }) => {
       const files = target.node === undefined ? target.missing.length + 1 : 0
       const bytes = content.size - (target.node?.content?.size ?? 0)
-      shared.known.seeChange(namespace.id, path, { node, growth: { bytes, files } })
+      shared.known.observeChange(namespace.id, path, { node, growth: { bytes, files } })
     },
   )
 }

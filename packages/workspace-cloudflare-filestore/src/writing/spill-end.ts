@@ -1,10 +1,10 @@
 import { releaseContent } from '../content/release-content.ts'
-import { bytesOf, numberOf } from '../storage/columns.ts'
+import { bytesOf, numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { findNode } from '../tree/find-node.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, type TreeNode } from '../tree/node.ts'
 import { placeOf } from '../tree/place.ts'
-import { makeVersion } from '../tree/store-node.ts'
+import { allocateVersion } from '../tree/store-node.ts'
 import { StagedContent } from './staged-content.ts'
 
 /**
@@ -64,7 +64,7 @@ function unchanged(
 
 function referTo(context: StoreContext, path: string, content: Content): void {
   const { directory, name } = placeOf(path)
-  makeVersion(context)
+  allocateVersion(context)
   context.database.run(
     `UPDATE helix_fs_nodes SET content = ?, blocks = ?, flags = ?
       WHERE namespace = ? AND directory = ? AND name = ?`,

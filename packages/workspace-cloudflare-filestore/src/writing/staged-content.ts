@@ -1,12 +1,12 @@
 import { addBlocks, addObjectBlock } from '../content/add-blocks.ts'
 import { cutBlocks } from '../content/cut-blocks.ts'
 import { countObjectRefs } from '../content/object-refs.ts'
-import { letGo, loosen } from '../content/release-content.ts'
+import { releaseRetained, unlinkContent } from '../content/release-content.ts'
 import { newContentId } from '../content/store-content.ts'
-import { numberOf } from '../storage/columns.ts'
+import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags } from '../tree/node.ts'
-import { makeVersion } from '../tree/store-node.ts'
+import { allocateVersion } from '../tree/store-node.ts'
 
 /**
  * A content that is built piece by piece, unseen until a node refers to it. It is loose meanwhile:
@@ -70,7 +70,7 @@ export class StagedContent {
     const content = this.#begin()
     const result = this.#context.database.transaction(() => {
       const stored = store({ ...content, flags: content.flags | moreFlags })
-      this.#context.database.run('DELETE FROM helix_fs_loose WHERE content = ?', content.id)
+      this.#context.database.run('DELETE FROM helix_fs_unlinked WHERE content = ?', content.id)
       return stored
     })
     this.#content = undefined
@@ -81,18 +81,18 @@ export class StagedContent {
   /** Removes what was built, unless it was committed. */
   discard(): void {
     if (this.#content === undefined) return
-    letGo(this.#context, this.#content.id)
+    releaseRetained(this.#context, this.#content.id)
     this.#content = undefined
   }
 
   #begin(): Content {
     if (this.#content !== undefined) return this.#content
     const id = this.#context.database.transaction(() => {
-      const contentId = newContentId({ version: makeVersion(this.#context) })
-      loosen(this.#context, contentId)
+      const contentId = newContentId({ version: allocateVersion(this.#context) })
+      unlinkContent(this.#context, contentId)
       return contentId
     })
-    this.#context.shared.contents.hold(id)
+    this.#context.shared.contents.retain(id)
     this.#content = { id, size: 0, blocks: 0, flags: 0 }
     return this.#content
   }

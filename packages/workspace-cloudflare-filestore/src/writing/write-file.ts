@@ -1,4 +1,4 @@
-import { type FileStat, normalizePath, type WriteOptions } from '@helix-agents/core'
+import { type FileStat, normalizePath } from '@helix-agents/core'
 import { keepData, type NewData, toNewData } from '../content/new-data.ts'
 import { releaseContent } from '../content/release-content.ts'
 import { storeContent } from '../content/store-content.ts'
@@ -7,16 +7,10 @@ import { flags } from '../tree/node.ts'
 import { checkFileSize, checkQuota } from '../tree/quota.ts'
 import { toStat } from '../tree/stat.ts'
 import { storeFile } from '../tree/store-node.ts'
-import { checkWrite, lookAtTarget, type WriteTarget } from '../tree/write-target.ts'
+import { checkWrite, resolveTarget, type Write, type WriteTarget } from '../tree/write-target.ts'
 import { changeFile } from './change-file.ts'
 import { StagedContent } from './staged-content.ts'
-import { storeKnown } from './store-known.ts'
-
-/** A write as it was asked for. */
-export interface Write {
-  readonly path: string
-  readonly options: WriteOptions | undefined
-}
+import { writeKnown } from '../known/write-known.ts'
 
 /**
  * Creates or replaces a file. Without a bucket, and up to the inline threshold, there is no await:
@@ -46,14 +40,14 @@ export function isSpilled(context: StoreContext, size: number): boolean {
 
 /** Refuses what could never be stored, before memory is taken for it. */
 export function checkGrowth(context: StoreContext, path: string, size: number): void {
-  const target = lookAtTarget(context, path)
+  const target = resolveTarget(context, path)
   checkWrite(context, target, undefined)
   checkRoom(context, target, size)
 }
 
 /** Stores data in the database, at once. The path is normalised. */
 export function storeNow(context: StoreContext, write: Write, data: NewData): FileStat {
-  const known = storeKnown(context, write, data)
+  const known = writeKnown(context, write, data)
   if (known !== undefined) return known
   const { node } = changeFile(context, write.path, (target) => {
     checkWrite(context, target, write.options)
@@ -70,18 +64,18 @@ export function commitStaged(
   staged: { readonly content: StagedContent; readonly flags: number },
 ): FileStat {
   return staged.content.commit(staged.flags, (content) => {
-    const target = lookAtTarget(context, write.path)
+    const target = resolveTarget(context, write.path)
     checkWrite(context, target, write.options)
     checkRoom(context, target, content.size)
     if (target.node?.content !== undefined) releaseContent(context, target.node.content)
     const node = storeFile(context, target, content)
-    context.shared.known.giveVersion(node.version)
+    context.shared.known.observeAllocated(node.version)
     return toStat(context, write.path, node)
   })
 }
 
 async function storeInParts(context: StoreContext, write: Write, data: NewData): Promise<FileStat> {
-  const target = lookAtTarget(context, write.path)
+  const target = resolveTarget(context, write.path)
   checkWrite(context, target, write.options)
   checkRoom(context, target, data.bytes.length)
   const content = new StagedContent(context)

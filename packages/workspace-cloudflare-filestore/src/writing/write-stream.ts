@@ -4,8 +4,8 @@ import type { StoreContext } from '../store-context.ts'
 import { flags } from '../tree/node.ts'
 import { PartBuffer } from './part-buffer.ts'
 import { StagedContent } from './staged-content.ts'
-import { checkGrowth, commitStaged, isSpilled, storeNow, type Write } from './write-file.ts'
-import { checkWrite, lookAtTarget } from '../tree/write-target.ts'
+import { checkGrowth, commitStaged, isSpilled, storeNow } from './write-file.ts'
+import { checkWrite, resolveTarget, type Write } from '../tree/write-target.ts'
 
 /** Without a bucket a stream goes to the database in steps of at most this size. */
 const STEP_BYTES = 1024 * 1024
@@ -22,7 +22,7 @@ export async function writeStream(
   const path = normalizePath(write.path)
   const content = new StagedContent(context)
   try {
-    checkWrite(context, lookAtTarget(context, path), write.options)
+    checkWrite(context, resolveTarget(context, path), write.options)
     return await storeStream(context, { ...write, path }, { source, content })
   } catch (error) {
     if (!source.locked) await source.cancel(error).catch(() => undefined)

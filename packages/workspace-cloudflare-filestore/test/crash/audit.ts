@@ -78,7 +78,7 @@ const FAULTS = `SELECT
   (SELECT count(*) FROM helix_fs_blocks b WHERE NOT EXISTS (
     SELECT 1 FROM helix_fs_nodes n
     WHERE b.id >= n.content AND b.id < n.content + n.blocks)) AS stray_blocks,
-  (SELECT count(*) FROM helix_fs_loose) AS loose,
+  (SELECT count(*) FROM helix_fs_unlinked) AS loose,
   (SELECT count(*) FROM (SELECT content FROM helix_fs_nodes n WHERE content IS NOT NULL
     AND flags & 1 = 0 GROUP BY content HAVING count(*) > 1)) AS unmarked_shares,
   (SELECT count(*) FROM helix_fs_shares s WHERE refs <> (

@@ -1,8 +1,8 @@
-import { KnownNodes } from '../tree/known-nodes.ts'
+import { KnownNodes } from './known/known-nodes.ts'
 import type { FileStoreSql, FileStoreStorage } from './ports.ts'
 
 /** Counts who holds a thing by its id; nobody holds it again when all have let go. */
-export class Holds {
+export class RetainCounts {
   readonly #counts = new Map<number, number>()
 
   has(id: number): boolean {
@@ -13,7 +13,7 @@ export class Holds {
     return [...this.#counts.keys()]
   }
 
-  hold(id: number): void {
+  retain(id: number): void {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
   }
 
@@ -32,9 +32,9 @@ export class Holds {
  */
 export interface SharedState {
   /** Contents that a stream reads or a write builds: not removed, not changed in place. */
-  readonly contents: Holds
+  readonly contents: RetainCounts
   /** Objects that are being put or are about to be referred to: not collected. */
-  readonly objects: Holds
+  readonly objects: RetainCounts
   /** Puts under way, by object id. */
   readonly uploads: Map<number, Promise<void>>
   /** Contents whose end is on its way to the bucket. */
@@ -52,8 +52,8 @@ export function sharedStateOf({ sql }: FileStoreStorage): SharedState {
   const known = states.get(sql)
   if (known !== undefined) return known
   const state: SharedState = {
-    contents: new Holds(),
-    objects: new Holds(),
+    contents: new RetainCounts(),
+    objects: new RetainCounts(),
     uploads: new Map(),
     spills: new Set(),
     known: new KnownNodes(),

@@ -1,6 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
-import { numberOf } from '../storage/columns.ts'
-import type { Database } from '../storage/database.ts'
+import { numberOf } from './columns.ts'
+import type { Database } from './database.ts'
 import { version1 } from './tables.ts'
 
 /** The statements that lead to each version, from the one before; the first from no tables. */

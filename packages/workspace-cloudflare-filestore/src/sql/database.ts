@@ -4,10 +4,10 @@ import {
   WorkspaceEvictedError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
-import { OUTDATED } from '../schema/tables.ts'
-import type { FileStoreStorage, SqlBinding, SqlRow } from './ports.ts'
-import { sharedStateOf } from './shared-state.ts'
-import type { KnownNodes } from '../tree/known-nodes.ts'
+import { OUTDATED } from './tables.ts'
+import type { FileStoreStorage, SqlBinding, SqlRow } from '../ports.ts'
+import { sharedStateOf } from '../shared-state.ts'
+import type { KnownNodes } from '../known/known-nodes.ts'
 
 /**
  * What became of a write to a view: `outdated` when the tables are not as it expects, `taken` when

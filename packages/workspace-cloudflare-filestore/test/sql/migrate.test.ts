@@ -1,8 +1,8 @@
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { expect, test } from 'vitest'
-import { migrate, type Migrations } from '../../src/schema/migrate.ts'
-import { version1 } from '../../src/schema/tables.ts'
-import { Database } from '../../src/storage/database.ts'
+import { migrate, type Migrations } from '../../src/sql/migrate.ts'
+import { version1 } from '../../src/sql/tables.ts'
+import { Database } from '../../src/sql/database.ts'
 import { countStatements, inObject, openFiles } from '../objects.ts'
 import { createProvider } from '../provider-harness.ts'
 

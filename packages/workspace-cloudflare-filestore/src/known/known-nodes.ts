@@ -1,77 +1,70 @@
-import type { TreeNode } from './node.ts'
-import type { Growth } from './quota.ts'
+import type { Growth, TreeNode, Usage } from '../tree/node.ts'
 
-/** Nodes of the latest so many paths of a namespace stay, and at most twice as many. */
+/** Nodes kept per namespace: at least this many of the most recent, at most twice as many. */
 const KEPT_NODES = 1024
 
-/** What the files of a namespace use, all together. */
-export interface Usage {
-  readonly usedBytes: number
-  readonly usedFiles: number
-}
-
 /**
- * What this isolate has seen of the tables, as of one version of them. Every change of a node makes
- * another version, so one look at the version in the database says whether all of this still holds:
- * nothing here is used without it, and a transaction that is rolled back around us does no harm: what
- * it takes back from the tables is never given again by this isolate.
+ * What this isolate has observed of the tables, as of one version of them. Every change of a node
+ * allocates another version, so one check of the version in the database validates all of it, and
+ * nothing here is used without that check. A version that is rolled back in SQLite is never reused by
+ * this isolate, so a host that rolls back the transaction around a write does no harm.
  */
 export class KnownNodes {
   #version: number | undefined
-  /** The highest version that was ever seen, also in a transaction that was rolled back. */
+  /** The highest version ever observed, also in a transaction that was rolled back. */
   #highest = 0
   readonly #namespaces = new Map<number, KnownNamespace>()
 
-  /** Of the tables when they were seen; undefined: nothing is known. */
+  /** Version of the tables when they were observed. Undefined: nothing is known. */
   get version(): number | undefined {
     return this.#version
   }
 
   /** The version of the next change to tables that have this one. */
-  versionAfter(version: number): number {
+  nextVersion(version: number): number {
     return Math.max(version, this.#highest) + 1
   }
 
-  /** What the files of a namespace use; undefined: not known. */
+  /** What the files of a namespace use. Undefined: not known. */
   usage(namespace: number): Usage | undefined {
     return this.#namespaces.get(namespace)?.usage
   }
 
-  /** The node of a normalised path; undefined: it is not known whether there is one. */
+  /** The node of a normalised path. Undefined: not known whether it exists. */
   node(namespace: number, path: string): TreeNode | undefined {
     return this.#namespaces.get(namespace)?.node(path)
   }
 
-  /** The tables have this version: what was seen of another is forgotten. */
-  seeVersion(version: number): void {
+  /** The tables have this version: what was observed of another is forgotten. */
+  observeVersion(version: number): void {
     if (this.#version === version) return
     this.forget()
     this.#version = version
-    this.giveVersion(version)
+    this.observeAllocated(version)
   }
 
-  /** A version was given, by a change that is not told here. */
-  giveVersion(version: number): void {
+  /** A version was allocated, by a change that is not observed here. */
+  observeAllocated(version: number): void {
     this.#highest = Math.max(this.#highest, version)
   }
 
-  seeUsage(namespace: number, usage: Usage): void {
+  observeUsage(namespace: number, usage: Usage): void {
     this.#of(namespace).usage = usage
   }
 
-  seeNode(namespace: number, path: string, node: TreeNode): void {
+  observeNode(namespace: number, path: string, node: TreeNode): void {
     this.#of(namespace).keep(path, node)
   }
 
   /** A file was stored, and nothing else changed since the version before. */
-  seeChange(
+  observeChange(
     namespace: number,
     path: string,
     { node, growth }: { readonly node: TreeNode; readonly growth: Growth },
   ): void {
     const known = this.#of(namespace)
     const { usage } = known
-    this.giveVersion(node.version)
+    this.observeAllocated(node.version)
     if (usage === undefined) return this.forget()
     this.#version = node.version
     if (growth.bytes !== 0 || growth.files !== 0) {
@@ -98,7 +91,7 @@ export class KnownNodes {
   }
 }
 
-/** Two generations of nodes: no node has to be moved at every look. */
+/** Two generations of nodes, so that a lookup moves no node. */
 class KnownNamespace {
   usage: Usage | undefined
   #nodes = new Map<string, TreeNode>()

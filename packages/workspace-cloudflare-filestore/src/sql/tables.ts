@@ -42,7 +42,7 @@ const tables: readonly string[] = [
     data BLOB
   )`,
   'CREATE TABLE helix_fs_shares (content INTEGER PRIMARY KEY, refs INTEGER NOT NULL)',
-  `CREATE TABLE helix_fs_loose (
+  `CREATE TABLE helix_fs_unlinked (
     content INTEGER PRIMARY KEY,
     namespace INTEGER NOT NULL
   )`,

@@ -1,10 +1,10 @@
 import type { Logger } from '@helix-agents/core'
-import { dropLoose } from '../content/release-content.ts'
-import { asking } from '../objects/object-store.ts'
-import { numberOf, optionalNumberOf, textOf } from '../storage/columns.ts'
-import type { Database } from '../storage/database.ts'
-import type { FileStoreBucket } from '../storage/ports.ts'
-import type { SharedState } from '../storage/shared-state.ts'
+import { dropUnlinked } from '../content/release-content.ts'
+import { asking } from './object-store.ts'
+import { numberOf, optionalNumberOf, textOf } from '../sql/columns.ts'
+import type { Database } from '../sql/database.ts'
+import type { FileStoreBucket } from '../ports.ts'
+import type { SharedState } from '../shared-state.ts'
 
 /** What a collection did. */
 export interface CollectionReport {
@@ -53,7 +53,7 @@ export class Collector {
       `SELECT min(due_ms) AS due FROM (
         SELECT min(due_ms) AS due_ms FROM helix_fs_objects WHERE refs = 0 AND ?
         UNION ALL SELECT CASE WHEN content IN (SELECT value FROM json_each(?)) THEN ? ELSE 0 END
-          FROM helix_fs_loose
+          FROM helix_fs_unlinked
       )`,
       // Without a bucket nothing can be done about its objects.
       this.#options.bucket === undefined ? 0 : 1,
@@ -72,7 +72,7 @@ export class Collector {
   }
 
   async #collect(nowMs: number): Promise<CollectionReport> {
-    const contents = this.#dropLoose(nowMs)
+    const contents = this.#dropUnlinked(nowMs)
     const { bucket } = this.#options
     const counts =
       bucket === undefined ? { objects: 0, failed: 0 } : await this.#deleteObjects(bucket, nowMs)
@@ -100,14 +100,14 @@ export class Collector {
   }
 
   /** Contents of an isolate that has ended: nobody in this one holds them. */
-  #dropLoose(nowMs: number): number {
+  #dropUnlinked(nowMs: number): number {
     const { database, shared, graceMs } = this.#options
     const context = { database, collectionGraceMs: graceMs, now: () => nowMs }
     const loose = database
-      .all('SELECT content FROM helix_fs_loose')
+      .all('SELECT content FROM helix_fs_unlinked')
       .map((row) => numberOf(row, 'content'))
       .filter((content) => !shared.contents.has(content))
-    for (const content of loose) database.transaction(() => dropLoose(context, content))
+    for (const content of loose) database.transaction(() => dropUnlinked(context, content))
     return loose.length
   }
 

@@ -1,5 +1,5 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
-import type { SqlRow } from './ports.ts'
+import type { SqlRow } from '../ports.ts'
 
 /** @throws {WorkspaceFailedError} `provider-failed` when the stored row is damaged. */
 export function numberOf(row: SqlRow, column: string): number {
