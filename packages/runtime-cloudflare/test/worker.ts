@@ -18,6 +18,7 @@ interface Bindings {
   BARE: DurableObjectNamespace<BareAgent>
   TABLED: DurableObjectNamespace<TabledAgent>
   LEGACY: DurableObjectNamespace<LegacyAgent>
+  NARROW: DurableObjectNamespace<NarrowAgent>
   PLAIN: DurableObjectNamespace<PlainObject>
   FILES: R2Bucket
 }
@@ -60,6 +61,7 @@ function agentsOf(ctx: DurableObjectState, name = 'tested'): readonly Agent[] {
     defineAgent({ ...common, name, workspaces: { box } }),
     defineAgent({ ...common, name: 'quick' }),
     defineAgent({ ...common, name: 'other' }),
+    defineAgent({ ...common, name: 'narrow' }),
   ]
 }
 
@@ -110,6 +112,16 @@ export class QuickAgent extends createAgentServer({
   bodyTimeoutMs: 50,
   workspaceOpenStrategy: 'eager',
   workspaceMaxConcurrentOpens: 2,
+}) {}
+
+/** Every limit at its smallest. */
+export class NarrowAgent extends createAgentServer({
+  ...options,
+  maxUnreadBodies: 1,
+  maxStreamReaders: 1,
+  maxWebSockets: 1,
+  maxResumeAttempts: 1,
+  streams: { maxBufferedChunks: 3 },
 }) {}
 
 /** As the runbook prints it. */
@@ -204,6 +216,7 @@ const bindings: Readonly<Record<string, string>> = {
   recorded: 'QUICK',
   tabled: 'TABLED',
   legacy: 'LEGACY',
+  narrow: 'NARROW',
   plain: 'PLAIN',
   unbound: 'MISSING',
 }

@@ -141,6 +141,15 @@ describe('a tick', () => {
     await stop()
   })
 
+  test('comes as often as `intervalMs` says, whatever the policy says', async () => {
+    const { clock, fleet } = setup()
+    let ticks = 0
+    const stop = startFleetTimer(fleet, { clock, intervalMs: 1000, onTick: () => (ticks += 1) })
+    await clock.advance(3500)
+    expect(ticks).toBe(4)
+    await stop()
+  })
+
   test('comes again and again from a timer, one at a time, until that is stopped', async () => {
     const { clock, fleet } = setup()
     let ticks = 0

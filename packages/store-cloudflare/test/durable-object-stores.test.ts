@@ -8,8 +8,9 @@ import {
   hasSqlite,
   openDurableObjectStores,
 } from '@helix-agents/store-cloudflare'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type StoreStub, withStores } from './stored.ts'
+import { held } from './worker.ts'
 
 const NOW = 1_700_000_000_000
 const newObject = (): StoreStub => env.STORE.getByName(crypto.randomUUID())
@@ -154,3 +155,15 @@ test('values over the limit of a row are kept in every column', async () => {
     expect(storage.sql.exec('SELECT count(*) AS n FROM helix_texts').one()['n']).toBe(0)
   })
 }, 29_000)
+
+test('tables that are made have the time of `clock`', async () => {
+  held.now = NOW
+  onTestFinished(() => {
+    delete held.now
+  })
+  await withStores(newObject(), async ({ stateStore }, storage) => {
+    await stateStore.createSession({ sessionId: 's', agentType: 'a', customState: 1, now: 1 })
+    const [row] = storage.sql.exec('SELECT applied_at FROM helix_schema').toArray()
+    expect(row).toEqual({ applied_at: NOW })
+  })
+})

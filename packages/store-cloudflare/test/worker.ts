@@ -1,5 +1,11 @@
 import { DurableObject } from 'cloudflare:workers'
+import { systemClock } from '@helix-agents/core'
 import { type DurableObjectStores, openDurableObjectStores } from '@helix-agents/store-cloudflare'
+
+/** The time of the stores, while a test holds it. */
+export const held: { now?: number } = {}
+
+const clock = { ...systemClock, now: () => held.now ?? Date.now() }
 
 /** Opens its stores as a real object does; the tests work on them directly. */
 export class StoreObject extends DurableObject {
@@ -9,6 +15,7 @@ export class StoreObject extends DurableObject {
     super(ctx, env)
     void ctx.blockConcurrencyWhile(async () => {
       this.stores = await openDurableObjectStores(ctx.storage, {
+        clock,
         streams: { maxBufferedChunks: 10 },
       })
     })

@@ -146,3 +146,10 @@ test('a discarded file system says that it is lost', async () => {
   await expect(fs.readFile('/a')).rejects.toMatchObject({ code: 'lost', admitted: 'no' })
   expect(fs.usedBytes).toBe(0)
 })
+
+test('`versionPrefix` begins every version', async () => {
+  const fs = new InMemoryFileSystem({ versionPrefix: 'other.' })
+  const written = await fs.writeFile('/a', 'x')
+  expect(written.version).toMatch(/^other\.\d+$/)
+  expect((await fs.stat('/a')).version).toBe(written.version)
+})

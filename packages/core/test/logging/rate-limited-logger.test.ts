@@ -128,3 +128,22 @@ test('property: every call is in one line or one count, and lines are bounded', 
     { numRuns: 300 },
   )
 })
+
+test('the window and the interval of the roll-ups can be set', async () => {
+  const logger = new RecordingLogger()
+  const clock = new ManualClock()
+  const times = { securityWindowMs: 100, rollupIntervalMs: 30 }
+  const limited = new RateLimitedLogger({ logger, clock, ...times })
+  const warn = (): void => limited.warnRateLimited('k', 'rejected', {})
+  warn()
+  warn()
+  await clock.advance(29)
+  expect(logger.lines.map(isRollup)).toEqual([false])
+  await clock.advance(1)
+  expect(logger.lines.map(isRollup)).toEqual([false, true])
+  await clock.advance(69)
+  warn()
+  await clock.advance(1)
+  warn()
+  expect(logger.lines.map(isRollup)).toEqual([false, true, true, false])
+})

@@ -37,3 +37,18 @@ test('an endless sleep ends with its signal', async () => {
   await expect(sleep).rejects.toBe('enough')
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('a timer keeps its process alive only when it is asked to', () => {
+  vi.useRealTimers()
+  const started = vi.spyOn(globalThis, 'setTimeout')
+  const hasRef = (): unknown => {
+    const timer: unknown = started.mock.results.at(-1)?.value
+    if (typeof timer !== 'object' || timer === null || !('hasRef' in timer)) return undefined
+    return typeof timer.hasRef === 'function' ? timer.hasRef() : undefined
+  }
+  const cancels = [systemClock.setTimer(60_000, () => {})]
+  expect(hasRef()).toBe(false)
+  cancels.push(systemClock.setTimer(60_000, () => {}, { keepsProcessAlive: true }))
+  expect(hasRef()).toBe(true)
+  for (const cancel of cancels) cancel()
+})

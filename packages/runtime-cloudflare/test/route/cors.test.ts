@@ -60,6 +60,14 @@ describe('a preflight', () => {
     },
   )
 
+  test('names the headers of the application too', async () => {
+    const more: CorsOptions = { ...cors, allowHeaders: ['x-tenant'] }
+    const { response } = await send(preflight(page), more)
+    expect(response.headers.get('access-control-allow-headers')).toBe(
+      'authorization, content-type, last-event-id, x-tenant',
+    )
+  })
+
   test('without the option is a method like others', async () => {
     const { response } = await send(preflight(page), null)
     expect(response.status).toBe(405)

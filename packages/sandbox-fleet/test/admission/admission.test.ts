@@ -231,6 +231,17 @@ describe('a lease', () => {
     await lease.release()
   })
 
+  test('an operation has as long as its own `timeoutMs` says', async () => {
+    const { clock, driver, open } = setup()
+    const lease = await open('a')
+    const running = codeOf(lease.run(() => new Promise(() => undefined), { timeoutMs: 1000 }))
+    await clock.advance(999)
+    expect(driver.terminated).toEqual([])
+    await clock.advance(1)
+    expect(await finish(clock, running)).toBe('operation-timeout')
+    expect(driver.terminated).toEqual(['a'])
+  })
+
   test('ends the sandbox of an operation that hangs', async () => {
     const { clock, driver, open, store } = setup()
     const lease = await open('a')

@@ -24,6 +24,9 @@ const alert: Alert = {
   at: 2,
 }
 
+/** A server that does not answer. */
+const never = (): Promise<Response> => new Promise(() => undefined)
+
 describe('sinks', () => {
   test('the log has the name of the alert as its text', async () => {
     const logger = new RecordingLogger()
@@ -68,6 +71,19 @@ describe('sinks', () => {
     await clock.advance(10_000)
     expect(await silent).toBe('driver-failed')
     expect(calls[2]?.[1].signal?.aborted).toBe(true)
+  })
+
+  test('a webhook has as long as `timeoutMs` says', async () => {
+    const clock = new ManualClock()
+    const options = { url: 'https://a.test', fetch: never, clock, retries: 0, timeoutMs: 50 }
+    let code: unknown
+    const sending = codeOf(Promise.resolve(webhookAlertSink(options).send(alert)))
+    const seen = sending.then((given) => void (code = given))
+    await clock.advance(49)
+    expect(code).toBeUndefined()
+    await clock.advance(1)
+    await seen
+    expect(code).toBe('driver-failed')
   })
 
   test('a webhook that was away for a moment gets its alert', async () => {

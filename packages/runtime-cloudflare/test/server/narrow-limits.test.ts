@@ -1,0 +1,99 @@
+// Each limit of a server, set to its smallest: the second of a kind is rejected, not the first.
+import { env, exports } from 'cloudflare:workers'
+import type { SequencedChunk } from '@helix-agents/core'
+import { insecureAllowAnyone, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
+import { DOStreamManager } from '@helix-agents/store-cloudflare'
+import { describe, expect, test, vi } from 'vitest'
+import { createGate, say } from '../scripts.ts'
+import { answerOf, crash, createSession, inObject, type TestSession } from '../session.ts'
+
+const narrow = { agent: 'narrow', namespace: env.NARROW }
+
+async function createRunning() {
+  const gate = createGate()
+  const session = createSession({ brain: () => gate.pass().then(() => say('late')) }, narrow)
+  await session.post('/start', { message: 'go' })
+  await gate.begun
+  return { session, gate }
+}
+
+const connect = (session: TestSession): Promise<Response> =>
+  exports.default.fetch(session.url('/socket'), { headers: { upgrade: 'websocket' } })
+
+describe('a limit of one', () => {
+  test('`maxStreamReaders`', async () => {
+    const { session, gate } = await createRunning()
+    const first = await session.fetch('/stream')
+    expect(await answerOf(session.fetch('/stream'))).toMatchObject({ status: 429 })
+    await first.body!.cancel()
+    gate.open()
+    expect(await session.ended()).toBe('completed')
+  })
+
+  test('`maxWebSockets`', async () => {
+    const { session, gate } = await createRunning()
+    const first = await connect(session)
+    expect(first.status).toBe(101)
+    expect((await connect(session)).status).toBe(429)
+    first.webSocket!.accept()
+    first.webSocket!.close()
+    gate.open()
+    expect(await session.ended()).toBe('completed')
+  })
+
+  test('`maxUnreadBodies`', async () => {
+    const session = createSession({ brain: () => say('hello') }, narrow)
+    await session.post('/start', { message: 'go' })
+    await session.ended()
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const open = post(session, readable)
+    await writer.write(new TextEncoder().encode('{'))
+    await vi.waitFor(async () => expect((await post(session, '{}')).status).toBe(429))
+    await writer.close()
+    expect((await open).status).toBe(400)
+  })
+
+  test('`maxResumeAttempts`', async () => {
+    const { session } = await createRunning()
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await crash()
+      await session.get('/state')
+    }
+    expect(await session.ended()).toBe('failed')
+    expect((await session.get('/state')).body.error).toMatchObject({ code: 'recovery-failed' })
+  })
+})
+
+test('`streams` limits what is kept of a stream', async () => {
+  const session = createSession(
+    {
+      brain: (_, { callbacks }) => {
+        for (let piece = 0; piece < 20; piece++) callbacks.onTextDelta?.(`${piece}`)
+        return say('done')
+      },
+    },
+    narrow,
+  )
+  await session.post('/start', { message: 'go' })
+  await session.ended()
+  const kept = await inObject(session, async ({ storage }) => {
+    const chunks: SequencedChunk[] = []
+    for await (const chunk of (await new DOStreamManager(storage).read(session.id)) ?? []) {
+      chunks.push(chunk)
+    }
+    return chunks
+  })
+  expect(kept.map(({ type }) => type)).toContain('stream_resync')
+  expect(kept.length).toBeLessThan(6)
+})
+
+async function post(session: TestSession, body: BodyInit) {
+  const request = new Request(session.url('/message'), {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+  const options = { binding: 'NARROW', authenticate: insecureAllowAnyone }
+  return answerOf((await routeAgentRequest(request, env, options))!)
+}
