@@ -1,3 +1,4 @@
+import { TestSampler } from '@helix-agents/core/testing'
 import { defineWireFaults } from './wire-faults.ts'
 
-defineWireFaults('anthropic messages')
+defineWireFaults('anthropic messages', new TestSampler())

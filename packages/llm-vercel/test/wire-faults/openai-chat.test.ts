@@ -1,3 +1,4 @@
+import { TestSampler } from '@helix-agents/core/testing'
 import { defineWireFaults } from './wire-faults.ts'
 
-defineWireFaults('openai chat completions')
+defineWireFaults('openai chat completions', new TestSampler())

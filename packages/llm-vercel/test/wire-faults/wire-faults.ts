@@ -1,5 +1,6 @@
 // What a network does to a stream: it cuts it anywhere, and it breaks anywhere.
 import { ModelError, type StepInput, type StepResult } from '@helix-agents/core'
+import type { TestSampler } from '@helix-agents/core/testing'
 import type { PlannedTurn } from '@helix-agents/workspace-conformance/model'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWireServer, type WireServer } from '../wire/wire-server.ts'
@@ -11,6 +12,8 @@ import {
 } from '../wire/wire-subjects.ts'
 
 const SLOW_MS = 180_000
+/** Of about 1,000 bytes of an answer. */
+const SAMPLED_BYTES = 40
 
 /** Text of several bytes a character, and two calls at once. */
 const turn = {
@@ -23,21 +26,22 @@ const turn = {
 } as const satisfies PlannedTurn
 
 /** What all providers have to stand; each has a file of its own, so that they run side by side. */
-export function defineWireFaults(name: ProviderName): void {
+export function defineWireFaults(name: ProviderName, sampler: TestSampler): void {
   let server: WireServer
   let subject: WireSubject
-  let bytes: number
+  let places: readonly number[]
 
   beforeAll(async () => {
     subject = await createWireSubject(name, async (wire) => (server = await startWireServer(wire)))
-    bytes = Buffer.byteLength(subject.wire.format.write(turn).join(''))
+    const bytes = Buffer.byteLength(subject.wire.format.write(turn).join(''))
+    places = [...Array(bytes).keys()]
   })
   afterAll(() => server.close())
 
   test(
     'a stream that comes in two pieces, split at any byte, is the same answer',
     async () => {
-      for (let at = 1; at < bytes; at += 1) {
+      for (const at of sampler.pick(`splits ${name}`, places.slice(1), SAMPLED_BYTES)) {
         server.split = (all) => [all.subarray(0, at), all.subarray(at)]
         expect(said(await ask(subject)), `split at byte ${at}`).toEqual(WHOLE)
       }
@@ -56,7 +60,7 @@ export function defineWireFaults(name: ProviderName): void {
     'a connection that breaks after any byte is no answer, or the whole one',
     async () => {
       const ends = new Set<string>()
-      for (let at = 0; at < bytes; at += 1) {
+      for (const at of sampler.pick(`breaks ${name}`, places, SAMPLED_BYTES)) {
         server.cutAfter = at
         const result = await ask(subject)
         ends.add(result.type === 'error' ? codeOf(result) : JSON.stringify(said(result)))
