@@ -103,6 +103,7 @@ export interface DriverFiles {
   ): Promise<DriverEntry>
   append(path: string, data: Uint8Array, options?: AppendOptions): Promise<DriverEntry>
   stat(path: string, signal?: AbortSignal): Promise<DriverEntry>
+  /** In no order. */
   list(path: string, options?: ListOptions): Promise<readonly DriverEntry[]>
   makeDirectory(path: string, options?: { readonly recursive?: boolean }): Promise<void>
   remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>
@@ -189,7 +190,7 @@ export interface SearchQuery {
 }
 
 export interface SearchOutcome {
-  /** Files that may hold a hit, relative paths, sorted. */
+  /** Files that may hold a hit, relative paths, in no order. */
   readonly paths: readonly string[]
   readonly tooLarge: readonly string[]
   readonly complete: boolean

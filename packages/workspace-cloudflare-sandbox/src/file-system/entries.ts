@@ -1,4 +1,10 @@
-import { type FileEntry, type FileStat, joinPath, sortByCodePoint } from '@helix-agents/core'
+import {
+  createSearchPace,
+  type FileEntry,
+  type FileStat,
+  joinPath,
+  sortByCodePoint,
+} from '@helix-agents/core'
 import type { DriverEntry } from '../driver/port.ts'
 
 /** @param path Of the workspace, normalised. */
@@ -13,13 +19,23 @@ export function toFileStat(path: string, entry: DriverEntry): FileStat {
   }
 }
 
-/** Children of a directory, sorted by name. */
+/** Work of an entry, in units of about 20 ns. */
+const UNITS_PER_ENTRY = 50
+
+/** Children of a directory, sorted by name; gives way to other work meanwhile. */
 export async function toFileEntries(
   directory: string,
   entries: readonly DriverEntry[],
 ): Promise<FileEntry[]> {
   const sorted = await sortByCodePoint(entries, ({ path }) => path)
-  return sorted.map((entry) => toFileEntry(directory, entry))
+  const pace = createSearchPace()
+  const found: FileEntry[] = []
+  for (const entry of sorted) {
+    found.push(toFileEntry(directory, entry))
+    const pause = pace.rest(UNITS_PER_ENTRY, undefined)
+    if (pause !== undefined) await pause
+  }
+  return found
 }
 
 function toFileEntry(directory: string, entry: DriverEntry): FileEntry {

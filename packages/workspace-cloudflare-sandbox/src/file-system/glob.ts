@@ -41,9 +41,10 @@ export async function glob(
   for (const entry of await sortByCodePoint(entries, pathOf, signal)) {
     if (found.length >= limit) break
     const filePath = joinPath(path, entry.path)
-    await pace.rest(filePath.length * matcher.unitsPerCharacter, signal)
-    if (!isMatch(matcher, entry, filePath)) continue
-    if (entry.type === 'file' || (await leadsToFile(sandbox, filePath))) found.push(filePath)
+    const pause = pace.rest(filePath.length * matcher.unitsPerCharacter, signal)
+    if (pause !== undefined) await pause
+    if (!isMatch(matcher, entry, { path, filePath })) continue
+    if (await leadsToFile(sandbox, entry, filePath)) found.push(filePath)
     signal?.throwIfAborted()
   }
   return found
@@ -63,7 +64,7 @@ async function listTree(
     }),
   )
   signal?.throwIfAborted()
-  return path === '/' ? entries.filter((entry) => !isInternal(entry.path)) : entries
+  return entries
 }
 
 /** What a search of the whole workspace leaves out. */
@@ -71,7 +72,12 @@ export function isInternal(relativePath: string): boolean {
   return relativePath === INTERNAL_NAME || relativePath.startsWith(`${INTERNAL_NAME}/`)
 }
 
-function isMatch(matcher: GlobMatcher, entry: DriverEntry, filePath: string): boolean {
+function isMatch(
+  matcher: GlobMatcher,
+  entry: DriverEntry,
+  { path, filePath }: { readonly path: string; readonly filePath: string },
+): boolean {
+  if (path === '/' && isInternal(entry.path)) return false
   const isWanted = entry.type === 'file' || entry.type === 'symlink'
   return isWanted && matcher.matches(entry.path) && fitsPathLimits(filePath)
 }
@@ -80,7 +86,12 @@ function pathOf({ path }: DriverEntry): string {
   return path
 }
 
-async function leadsToFile(sandbox: FileCalls, path: string): Promise<boolean> {
+async function leadsToFile(
+  sandbox: FileCalls,
+  { type }: DriverEntry,
+  path: string,
+): Promise<boolean> {
+  if (type === 'file') return true
   try {
     const entry = await sandbox.callFile(path, ({ files }) => files.stat(toContainerPath(path)))
     return entry.type === 'file'

@@ -3,6 +3,7 @@
 import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
+  boundBehaviours,
   createNodeWorkHost,
   defineBounds,
   renderBoundTable,
@@ -11,6 +12,9 @@ import { afterAll, it } from 'vitest'
 import { printFloods } from './hostile-outputs.ts'
 import { Bench } from './open-on-double.ts'
 
+/** Behaviours that a sample takes: the other providers run all of them, and the test bed some. */
+const SAMPLED = 24
+const ids = boundBehaviours.map(({ id }) => id)
 const sampler = new TestSampler()
 const rows: BoundRow[] = []
 afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
@@ -21,6 +25,7 @@ defineBounds(
     capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
     extras: ['background', 'stateful-code'],
     whole: sampler.isExhaustive,
+    only: sampler.pick('bounds on the double', ids, SAMPLED),
     create: async () => {
       const bench = new Bench({ backupR2Binding: 'BACKUP_BUCKET' })
       printFloods(bench.world)

@@ -1,5 +1,5 @@
 // The files of a container in memory: the store of the in-memory provider, behind the port.
-import { compareCodePoints, type FileStat, FileSystemError } from '@helix-agents/core'
+import { createTimeSlice, type FileStat, FileSystemError, type TimeSlice } from '@helix-agents/core'
 import { DriverError, type DriverErrorCode } from '@helix-agents/workspace-cloudflare-sandbox'
 import type {
   AppendOptions,
@@ -127,14 +127,20 @@ export class MemoryFiles implements DriverFiles {
           : [{ ...toEntry(start), path: '' }]
       const files = entries.filter((entry) => entry.type === 'file')
       const small = files.filter((entry) => entry.sizeBytes <= query.maxFileBytes)
-      const hits = await filterAsync(small, async (entry) => {
+      const slice = createContainerSlice()
+      const literal = latin1(query.literal)
+      const hits: DriverEntry[] = []
+      for (const entry of small) {
         const bytes = await container.fs.readFile(`${inside(path)}/${entry.path}`)
-        return new TextDecoder('latin1').decode(bytes).includes(latin1(query.literal))
-      })
+        if (new TextDecoder('latin1').decode(bytes).includes(literal)) hits.push(entry)
+        if (slice.due) await slice.pause()
+      }
       query.signal?.throwIfAborted()
       return {
         paths: hits.map((entry) => entry.path).slice(0, query.maxFiles),
-        tooLarge: files.filter((entry) => !small.includes(entry)).map((entry) => entry.path),
+        tooLarge: files
+          .filter((entry) => entry.sizeBytes > query.maxFileBytes)
+          .map((entry) => entry.path),
         complete: hits.length <= query.maxFiles,
       }
     })
@@ -167,28 +173,32 @@ function toEntry(stat: FileStat): DriverEntry {
   return { path, type, sizeBytes, modifiedAtMs: mtime.getTime(), version }
 }
 
+/** What a container does by itself never holds the process of the agent. */
+export function createContainerSlice(): TimeSlice {
+  return createTimeSlice(2, 256)
+}
+
 async function listTree(
   container: Container,
   directory: string,
-  { recursive, skip, signal }: ListOptions,
-  prefix = '',
+  options: ListOptions,
 ): Promise<DriverEntry[]> {
   const entries: DriverEntry[] = []
-  for (const { name, path, type } of await container.fs.ls(directory)) {
-    signal?.throwIfAborted()
-    const relative = prefix + name
-    const entry = type === 'symlink' ? undefined : toEntry(await container.fs.stat(path))
-    if (entry !== undefined) entries.push({ ...entry, path: relative })
-    if (type !== 'directory' || recursive !== true || relative === skip) continue
-    const below = { recursive, ...(signal && { signal }) }
-    entries.push(...(await listTree(container, path, below, `${relative}/`)))
+  const slice = createContainerSlice()
+  const open = [{ directory, prefix: '' }]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { name, path, type } of await container.fs.ls(at.directory)) {
+      options.signal?.throwIfAborted()
+      const relative = at.prefix + name
+      if (type !== 'symlink') {
+        entries.push({ ...toEntry(await container.fs.stat(path)), path: relative })
+      }
+      const isEntered = options.recursive === true && relative !== options.skip
+      if (type === 'directory' && isEntered) open.push({ directory: path, prefix: `${relative}/` })
+      if (slice.due) await slice.pause()
+    }
   }
-  return entries.toSorted((a, b) => compareCodePoints(a.path, b.path))
-}
-
-async function filterAsync<T>(all: readonly T[], test: (one: T) => Promise<boolean>): Promise<T[]> {
-  const verdicts = await Promise.all(all.map(test))
-  return all.filter((_, index) => verdicts[index] === true)
+  return entries
 }
 
 function latin1(text: string): string {

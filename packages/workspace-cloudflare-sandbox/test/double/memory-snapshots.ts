@@ -1,5 +1,6 @@
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import type { DriverSnapshot, DriverSnapshots } from '../../src/driver/port.ts'
+import { createContainerSlice } from './memory-files.ts'
 import type { Container, SandboxWorld, Tree } from './memory-world.ts'
 
 type Limits = Parameters<DriverSnapshots['restore']>[2]
@@ -40,11 +41,14 @@ export class MemorySnapshots implements DriverSnapshots {
 
 async function readTree({ fs }: Container, directory: string): Promise<Tree> {
   const tree = new Map<string, Uint8Array | null>()
-  for (const { path, type } of await fs.ls(directory)) {
-    tree.set(path, type === 'directory' ? null : await fs.readFile(path))
-    if (type !== 'directory') continue
-    for (const [below, content] of await readTree({ fs } as Container, path)) {
-      tree.set(below, content)
+  const slice = createContainerSlice()
+  const open = [directory]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { path, type } of await fs.ls(at)) {
+      const isDirectory = type === 'directory'
+      tree.set(path, isDirectory ? null : await fs.readFile(path))
+      if (isDirectory) open.push(path)
+      if (slice.due) await slice.pause()
     }
   }
   return tree

@@ -27,6 +27,9 @@ export interface BoundPlants {
   sparseFile?(path: string, bytes: number): Promise<void>
 }
 
+/** Makes the files that a call meets. */
+export type BoundFiles = Pick<FileSystem, 'writeFile'>
+
 /** A live workspace whose tools are measured. */
 export interface BoundTarget {
   /** Stands in the table. */
@@ -36,6 +39,8 @@ export interface BoundTarget {
   readonly host: WorkHost
   readonly scale: BoundScale
   readonly plants?: BoundPlants
+  /** Where files are made that a call then meets, without the calls of the workspace. Default: `workspace.fs`. */
+  readonly files?: BoundFiles
   /** Changes a tool; for tests of the harness itself. */
   wrapTool?(tool: Tool): Tool
   /** Receives the cost of every measured call. */
@@ -75,9 +80,10 @@ export class BoundSubject {
   }
 
   /** The files, not measured: to make what a call then meets. */
-  get fs(): FileSystem {
-    check(this.target.workspace.fs !== undefined, 'a workspace with files')
-    return this.target.workspace.fs
+  get fs(): BoundFiles {
+    const fs = this.target.files ?? this.target.workspace.fs
+    check(fs !== undefined, 'a workspace with files')
+    return fs
   }
 
   /** Names of the tools, without their prefix. */

@@ -1,5 +1,6 @@
 import { check } from '../assert.ts'
 import type { BoundCase } from './bound-case.ts'
+import type { BoundScale } from './bound-scale.ts'
 import type { BoundSubject } from './bound-subject.ts'
 import { MEGABYTE_TEXT } from './hostile-files.ts'
 
@@ -12,6 +13,30 @@ const floods: readonly (readonly [what: string, command: (bytes: number) => stri
   ['escape-sequences', (bytes) => `yes "$(printf '\\033[31mx\\033[0m\\r')" | head -c ${bytes}`],
   ['both-outputs', (bytes) => `head -c ${bytes} /dev/zero & head -c ${bytes} /dev/zero >&2; wait`],
 ]
+
+/** Outputs that were too long for an answer, and are kept in a file. */
+const storedOutputCases: readonly BoundCase[] = [
+  {
+    name: 'read_file/a-stored-output',
+    needs: ['shell', 'stored-output'],
+    prepare: storeOutput,
+    input: (_scale, path) => ({ path, column: 1_000_000 }),
+  },
+  {
+    name: 'grep/a-stored-output',
+    needs: ['shell', 'stored-output'],
+    prepare: storeOutput,
+    input: (_scale, path) => ({ pattern: 'a+[yz]', opts: { path } }),
+  },
+]
+
+async function storeOutput({ target }: BoundSubject, { textBytes }: BoundScale): Promise<string> {
+  const command = `head -c ${textBytes} /dev/zero | tr '\\0' a`
+  const ran = await target.workspace.shell?.run(command, { maxOutputBytes: 10_000 })
+  const path = ran?.stdoutCut?.path
+  check(path !== undefined, 'a path of an output that was too long')
+  return path
+}
 
 /** Commands and what they print. */
 export const commandCases: readonly BoundCase[] = [
@@ -39,6 +64,7 @@ export const commandCases: readonly BoundCase[] = [
       opts: { env: Object.fromEntries(Array.from({ length: entries }, (_, i) => [`V${i}`, 'x'])) },
     }),
   },
+  ...storedOutputCases,
 ]
 
 /** Processes that go on after the call. */

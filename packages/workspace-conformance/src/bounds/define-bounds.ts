@@ -12,9 +12,11 @@ export interface BoundsSubject {
   /** Which of the plants `create` gives. */
   readonly plants?: readonly ('deep-tree' | 'sparse-file')[]
   /** What a shell or an interpreter offers besides. */
-  readonly extras?: readonly ('background' | 'stateful-code')[]
+  readonly extras?: readonly ('background' | 'stateful-code' | 'stored-output')[]
   /** Whole sizes take minutes and gigabytes of disk. Default false: a sample. */
   readonly whole?: boolean
+  /** Ids of the behaviours that are registered, for a sample of them. Default: all. */
+  readonly only?: readonly string[]
   /** A fresh, empty workspace for each behaviour. */
   create(): Promise<Omit<BoundTarget, 'scale'> & { readonly dispose: () => Promise<void> }>
   readonly deviations?: readonly Deviation[]
@@ -26,8 +28,9 @@ const WHOLE_TIMEOUT_MS = 900_000
 export function defineBounds(runner: Runner, subject: BoundsSubject): void {
   const offered = Object.entries(subject.capabilities).flatMap(([name, has]) => (has ? [name] : []))
   const whole = subject.whole ?? false
+  const chosen = boundBehaviours.filter(({ id }) => subject.only?.includes(id) ?? true)
   const disposals = new WeakMap<BoundSubject, () => Promise<void>>()
-  defineConformance(whole ? patient(runner) : runner, boundBehaviours, {
+  defineConformance(whole ? patient(runner) : runner, chosen, {
     offers: [...offered, ...(subject.plants ?? []), ...(subject.extras ?? [])],
     deviations: subject.deviations ?? [],
     create: async () => {

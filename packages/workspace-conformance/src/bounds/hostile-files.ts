@@ -1,11 +1,11 @@
-import type { FileSystem } from '@helix-agents/core'
+import type { BoundFiles } from './bound-subject.ts'
 
 /** An argument of a million characters. */
 export const MEGABYTE_TEXT = 'a'.repeat(1_000_000)
 
 /** A file of one text, again and again, of about so many bytes. */
 export async function writeRepeated(
-  fs: FileSystem,
+  fs: BoundFiles,
   path: string,
   piece: string,
   bytes: number,
@@ -16,7 +16,7 @@ export async function writeRepeated(
 
 /** Many small files in one directory. */
 export async function fillDirectory(
-  fs: FileSystem,
+  fs: BoundFiles,
   directory: string,
   count: number,
   file: { readonly prefix?: string; readonly content?: string } = {},

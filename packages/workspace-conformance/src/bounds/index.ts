@@ -3,6 +3,7 @@ export { HOLD_TOLERANCE, MAX_HOLD_MS, MAX_PEAK_BYTES, type BoundBehaviour } from
 export { type BoundScale, SAMPLE_SCALE, WHOLE_SCALE } from './bound-scale.ts'
 export {
   type BoundCall,
+  type BoundFiles,
   type BoundPlants,
   type BoundRow,
   BoundSubject,

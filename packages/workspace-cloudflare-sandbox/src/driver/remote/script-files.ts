@@ -12,7 +12,7 @@ import type {
   WriteOptions,
 } from '../port.ts'
 import { DriverError } from '../driver-error.ts'
-import { decodeText, readEntries, readEntry, readNames } from '../script/file-reply.ts'
+import { decodeText, eachName, readEntries, readEntry } from '../script/file-reply.ts'
 import type { ScriptReply } from '../script/reply.ts'
 import {
   copyScript,
@@ -75,7 +75,7 @@ export class ScriptFiles implements DriverFiles {
   async list(path: string, options: ListOptions = {}): Promise<readonly DriverEntry[]> {
     const { recursive = false, maxEntries = DEFAULT_MAX_ENTRIES, skip, signal } = options
     const script = listScript(path, { isRecursive: recursive, maxEntries, skip })
-    const entries = readEntries(await this.#look(script, signal))
+    const entries = await readEntries(await this.#look(script, signal), signal)
     if (entries.length <= maxEntries) return entries
     const detail = `the directory has more than ${maxEntries} entries`
     throw new DriverError('too-large', detail, { admitted: 'yes' })
@@ -117,7 +117,8 @@ export class ScriptFiles implements DriverFiles {
     const { payload, fields } = await this.#look(searchScript(path, query), query.signal)
     const isFile = fields[0] !== '.'
     const [found = '', large = ''] = payload.split('\n')
-    const [paths, tooLarge] = [relativeNames(found, isFile), relativeNames(large, isFile)]
+    const paths = await relativeNames(found, { isFile, signal: query.signal })
+    const tooLarge = await relativeNames(large, { isFile, signal: query.signal })
     const isWhole = paths.length <= query.maxFiles && tooLarge.length <= query.maxFiles
     return {
       paths: paths.slice(0, query.maxFiles),
@@ -132,8 +133,13 @@ export class ScriptFiles implements DriverFiles {
 }
 
 /** Of a file that was searched by itself, the path is empty. */
-function relativeNames(encoded: string, isFile: boolean): readonly string[] {
-  return readNames(encoded)
-    .map((name) => (isFile ? '' : name.replace(/^\.\//, '')))
-    .toSorted()
+async function relativeNames(
+  encoded: string,
+  { isFile, signal }: { readonly isFile: boolean; readonly signal: AbortSignal | undefined },
+): Promise<readonly string[]> {
+  const names: string[] = []
+  await eachName(encoded, signal, (name) =>
+    names.push(isFile ? '' : name.startsWith('./') ? name.slice(2) : name),
+  )
+  return names
 }

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core'
+import { createSearchPace, decodeBase64 } from '@helix-agents/core'
 import { DriverError, type DriverErrorCode } from '../driver-error.ts'
 import type { DriverEntry } from '../port.ts'
 import type { ScriptReply } from './reply.ts'
@@ -24,32 +24,54 @@ export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
   return toEntry({ path, type, size, time, inode, change })
 }
 
-/** Reads a listing: NUL-ended `LETTER SIZE TIME INODE CHANGE PATH` in base64. Sorted by path. */
-export function readEntries({ payload }: ScriptReply): readonly DriverEntry[] {
-  const entries = readNames(payload).map((line) => {
-    const [letter = '', size = '', time = '', inode = '', change = '', ...path] = line.split(' ')
-    const type = LETTERS.get(letter) ?? 'other'
-    const times = { time: time.slice(0, -1), change: change.slice(0, -1) }
-    return toEntry({ path: path.join(' '), type, size, inode, ...times })
-  })
-  return entries.toSorted((a, b) => compare(a.path, b.path))
+/** Reads a listing: NUL-ended `LETTER SIZE TIME INODE CHANGE PATH` in base64, in no order. */
+export async function readEntries(
+  { payload }: ScriptReply,
+  signal: AbortSignal | undefined,
+): Promise<readonly DriverEntry[]> {
+  const entries: DriverEntry[] = []
+  await eachName(payload, signal, (line) => entries.push(readLine(line)))
+  return entries
 }
 
-/** Reads NUL-ended names in base64; one that is no UTF-8 comes with replacement characters. */
-export function readNames(payload: string): readonly string[] {
-  return decodeText(payload.trim())
-    .split('\0')
-    .filter((name) => name !== '')
+function readLine(line: string): DriverEntry {
+  const [letter = '', size = '', time = '', inode = '', change = '', ...path] = line.split(' ')
+  const type = LETTERS.get(letter) ?? 'other'
+  const times = { time: time.slice(0, -1), change: change.slice(0, -1) }
+  return toEntry({ path: path.join(' '), type, size, inode, ...times })
+}
+
+/** Characters of base64 that are decoded in one stretch: a multiple of four. */
+const STRETCH = 16_384
+/** Work of a character, in units of about 20 ns. */
+const UNITS_PER_CHARACTER = 2
+
+/**
+ * Visits NUL-ended names in base64, and gives way to other work meanwhile: there may be a hundred
+ * thousand. A name that is no UTF-8 has replacement characters.
+ */
+export async function eachName(
+  encoded: string,
+  signal: AbortSignal | undefined,
+  visit: (name: string) => void,
+): Promise<void> {
+  const text = encoded.trim()
+  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+  const pace = createSearchPace()
+  let open = ''
+  for (let start = 0; start < text.length; start += STRETCH) {
+    const bytes = decodeBase64(text.slice(start, start + STRETCH))
+    const names = (open + decoder.decode(bytes, { stream: true })).split('\0')
+    open = names.pop() ?? ''
+    for (const name of names) visit(name)
+    await pace.rest(STRETCH * UNITS_PER_CHARACTER, signal)
+  }
+  if (open !== '') visit(open)
 }
 
 /** Text in base64, as it is: a byte order mark is a character like any other. */
 export function decodeText(encoded: string): string {
   return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(decodeBase64(encoded))
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }
 
 interface RawEntry {

@@ -54,6 +54,7 @@ export interface StepResult {
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
+    if (new URL(request.url).pathname === '/sdk') return callSdk(env, await request.json())
     const session = decode(await request.text()) as Session
     const trips: string[] = []
     const connect = (id: string): SandboxStub => counted(bareSandbox(env, id), trips)
@@ -65,6 +66,36 @@ export default {
     } else for (const step of session.steps) results.push(await perform(step, context))
     return new Response(encode(results))
   },
+}
+
+/** One call of the SDK, for a driver in another process. */
+export interface SdkCall {
+  readonly sandbox: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+/** Answers the content of a file as it is, everything else as JSON. */
+async function callSdk(env: Env, { sandbox, method, args }: SdkCall): Promise<Response> {
+  const sdk = bareSandbox(env, sandbox) as unknown as Record<string, SdkMethod>
+  try {
+    const value = await sdk[method]?.(...args)
+    if (!hasContent(value)) return Response.json({ value })
+    return new Response(value.content)
+  } catch (error) {
+    return Response.json({ error: describe(error) })
+  }
+}
+
+type SdkMethod = (...args: readonly unknown[]) => Promise<unknown>
+
+function hasContent(value: unknown): value is { readonly content: ReadableStream<Uint8Array> } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'content' in value &&
+    value.content instanceof ReadableStream
+  )
 }
 
 function makeDriver(
@@ -159,8 +190,9 @@ async function run(step: Step, { driver, sdk }: Context, pieces: Pieces): Promis
   for (const name of names.slice(0, -1)) owner = (owner as Record<string, unknown>)[name]
   const args = [...(step.args ?? [])]
   prepare(step, args, pieces)
-  const method = (owner as Record<string, (...args: unknown[]) => unknown>)[names.at(-1) ?? '']
-  const value = await method?.apply(owner, args)
+  // Not by `apply`, which is a property of another object like any other.
+  const methods = owner as Record<string, (...args: unknown[]) => unknown>
+  const value = await methods[names.at(-1) ?? '']?.(...args)
   const whole = value instanceof ReadableStream ? await new Response(value).bytes() : value
   return step.digest === true ? digestOf(whole as Uint8Array) : whole
 }
