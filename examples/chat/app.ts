@@ -57,8 +57,7 @@ function addTurns(app: Hono, parts: ChatParts): void {
       return context.json(errorBody('invalid-request', 'wanted: { id, text }'), 400)
     }
     const { id: sessionId, text } = turn.data
-    const options = { sessionId, keepWorkspaces: true }
-    return answer(await parts.executor.execute(parts.agent, text, options))
+    return answer(await parts.executor.execute(parts.agent, text, { sessionId }))
   })
 }
 

@@ -35,5 +35,7 @@ const agent = defineAgent({
 const executor = new JSAgentExecutor(new InMemoryStateStore(), new InMemoryStreamManager(), model, {
   workspaceProviders: new Map([['audited', provider]]),
 })
-const handle = await executor.execute(agent, 'Make a plan, then tidy up.', { sessionId: 'demo' })
+// One run and no next turn: its workspace ends with it.
+const options = { sessionId: 'demo', keepWorkspaces: false }
+const handle = await executor.execute(agent, 'Make a plan, then tidy up.', options)
 console.log((await handle.result()).status)

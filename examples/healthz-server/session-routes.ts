@@ -14,9 +14,6 @@ import {
 } from './request-body.ts'
 import { linksOf, toMessageView, toSessionView } from './session-view.ts'
 
-/** Files outlive a turn: the next one, and the next process, finds them. */
-const keep = { keepWorkspaces: true } as const
-
 export function addSessionRoutes(app: Hono, parts: RouteParts): void {
   addStateRoutes(app, parts)
   addTurnRoutes(app, parts)
@@ -43,7 +40,7 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
     if ((await parts.stateStore.loadSession(sessionId)) !== null) {
       throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
     }
-    return accepted(context, await executor.execute(agent, message, { ...keep, sessionId }))
+    return accepted(context, await executor.execute(agent, message, { sessionId }))
   })
 
   app.post('/sessions/:id/messages', async (context) => {
@@ -52,8 +49,8 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
     // A turn that was not finished goes on and hears the message; otherwise it starts the next.
     const goesOn = status === 'interrupted' || status === 'failed'
     const handle = goesOn
-      ? await executor.resume(agent, sessionId, { ...keep, message })
-      : await executor.execute(agent, message, { ...keep, sessionId })
+      ? await executor.resume(agent, sessionId, { message })
+      : await executor.execute(agent, message, { sessionId })
     return accepted(context, handle)
   })
 
@@ -62,7 +59,7 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
     const { sessionId } = await findSession({ agent, ...parts }, context.req.param('id'))
     const { message } = options
     const said = message === undefined ? {} : { message }
-    return accepted(context, await executor.resume(agent, sessionId, { ...keep, ...said }))
+    return accepted(context, await executor.resume(agent, sessionId, said))
   })
 }
 

@@ -55,7 +55,7 @@ function startAgent({ commands, isSilent = false, name, place }: Order, reporter
       }),
     },
   )
-  return executor.execute(agent, 'Go.', { sessionId: name })
+  return executor.execute(agent, 'Go.', { sessionId: name, keepWorkspaces: false })
 }
 
 /** Runs the commands one by one, and then thinks for ever. */

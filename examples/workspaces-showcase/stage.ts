@@ -92,7 +92,7 @@ class Play {
     this.#executor = new JSAgentExecutor(stateStore, streamManager, adapter, options)
     this.#begin = () =>
       isFirst
-        ? this.#executor.execute(agent, task, { sessionId })
+        ? this.#executor.execute(agent, task, { sessionId, keepWorkspaces: false })
         : whenFree(() => this.#executor.resume(agent, sessionId))
   }
 

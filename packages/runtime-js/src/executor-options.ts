@@ -63,11 +63,11 @@ export type ExecuteInput =
 /** How a run ends its stay in the workspaces. */
 interface RunOptions {
   /**
-   * The workspaces outlive this run: they are detached at its end, not closed, so that the next
-   * turn of the session finds its files, in another process too. The session remembers it: a later
-   * call that says nothing goes by the last one that did, also after a crash. Default false: a run
-   * that is done ends its workspaces, and what that means is the policy of each provider. When the
-   * files are gone then, the model of the next turn is told with its first result.
+   * Whether the workspaces outlive this run. `true` detaches them at its end, so that the next turn
+   * of the session finds its files, in another process too. `false` closes them when the run is
+   * completed or aborted; what that does is the policy of each provider, and when files are gone, the
+   * next turn's first tool result says so. The session stores the value: a call without one uses the
+   * last that was given, also after a crash. Default: `true`. Sub-agents always end theirs.
    */
   readonly keepWorkspaces?: boolean
   /** Aborts the run. */

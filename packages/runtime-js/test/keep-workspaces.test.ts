@@ -30,7 +30,8 @@ const newHarness = () =>
   createHarness([], { workspaceProviders: [new InMemoryWorkspaceProvider()] })
 
 test.each([
-  [{}, {}, []],
+  [{}, {}, ['box']],
+  [{}, { keepWorkspaces: false }, []],
   [{ keepWorkspaces: true }, {}, ['box']],
   [{ keepWorkspaces: true }, { keepWorkspaces: false }, []],
   [{ keepWorkspaces: false }, {}, []],
@@ -43,8 +44,8 @@ test.each([
   expect(await keptIn(harness)).toEqual(kept)
 })
 
-test('the handle of a session that was shut down keeps what it was told to keep', async () => {
-  const harness = await leftBy({ keepWorkspaces: true }, newHarness())
+test('the handle of a session whose process died keeps the workspaces', async () => {
+  const harness = await leftBy({}, newHarness())
   const handle = await harness.executor.getHandle(agent, 's')
   expect(await (await handle!.resume()).result()).toMatchObject({ status: 'completed' })
   expect(await keptIn(harness)).toEqual(['box'])
@@ -52,7 +53,7 @@ test('the handle of a session that was shut down keeps what it was told to keep'
 
 test('each turn goes by the last one that said something', async () => {
   const harness = newHarness()
-  const told = [true, undefined, false, undefined]
+  const told = [undefined, true, undefined, false, undefined]
   const kept: (readonly string[])[] = []
   for (const keepWorkspaces of told) {
     const { executor } = harness.next([write, say('ok')])
@@ -60,7 +61,7 @@ test('each turn goes by the last one that said something', async () => {
     await (await executor.execute(agent, 'x', { sessionId: 's', ...options })).result()
     kept.push(await keptIn(harness))
   }
-  expect(kept).toEqual([['box'], ['box'], [], []])
+  expect(kept).toEqual([['box'], ['box'], ['box'], [], []])
 })
 
 test('a sub-agent, a branch and other sessions remember nothing of it', async () => {

@@ -64,15 +64,17 @@ function observedHarness(steps: Parameters<typeof createHarness>[0]) {
   return { harness, clock, metrics, owed, left, hangs }
 }
 
+const ENDS = { sessionId: 's', keepWorkspaces: false }
+
 const refsOf = async (store: SessionStateStore) =>
   Object.keys((await store.loadSession('s'))!.workspaceRefs)
 
 describe('the end of a run', () => {
-  test('ends the workspaces of a completed and of an aborted one', async () => {
+  test('ends the workspaces of a completed and of an aborted one that does not keep them', async () => {
     const { harness, left } = observedHarness([write, say('end'), write, stuck])
-    await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+    await (await harness.executor.execute(agent, 'x', ENDS)).result()
     expect([left, await refsOf(harness.store)]).toEqual([['close'], []])
-    const second = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+    const second = await harness.executor.execute(agent, 'x', ENDS)
     await settle()
     await second.abort()
     expect((await second.result()).status).toBe('aborted')
@@ -104,7 +106,7 @@ describe('a close that hangs', () => {
   test('is logged, counted, reported, and left owed with the session', async () => {
     const { harness, clock, metrics, owed, hangs } = observedHarness([write, say('end')])
     hangs.add('close')
-    const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+    const handle = await harness.executor.execute(agent, 'x', ENDS)
     await settle()
     await clock.advance(30_000)
     expect(await handle.result()).toMatchObject({ status: 'completed', output: 'end' })
@@ -120,7 +122,7 @@ describe('a close that hangs', () => {
   test.each(['run', 'abort'] as const)('is tried again by a later %s', async (later) => {
     const { harness, clock, left, hangs, owed } = observedHarness([write, say('end'), say('more')])
     hangs.add('close')
-    const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+    const handle = await harness.executor.execute(agent, 'x', ENDS)
     await settle()
     await clock.advance(30_000)
     await handle.result()

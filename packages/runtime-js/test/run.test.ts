@@ -70,17 +70,16 @@ describe('one run', () => {
       llmConfig: { model: {} },
       workspaces: { notes: { provider: { kind: 'in-memory' }, capabilities: { fs: true } } },
     })
-    const handle = await harness.executor.execute(agent, 'Write', { sessionId: 's' })
-    expect((await handle.result()).status).toBe('completed')
+    const options = { sessionId: 's', keepWorkspaces: false }
+    const handle = await harness.executor.execute(agent, 'Write', options)
+    expect(await handle.result()).toMatchObject({ status: 'completed' })
     const results = (await storedMessages(harness)).filter((message) => message.role === 'tool')
     expect(results.map((message) => message.isError)).toEqual([undefined, undefined])
     expect(results[1]!.content).toContain('Roses are red.')
-    // The run ended its workspace: nothing is left to attach to.
     expect((await harness.store.loadSession('s'))!.workspaceRefs).toEqual({})
   })
 
-  test('keeps its workspaces for the next turn when asked to', async () => {
-    const providers = new Map([['in-memory', new InMemoryWorkspaceProvider()]])
+  test('keeps its workspaces for the next turn', async () => {
     const harness = createHarness(
       [
         calls(['workspace__notes__write_file', { path: '/a.txt', content: 'kept\n' }]),
@@ -88,16 +87,16 @@ describe('one run', () => {
         calls(['workspace__notes__read_file', { path: '/a.txt' }]),
         say('Two.'),
       ],
-      { workspaceProviders: providers },
+      { workspaceProviders: [new InMemoryWorkspaceProvider()] },
     )
     const agent = defineAgent({
       name: 'writer',
       llmConfig: { model: {} },
       workspaces: { notes: { provider: { kind: 'in-memory' }, capabilities: { fs: true } } },
     })
-    const options = { sessionId: 's', keepWorkspaces: true }
-    await (await harness.executor.execute(agent, 'One', options)).result()
-    await (await harness.executor.execute(agent, 'Two', options)).result()
+    for (const message of ['One', 'Two']) {
+      await (await harness.executor.execute(agent, message, { sessionId: 's' })).result()
+    }
     const last = (await storedMessages(harness)).findLast((message) => message.role === 'tool')
     expect(last!.content).toContain('kept')
   })

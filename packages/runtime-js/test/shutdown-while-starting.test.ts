@@ -1,6 +1,6 @@
 // A process is asked to end while a request starts a run: the run is not forgotten, or nobody
 // could go on with its session until the lease has run out.
-import { defineAgent } from '@helix-agents/core'
+import { defineAgent, type StepInput } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'
@@ -43,4 +43,29 @@ test('a shutdown does not wait for ever for a run that cannot start', async () =
   const shutdown = harness.executor.shutdown({ timeoutMs: 1000, graceMs: 500 })
   await clock.advance(1500)
   await expect(shutdown).resolves.toBeUndefined()
+})
+
+test('a shutdown gives the steps under way 6 s, and what it stops then 3 s more', async () => {
+  const clock = new ManualClock()
+  const signals: AbortSignal[] = []
+  const deaf = ({ abortSignal }: StepInput) => {
+    signals.push(abortSignal)
+    return new Promise<never>(() => {})
+  }
+  const store = new InMemoryStateStore()
+  store.endRun = () => new Promise(() => {})
+  const harness = createHarness([deaf], { store, clock })
+  await harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  await settle()
+  let isDown = false
+  const shutdown = harness.executor.shutdown().then(() => (isDown = true))
+  await clock.advance(5_999)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await clock.advance(1)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  await clock.advance(2_999)
+  expect(isDown).toBe(false)
+  await clock.advance(1)
+  await shutdown
+  expect(isDown).toBe(true)
 })

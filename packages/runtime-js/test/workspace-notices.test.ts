@@ -108,8 +108,9 @@ test('what was read of the earlier files counts no more', async () => {
     },
   })
   const harness = createHarness([write, say('1'), calls(['seed']), write, say('2')], options())
+  const ends = { sessionId: 's', keepWorkspaces: false }
   for (const message of ['one', 'two']) {
-    await (await harness.executor.execute(strict, message, { sessionId: 's' })).result()
+    await (await harness.executor.execute(strict, message, ends)).result()
   }
   const last = (await results(harness)).at(-1)
   expect(last).toContain(NOTICE)

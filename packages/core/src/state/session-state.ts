@@ -52,8 +52,8 @@ export interface SessionState extends SessionLabels {
   /** Workspaces that the last run could not close: what backs them may still be there. */
   readonly owed?: readonly string[]
   /**
-   * Whether its workspaces outlive its runs, as the last run that was told has been told; absent
-   * when none was: they do not.
+   * Whether its workspaces outlive its runs: the last value that a run was given. Absent when none
+   * was given one; they do then, unless the session is one of a sub-agent.
    */
   readonly keepWorkspaces?: boolean
   /** What the current or last run has used; absent before the first answer of the model. */

@@ -36,8 +36,8 @@ export class DurableExecutor extends JSAgentExecutor {
     input: ExecuteInput,
     options: ExecuteOptions = {},
   ): Promise<AgentHandle<TOutput>> {
-    const { sessionId = crypto.randomUUID(), keepWorkspaces = false } = options
-    return this.#watchdog.watch({ sessionId, keepWorkspaces, attempts: 0 }, () =>
+    const { sessionId = crypto.randomUUID() } = options
+    return this.#watchdog.watch({ sessionId, attempts: 0 }, () =>
       super.execute(agent, input, { ...options, sessionId }),
     )
   }
@@ -48,8 +48,7 @@ export class DurableExecutor extends JSAgentExecutor {
     sessionId: string,
     options: ResumeOptions = {},
   ): Promise<AgentHandle<TOutput>> {
-    const { keepWorkspaces = false } = options
-    const note = this.#takenUp.get(sessionId) ?? { sessionId, keepWorkspaces, attempts: 0 }
+    const note = this.#takenUp.get(sessionId) ?? { sessionId, attempts: 0 }
     return this.#watchdog.watch(note, () => super.resume(agent, sessionId, options))
   }
 
@@ -57,10 +56,7 @@ export class DurableExecutor extends JSAgentExecutor {
   async takeUp(agent: Agent, note: RunNote): Promise<Recovery> {
     this.#takenUp.set(note.sessionId, note)
     try {
-      const { keepWorkspaces } = note
-      // Otherwise the session knows: one of an earlier release does not.
-      const options = keepWorkspaces ? { keepWorkspaces } : {}
-      return await this.recover(agent, note.sessionId, options)
+      return await this.recover(agent, note.sessionId)
     } finally {
       this.#takenUp.delete(note.sessionId)
     }

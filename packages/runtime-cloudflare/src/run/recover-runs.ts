@@ -95,7 +95,7 @@ async function countAttempt(
   const finished = journal.filter((entry) => entry.result !== undefined).length
   const progress = `${stepCount}:${messageCount}:${finished}`
   const attempts = note.progress === progress ? note.attempts + 1 : 1
-  return { sessionId, keepWorkspaces: note.keepWorkspaces, attempts, progress }
+  return { sessionId, attempts, progress }
 }
 
 async function giveUp(parts: RecoveryParts, session: SessionState): Promise<void> {

@@ -5,7 +5,6 @@ const PREFIX = 'helix:run:'
 /** What an instance of an object must know to go on with a run of the one before. */
 export interface RunNote {
   readonly sessionId: string
-  readonly keepWorkspaces: boolean
   /** How often the run was taken up again without getting any further. */
   readonly attempts: number
   /** How far it was when it was taken up last. */
@@ -59,8 +58,6 @@ function isNote(value: unknown): value is RunNote {
     value !== null &&
     'sessionId' in value &&
     typeof value.sessionId === 'string' &&
-    'keepWorkspaces' in value &&
-    typeof value.keepWorkspaces === 'boolean' &&
     'attempts' in value &&
     typeof value.attempts === 'number'
   )

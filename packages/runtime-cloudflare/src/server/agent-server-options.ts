@@ -56,8 +56,8 @@ export interface AgentServerOptions<Env> extends ExecutorOptions {
   /** Further paths, looked at before the built-in ones. */
   readonly endpoints?: Readonly<Record<string, EndpointHandler<Env>>>
   /**
-   * Workspaces outlive the runs that clients start, so that the next turn finds its files. Default
-   * true.
+   * Whether workspaces outlive the runs that clients start, so that the next turn finds its files.
+   * Default: `true`.
    */
   readonly keepWorkspaces?: boolean
   /** Largest body of a request, and largest message of a WebSocket, in bytes. Default 1 MiB. */

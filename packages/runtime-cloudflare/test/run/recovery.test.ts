@@ -184,7 +184,7 @@ test('a run that had ended before it could say so is told to its readers', async
     // As an instance leaves it that dies between the two.
     storage.sql.exec('UPDATE helix_streams SET is_open = 1')
     storage.sql.exec('DELETE FROM helix_chunks WHERE sequence = 2')
-    const note = { sessionId: session.id, keepWorkspaces: true, attempts: 0 }
+    const note = { sessionId: session.id, attempts: 0 }
     storage.kv.put(`helix:run:${session.id}`, note)
   })
   await crash()

@@ -43,7 +43,8 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
     const { registry } = opened.run.workspaces
     const { promise: heard, resolve: onHeard } = Promise.withResolvers<boolean>()
     if (opened.laterMessages.length === 0) onHeard(true)
-    const keeps = keepWorkspaces ?? session.keepWorkspaces ?? false
+    // A completed turn is not the end of a session; a sub-agent ends with its call.
+    const keeps = keepWorkspaces ?? session.keepWorkspaces ?? request.parent === undefined
     const carried = { ...opened, onHeard, keepWorkspaces: keeps }
     const done = carryRun(carried).finally(() => services.active.release(sessionId))
     const active = { sessionId, runId, control, registry, done, heard }

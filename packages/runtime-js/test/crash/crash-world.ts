@@ -120,7 +120,7 @@ class World {
     const { canResume } = await executor.canResume(agent, SESSION)
     const handle = canResume
       ? await executor.resume(agent, SESSION)
-      : await executor.execute(agent, 'Go', { sessionId: SESSION })
+      : await executor.execute(agent, 'Go', { sessionId: SESSION, keepWorkspaces: false })
     await handle.result()
   }
 
