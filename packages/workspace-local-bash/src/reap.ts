@@ -48,7 +48,10 @@ export interface ReapReport {
   readonly removed: readonly string[]
   /** In use by a running process. */
   readonly live: readonly string[]
-  /** Without a running owner, but not for long enough yet. */
+  /**
+   * Without a running owner, but not for long enough yet, or beside an earlier one of the same
+   * name whose removal is not finished.
+   */
   readonly waiting: readonly string[]
   /**
    * Named like a workspace, but not a directory of this user, or with files and no valid marker:
@@ -90,11 +93,17 @@ export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<R
 
 function namesIn(root: string): string[] {
   try {
-    return readdirSync(root).filter((name) => NAME.test(name))
+    const names = readdirSync(root).filter((name) => NAME.test(name))
+    // What an interrupted removal left has the name that the next one needs.
+    return names.toSorted((one, other) => Number(isDoomed(other)) - Number(isDoomed(one)))
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     throw error
   }
+}
+
+function isDoomed(name: string): boolean {
+  return name.endsWith(REAPED)
 }
 
 function exists(path: string): boolean {
@@ -104,7 +113,8 @@ function exists(path: string): boolean {
 async function reapOne(path: string, name: string, options: ReapOptions): Promise<Verdict> {
   const verdict = judge(path, options)
   if (verdict !== 'removed' || options.dryRun === true) return verdict
-  const doomed = name.endsWith(REAPED) ? path : path + REAPED
+  const doomed = isDoomed(name) ? path : path + REAPED
+  if (doomed !== path && exists(doomed)) return 'waiting'
   // From now on nobody can attach to it; whoever did so in the meantime gets it back.
   if (doomed !== path) renameSync(path, doomed)
   const again = judge(doomed, options)
@@ -132,7 +142,7 @@ export async function endProcesses(doomed: string, workspace: string): Promise<r
 }
 
 function workspaceOf(name: string): string {
-  return name.endsWith(REAPED) ? name.slice(0, -REAPED.length) : name
+  return isDoomed(name) ? name.slice(0, -REAPED.length) : name
 }
 
 function judge(path: string, options: ReapOptions): Verdict {

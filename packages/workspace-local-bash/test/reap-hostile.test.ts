@@ -133,6 +133,25 @@ describe('an interrupted removal beside a living workspace of the same name', ()
   })
 })
 
+describe('an interrupted removal beside a dead workspace of the same name', () => {
+  async function deadTwins() {
+    const [dead, earlier] = [await abandoned(), await abandoned()]
+    renameSync(at(earlier), at(`${dead}.reaped`))
+    return { dead, earlier: `${dead}.reaped` }
+  }
+  it('is removed in the same pass', async () => {
+    const { dead, earlier } = await deadTwins()
+    expect(await reap()).toMatchObject({ removed: [earlier, dead], failed: [] })
+    expect(readdirSync(host.tmpdirRoot)).toEqual([])
+  })
+  it('makes the other one wait while it cannot be removed', async () => {
+    const { dead, earlier } = await deadTwins()
+    const { ws } = await host.open()
+    writeFileSync(at(earlier, 'owner.json'), readFileSync(at(ws.id, 'owner.json')))
+    expect(await reap()).toMatchObject({ live: [earlier, ws.id], waiting: [dead], failed: [] })
+  })
+})
+
 describe('names and markers that pose', () => {
   it('only exact names are workspaces', async () => {
     const names = [
