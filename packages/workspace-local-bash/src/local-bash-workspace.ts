@@ -17,6 +17,7 @@ export interface LocalBashWorkspaceParts {
   readonly marker: OwnerMarker
   readonly isolation: Isolation
   readonly containment: Containment
+  readonly maxProcesses: number | undefined
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
@@ -29,6 +30,7 @@ export class LocalBashWorkspace implements Workspace {
   readonly id: string
   readonly isolation: Isolation
   readonly containment: Containment
+  readonly maxProcesses?: number
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
@@ -40,6 +42,7 @@ export class LocalBashWorkspace implements Workspace {
     this.id = parts.directory.name
     this.isolation = parts.isolation
     this.containment = parts.containment
+    if (parts.maxProcesses !== undefined) this.maxProcesses = parts.maxProcesses
     this.shellRoot = parts.shellRoot
     this.fs = parts.fs
     this.shell = parts.shell

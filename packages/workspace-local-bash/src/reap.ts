@@ -113,15 +113,18 @@ function exists(path: string): boolean {
 async function reapOne(path: string, name: string, options: ReapOptions): Promise<Verdict> {
   const verdict = judge(path, options)
   if (verdict !== 'removed' || options.dryRun === true) return verdict
-  const doomed = isDoomed(name) ? path : path + REAPED
-  if (doomed !== path && exists(doomed)) return 'waiting'
-  // From now on nobody can attach to it; whoever did so in the meantime gets it back.
-  if (doomed !== path) renameSync(path, doomed)
+  if (isDoomed(name)) return removeDoomed(path, name)
+  const doomed = path + REAPED
+  if (exists(doomed)) return 'waiting'
+  // From now on no process can attach to it; one that did so in the meantime gets it back.
+  renameSync(path, doomed)
   const again = judge(doomed, options)
-  if (again !== 'removed') {
-    if (doomed !== path) renameSync(doomed, path)
-    return again
-  }
+  if (again === 'removed') return removeDoomed(doomed, name)
+  renameSync(doomed, path)
+  return again
+}
+
+async function removeDoomed(doomed: string, name: string): Promise<Verdict> {
   if (readOwner(doomed) === undefined) {
     removeUnfinished(doomed)
     return 'removed'

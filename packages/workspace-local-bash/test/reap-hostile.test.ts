@@ -133,12 +133,13 @@ describe('an interrupted removal beside a living workspace of the same name', ()
   })
 })
 
+async function deadTwins() {
+  const [dead, earlier] = [await abandoned(), await abandoned()]
+  renameSync(at(earlier), at(`${dead}.reaped`))
+  return { dead, earlier: `${dead}.reaped` }
+}
+
 describe('an interrupted removal beside a dead workspace of the same name', () => {
-  async function deadTwins() {
-    const [dead, earlier] = [await abandoned(), await abandoned()]
-    renameSync(at(earlier), at(`${dead}.reaped`))
-    return { dead, earlier: `${dead}.reaped` }
-  }
   it('is removed in the same pass', async () => {
     const { dead, earlier } = await deadTwins()
     expect(await reap()).toMatchObject({ removed: [earlier, dead], failed: [] })

@@ -48,6 +48,7 @@ export function installBackend(
   entry.receipt = Object.freeze({ ...backend.receipt })
   entry.isolation = backend.ws.isolation
   entry.containment = backend.ws.containment
+  entry.maxProcesses = backend.ws.maxProcesses
   if (backend.receipt.outcome === 'cold') {
     // What was known of the earlier files says nothing about these.
     entry.ledger = new FileLedger()

@@ -18,6 +18,8 @@ export interface WorkspaceDescription {
   readonly isolation?: Isolation
   /** How the processes of its commands are held, where they run on this host. */
   readonly containment?: Containment
+  /** Processes and threads that one command may have at once; absent without such a limit. */
+  readonly maxProcesses?: number
   /** What the agent declares. */
   readonly capabilities: WorkspaceCapabilityFlags
   /** Message of the last error. */
@@ -49,7 +51,7 @@ export interface WorkspaceDescription {
 
 /** What can be seen of one entry, copied and frozen. No I/O. */
 export function describeEntry(entry: RegistryEntry): WorkspaceDescription {
-  const { containment, isolation, receipt, ref } = entry
+  const { containment, isolation, maxProcesses, receipt, ref } = entry
   return Object.freeze({
     name: entry.name,
     providerId: entry.labels.providerId,
@@ -60,6 +62,7 @@ export function describeEntry(entry: RegistryEntry): WorkspaceDescription {
     retries: entry.retries,
     ...(isolation !== undefined && { isolation }),
     ...(containment !== undefined && { containment }),
+    ...(maxProcesses !== undefined && { maxProcesses }),
     ...(receipt !== undefined && { receipt }),
     ...(ref !== undefined && { refSchemaVersion: ref.schemaVersion }),
     ...describeError(entry),

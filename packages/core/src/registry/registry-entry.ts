@@ -61,6 +61,7 @@ export interface RegistryEntry {
   receipt?: RestoreReceipt
   isolation?: Isolation
   containment?: Containment | undefined
+  maxProcesses?: number | undefined
 }
 
 /** Makes the entry of a declared workspace and reads its stored ref. */

@@ -18,6 +18,8 @@ export interface Workspace extends WorkspaceModules {
   readonly isolation: Isolation
   /** Absent where commands do not run on this host. */
   readonly containment?: Containment
+  /** Processes and threads that one command may have at once; absent without such a limit. */
+  readonly maxProcesses?: number
   /** The directory that the shell sees as the workspace root. */
   readonly shellRoot?: string
   /**

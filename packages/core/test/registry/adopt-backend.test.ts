@@ -69,18 +69,24 @@ describe('a backend that cannot be adopted', () => {
     const { registry } = setup()
     await registry.acquire('box')
     expect(registry.describe()[0]).not.toHaveProperty('containment')
+    expect(registry.describe()[0]).not.toHaveProperty('maxProcesses')
     const held = setup()
     held.provider.onOpen = () => ({
       ws: {
         id: 'b1',
         isolation: 'none',
         containment: 'scan',
+        maxProcesses: 512,
         fs: {} as FileSystem,
         close: async () => {},
       },
     })
     await held.registry.acquire('box')
-    expect(held.registry.describe()[0]).toMatchObject({ isolation: 'none', containment: 'scan' })
+    expect(held.registry.describe()[0]).toMatchObject({
+      isolation: 'none',
+      containment: 'scan',
+      maxProcesses: 512,
+    })
   })
 
   test('a release that fails or hangs does not hide the reason', async () => {

@@ -36,19 +36,33 @@ export interface Launcher {
   readonly baseEnv: Readonly<Record<string, string>>
   /** Whether commands have a namespace of their own for processes. */
   readonly isNamespaced: boolean
+  /** Processes and threads that a command may have at once; undefined without a limit. */
+  readonly maxProcesses: number | undefined
   launch(request: LaunchRequest): Launch
+}
+
+/** How the processes of commands are held. */
+export interface HeldProcesses {
+  readonly namespace: Namespace | undefined
+  readonly maxProcesses: number
 }
 
 /**
  * Runs commands with the files and the network of the host.
- * @param namespace Gives each command processes of its own; without it, it sees those of the host.
+ * @param held The namespace gives each command processes of its own; without it, it sees those of
+ * the host, and there is no limit of them.
  */
-export function createPlainLauncher(root: string, tmp: string, namespace?: Namespace): Launcher {
+export function createPlainLauncher(
+  root: string,
+  tmp: string,
+  { namespace, maxProcesses }: HeldProcesses,
+): Launcher {
   const bash = requireBash()
   return {
     shellRoot: root,
     baseEnv: { HOME: root, TMPDIR: tmp },
     isNamespaced: namespace !== undefined,
+    maxProcesses: namespace?.limit && maxProcesses,
     launch: ({ command, directory, env: given }) => {
       const env = { PWD: directory.location(), ...given }
       const [name, ...args] = argumentsOf(command, bash)
@@ -57,7 +71,7 @@ export function createPlainLauncher(root: string, tmp: string, namespace?: Names
       const file = resolveProgram(name, directory, env)
       // Asking the system would start what appears in the meantime, outside of a namespace.
       if (file === undefined) return { ...plain, obstacle: obstacleOf(name, directory) }
-      return { ...plain, ...namespace.wrap([file, ...args], env), isNamespaced: true }
+      return { ...plain, ...namespace.wrap([file, ...args], env, maxProcesses), isNamespaced: true }
     },
   }
 }
@@ -110,7 +124,13 @@ const SANDBOX_FLAGS = [
  * host read-only, no network, no other process in sight, a `/tmp` of its own.
  * @throws {WorkspaceFailedError} `config-invalid` when the host has no `bwrap`.
  */
-export function createBubblewrapLauncher(root: string, tmp: string): Launcher {
+export function createBubblewrapLauncher(
+  root: string,
+  tmp: string,
+  { namespace, maxProcesses }: HeldProcesses,
+): Launcher {
+  // Root has another limit, which it would set where nothing can be written here.
+  const limit = process.getuid?.() === 0 ? undefined : namespace?.limit
   const [bwrap, shell] = [requireBubblewrap(), requireProgram('sh')]
   const readable = [...SYSTEM_DIRECTORIES, ...SYSTEM_FILES].filter((path) => existsSync(path))
   const binds = readable.flatMap((path) => ['--ro-bind', path, path])
@@ -119,10 +139,11 @@ export function createBubblewrapLauncher(root: string, tmp: string): Launcher {
     shellRoot: SANDBOX_ROOT,
     baseEnv: { HOME: SANDBOX_ROOT, TMPDIR: '/tmp' },
     isNamespaced: true,
+    maxProcesses: limit && maxProcesses,
     launch: ({ command, path, env }) => {
       const cwd = path === '/' ? SANDBOX_ROOT : SANDBOX_ROOT + path
       const [name, ...rest] = argumentsOf(command, '/bin/bash')
-      const init = initCommand([name, ...rest], { PWD: cwd, ...env })
+      const init = initCommand([name, ...rest], { PWD: cwd, ...env }, limit?.(maxProcesses))
       const args = [...fixed, '--chdir', cwd, '--', shell, ...init.args]
       return { file: bwrap, args, name, cwd: '/', env: init.env, isNamespaced: true }
     },

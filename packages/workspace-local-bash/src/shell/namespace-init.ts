@@ -29,10 +29,12 @@ export interface InitCommand {
  * The command of a first process. Variables such as `LD_PRELOAD` would put code of the command into
  * the programs that set the namespace up, outside of it: they arrive under other names, and get
  * their own inside.
+ * @param limit A line that limits what the program may do.
  */
 export function initCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
+  limit?: string,
 ): InitCommand {
   const outer: Record<string, string> = {}
   const exports: string[] = []
@@ -44,5 +46,6 @@ export function initCommand(
       exports.push(`export ${name}="$${stand}"; unset ${stand}`)
     }
   }
-  return { args: ['-c', [BEGIN, ...exports, RUN].join('\n'), 'init', ...words], env: outer }
+  const script = [BEGIN, ...(limit === undefined ? [] : [limit]), ...exports, RUN].join('\n')
+  return { args: ['-c', script, 'init', ...words], env: outer }
 }

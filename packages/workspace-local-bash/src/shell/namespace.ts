@@ -3,15 +3,28 @@ import { readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { findSystemProgram } from './find-program.ts'
 import { initCommand } from './namespace-init.ts'
+import {
+  DEFAULT_MAX_PROCESSES,
+  isInForce,
+  PRINT_LIMITS,
+  type ProcessLimit,
+  processLimits,
+} from './process-limit.ts'
 
 const PROBE_MS = 5000
 
 /** Lets a command see and reach the processes that it started, and none of the host. */
 export interface Namespace {
-  /** What to start in the place of a command. Its only child is the first process inside. */
+  /** Limits the processes of a command; undefined where the host cannot. */
+  readonly limit: ProcessLimit | undefined
+  /**
+   * What to start in the place of a command. Its only child is the first process inside.
+   * @param maxProcesses Ignored where the host cannot limit them.
+   */
   wrap(
     words: readonly string[],
     env: Readonly<Record<string, string>>,
+    maxProcesses: number,
   ): {
     readonly file: string
     readonly args: readonly string[]
@@ -44,11 +57,14 @@ async function tryAll(): Promise<NamespaceProbe> {
     return { reason: 'the program unshare is not installed' }
   }
   let reason = 'no way to make one is known'
+  const limits = [...processLimits(process.getuid?.() === 0), undefined]
   for (const words of waysToEnter(unshare)) {
-    const namespace = createNamespace(words, shell)
-    const problem = await problemOf(namespace)
-    if (problem === undefined) return { namespace }
-    reason = problem
+    for (const limit of limits) {
+      const namespace = createNamespace(words, shell, limit)
+      const problem = await problemOf(namespace)
+      if (problem === undefined) return { namespace }
+      reason = problem
+    }
   }
   return { reason }
 }
@@ -70,10 +86,15 @@ function waysToEnter(unshare: string): string[][] {
   )
 }
 
-function createNamespace([file = '', ...enter]: readonly string[], shell: string): Namespace {
+function createNamespace(
+  [file = '', ...enter]: readonly string[],
+  shell: string,
+  limit: ProcessLimit | undefined,
+): Namespace {
   return {
-    wrap: (words, env) => {
-      const init = initCommand(words, env)
+    limit,
+    wrap: (words, env, maxProcesses) => {
+      const init = initCommand(words, env, limit?.(maxProcesses))
       return { file, args: [...enter, shell, ...init.args], env: init.env }
     },
   }
@@ -84,13 +105,17 @@ async function problemOf(namespace: Namespace): Promise<string | undefined> {
   const words = [
     '/bin/sh',
     '-c',
-    'readlink /proc/self/ns/pid; test -e /proc/1/cmdline && echo $PPID',
+    `readlink /proc/self/ns/pid; test -e /proc/1/cmdline && echo $PPID; ${PRINT_LIMITS}`,
   ]
-  const { said, complaint } = await outputOf(namespace.wrap(words, { PATH: '/usr/bin:/bin' }))
-  const [place, parent] = said.trim().split('\n')
+  const wrapped = namespace.wrap(words, { PATH: '/usr/bin:/bin' }, DEFAULT_MAX_PROCESSES)
+  const { said, complaint } = await outputOf(wrapped)
+  const [place, parent, ...limits] = said.trim().split('\n')
   if (place === undefined || place === '') return lastLineOf(complaint) || 'it did not start'
   const isOwn = place !== readlinkSync('/proc/self/ns/pid') && parent === '1'
-  return isOwn ? undefined : 'the namespace shows processes of the host'
+  if (!isOwn) return 'the namespace shows processes of the host'
+  return namespace.limit === undefined || isInForce(limits)
+    ? undefined
+    : 'its processes cannot be limited'
 }
 
 async function outputOf({

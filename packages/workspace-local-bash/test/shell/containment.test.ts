@@ -5,6 +5,7 @@ import { type Containment, logMessages } from '@helix-agents/core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram } from '../../src/shell/find-program.ts'
 import { initCommand } from '../../src/shell/namespace-init.ts'
+import { processLimits } from '../../src/shell/process-limit.ts'
 import { probeNamespace } from '../../src/shell/namespace.ts'
 import { allPids, readProcess } from '../../src/shell/process-table.ts'
 import { type LocalBashWorkspace } from '../../src/local-bash-workspace.ts'
@@ -35,7 +36,10 @@ const run = async (command: string | readonly string[], env: Record<string, stri
   return { stdout: text(stdout), stderr: text(stderr), exitCode }
 }
 
-const hasNamespace = (await probeNamespace()).namespace !== undefined
+const probed = (await probeNamespace()).namespace
+const hasNamespace = probed !== undefined
+/** Root has no limit in bubblewrap. */
+const hasLimit = probed?.limit !== undefined
 const hasBubblewrap = findProgram('bwrap') !== undefined
 const namespaces = [
   ['namespace', hasNamespace, { containment: 'namespace' }],
@@ -145,6 +149,42 @@ function processesIn(namespace: string): number[] {
   return allPids().filter(inIt)
 }
 
+describe.skipIf(!hasLimit)('a limit of processes', () => {
+  const MAX = 301
+  /** More than are allowed, with an end: none of them starts another one. */
+  const many = `${GUARD}i=0; while [ $i -lt 320 ]; do sleep 979 & i=$((i+1)); done 2>/dev/null; echo all`
+
+  it('ends what starts too many, which nothing outlives', async () => {
+    await open({ containment: 'namespace', maxProcesses: MAX })
+    expect(ws.maxProcesses).toBe(MAX)
+    const { stdout, exitCode } = await run(['sh', '-c', `readlink /proc/self/ns/pid; ${many}`])
+    const [inside = '', all] = stdout.trim().split('\n')
+    expect(exitCode).not.toBe(0)
+    expect(all).toBeUndefined()
+    expect(processesIn(inside)).toEqual([])
+    expect((await run('echo next')).stdout).toBe('next\n')
+  }, 60_000)
+  it('is none where the processes are those of the host', async () => {
+    await open({ containment: 'scan' })
+    expect(ws.maxProcesses).toBeUndefined()
+  })
+  it('is refused when the system would not take it', () => {
+    expect(() => new TestHost({ maxProcesses: 300 })).toThrow('301 or more')
+  })
+})
+
+const lines = (isRoot: boolean, kernel: string): string[] =>
+  processLimits(isRoot, kernel).map((limit) => limit(512))
+
+it('processes are limited only where the system counts those of a namespace', () => {
+  expect(lines(true, '6.13.99-generic')).toEqual([])
+  expect(lines(true, '6.14.0')).toEqual(['echo 512 > /proc/sys/kernel/pid_max'])
+  expect(lines(true, '10.0')).toHaveLength(1)
+  expect(lines(false, '5.13.9')).toEqual([])
+  expect(lines(false, '5.14.0-427.el9')).toEqual(['ulimit -u 512 || ulimit -p 512'])
+  expect(lines(false, 'odd')).toEqual([])
+})
+
 describe('commands that are found among the processes of the host', () => {
   beforeEach(() => open({ containment: 'scan' }))
 
@@ -164,8 +204,8 @@ it('the log says once which containment is in force by default', async () => {
   await open({})
   const expected: Containment = hasNamespace ? 'namespace' : 'scan'
   expect(ws.containment).toBe(expected)
-  const lines = host.logger.with(logMessages.noIsolation)
-  expect(lines.map(({ fields }) => fields.containment)).toEqual([expected])
+  const logged = host.logger.with(logMessages.noIsolation)
+  expect(logged.map(({ fields }) => fields.containment)).toEqual([expected])
 })
 
 it('a first process gets no variable of the command under its own name', () => {

@@ -26,7 +26,8 @@ afterEach(() => {
 
 /** Starts `./late`, which `appear` makes right after it was looked for. */
 async function startLate(appear: (program: string) => void) {
-  const launcher = createPlainLauncher(join(base, 'root'), join(base, 'tmp'), namespace)
+  const held = { namespace, maxProcesses: 512 }
+  const launcher = createPlainLauncher(join(base, 'root'), join(base, 'tmp'), held)
   const pool = new PipePool()
   const pipes = [await pool.take(join(base, 'scratch')), await pool.take(join(base, 'scratch'))]
   const printed: string[] = []

@@ -14,6 +14,7 @@ const workspaceSchema = z.object({
   retries: z.number(),
   isolation: z.enum(['none', 'process', 'isolate', 'container']).exactOptional(),
   containment: z.enum(['namespace', 'scan']).exactOptional(),
+  maxProcesses: z.number().exactOptional(),
   lastError: z.string().exactOptional(),
   lastErrorCode: z.string().exactOptional(),
   lastAttemptAt: time.exactOptional(),
