@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import * as exports from '../packages/core/src/index.ts'
+import * as forAgents from '../packages/core/src/index.ts'
+import * as forProviders from '../packages/core/src/provider.ts'
+import * as forRuntimes from '../packages/core/src/runtime.ts'
 import { apiPages } from './docs/api-pages.ts'
 import { constructorOf, membersOf, typeText } from './docs/members.ts'
 import { derivePages } from './docs/pages.ts'
@@ -19,7 +21,8 @@ test('each package has a page in the API reference, with all that it exports', (
     expect(pages.get(`docs/reference/${folder}.md`)).toContain(`@helix-agents/${folder}`)
   }
   const core = pages.get('docs/reference/core.md') ?? ''
-  for (const name of Object.keys(exports)) expect(core).toMatch(new RegExp(`\`${name}[\`(]`))
+  for (const name of Object.keys({ ...forAgents, ...forProviders, ...forRuntimes }))
+    expect(core).toMatch(new RegExp(`\`${name}[\`(]`))
 })
 
 test('a signature is read as it is written', () => {

@@ -1,5 +1,5 @@
-// What `@helix-agents/sdk` re-exports. `node scripts/sdk-exports.ts` (`pnpm sdk:gen`) writes its
-// index; the test of the package compares.
+// What `@helix-agents/sdk` re-exports: the first entry points of four packages. `pnpm sdk:gen` writes
+// its index; the test beside this compares.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { read, root } from './repository.ts'
@@ -7,11 +7,19 @@ import { read, root } from './repository.ts'
 /** The packages behind the umbrella, in the order of the index. */
 export const umbrella = ['core', 'runtime-js', 'store-memory', 'workspace-memory'] as const
 
+/** What the package of one runtime offers to another: imported from there. */
+const leftOut: ReadonlySet<string> = new Set([
+  'BranchSeed',
+  'endStream',
+  'loadBranchSeed',
+  'StreamEnd',
+])
+
 const exportBlock = /^export (?<kind>type )?\{(?<names>[^}]*)\} from/gm
 const header =
   '// The umbrella: the names of four packages, and nothing of its own. Made by `pnpm sdk:gen`.'
 
-/** Names that the index of a package exports, types as `type Name`, sorted. */
+/** What the umbrella takes of the first entry point of a package, types as `type Name`, sorted. */
 export function exportsOf(name: string): string[] {
   const source = read(`packages/${name}/src/index.ts`).replaceAll(/\/\/.*$/gm, '')
   const names = [...source.matchAll(exportBlock)].flatMap((match) => {
@@ -19,7 +27,8 @@ export function exportsOf(name: string): string[] {
     const filled = items.filter((item) => item !== '').map((item) => item.replace(/^.* as /, ''))
     return match.groups?.kind ? filled.map((item) => `type ${item}`) : filled
   })
-  return names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+  const taken = names.filter((each) => !leftOut.has(bareName(each)))
+  return taken.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 
 /** The index of the umbrella package, as the formatter leaves it. */

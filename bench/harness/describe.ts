@@ -1,4 +1,5 @@
-import { defineAgent, WorkspaceRegistry } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import { WorkspaceRegistry } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import type { Contender } from './measure.ts'
 

@@ -1,14 +1,6 @@
-import {
-  defineAgent,
-  type FileSystem,
-  injectWorkspaceTools,
-  noopLogger,
-  type SessionRef,
-  type Tool,
-  type ToolContext,
-  type WorkspaceProvider,
-  WorkspaceRegistry,
-} from '@helix-agents/core'
+import { defineAgent, noopLogger, type Tool, type ToolContext } from '@helix-agents/core'
+import type { FileSystem, SessionRef, WorkspaceProvider } from '@helix-agents/core/provider'
+import { injectWorkspaceTools, WorkspaceRegistry } from '@helix-agents/core/runtime'
 
 const session: SessionRef = { sessionId: 'bench', agentType: 'bench' }
 const capabilities = { fs: true } as const

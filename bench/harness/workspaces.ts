@@ -1,14 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type FileSystem,
-  noopLogger,
-  type Shell,
-  systemClock,
-  type Workspace,
-  type WorkspaceProvider,
-} from '@helix-agents/core'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import type { FileSystem, Shell, Workspace, WorkspaceProvider } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 

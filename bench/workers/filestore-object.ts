@@ -1,10 +1,6 @@
 // Runs inside workerd: the tasks of `workloads/filestore.ts`, all on the database of one object.
-import {
-  type FileSystem,
-  fileSystemConfigSchema,
-  noopLogger,
-  systemClock,
-} from '@helix-agents/core'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
 import {
   CloudflareFileStoreWorkspaceProvider,
   type FileStoreStorage,

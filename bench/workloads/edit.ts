@@ -1,7 +1,7 @@
 // One place in a 1 MiB file, found by text that occurs once, through the tool's own edit.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { type Contender, measure } from '../harness/measure.ts'
 import { diskPeers, memoryPeers, type PeerFileSystem } from '../harness/peer-file-systems.ts'
 import { callTool } from '../harness/tools.ts'

@@ -1,6 +1,7 @@
 // One model call through the adapter, and the AI SDK's own, over its own mock model.
 import type { JSONSchema7, LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import type { Message, StepInput, ToolSpec } from '@helix-agents/core'
+import type { Message, StepInput } from '@helix-agents/core'
+import type { ToolSpec } from '@helix-agents/core/runtime'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
 import { jsonSchema, type ModelMessage, streamText, type ToolSet } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'

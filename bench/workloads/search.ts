@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { corpus, type CorpusFile } from '../harness/corpus.ts'
 import { type Contender, measure } from '../harness/measure.ts'
 import { loadPeer } from '../harness/peers.ts'

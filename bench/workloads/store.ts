@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunWrite, SessionStateStore } from '@helix-agents/core'
+import type { RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { describeTwenty } from '../harness/describe.ts'
 import { type Contender, measure } from '../harness/measure.ts'

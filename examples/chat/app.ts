@@ -1,5 +1,6 @@
 import { toUIMessages, toUIMessageStream } from '@helix-agents/ai-sdk'
-import { type Agent, AgentAlreadyRunningError, type SessionStateStore } from '@helix-agents/core'
+import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { createUIMessageStreamResponse } from 'ai'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'

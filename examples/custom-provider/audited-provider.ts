@@ -1,3 +1,4 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
 import {
   type FileSystem,
   type OpenedWorkspace,
@@ -6,10 +7,9 @@ import {
   parseWorkspaceRef,
   type ResolveOptions,
   type SessionRef,
-  WorkspaceFailedError,
   type WorkspaceProvider,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 
 /** One change that an agent made. */

@@ -1,4 +1,5 @@
-import { noopLogger, parseWorkspaceRef, systemClock, type WorkspaceRef } from '@helix-agents/core'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import { parseWorkspaceRef, type WorkspaceRef } from '@helix-agents/core/provider'
 import { defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { it } from 'vitest'

@@ -1,10 +1,5 @@
-import {
-  type Agent,
-  type Clock,
-  type Logger,
-  type SessionStateStore,
-  systemClock,
-} from '@helix-agents/core'
+import { type Agent, type Clock, type Logger, systemClock } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'

@@ -1,4 +1,5 @@
-import { type Clock, withDeadline } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
 import { RequestError } from './http-error.ts'
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i

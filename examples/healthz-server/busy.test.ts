@@ -1,5 +1,6 @@
 // What monitoring asks is answered while a run is busy, whatever it is busy with.
-import { defineTool, type FileSystem } from '@helix-agents/core'
+import { defineTool } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { createHarness, type Harness, say, use } from './harness.ts'
 

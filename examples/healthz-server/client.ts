@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 
 /**

@@ -1,4 +1,5 @@
-import type { Logger, WorkspaceMetrics } from '@helix-agents/core'
+import type { Logger } from '@helix-agents/core'
+import type { WorkspaceMetrics } from '@helix-agents/core/runtime'
 import { createPinoLogger } from '@helix-agents/telemetry/pino'
 import { createPrometheusMetrics } from '@helix-agents/telemetry/prometheus'
 import type { MetricsPage } from './app.ts'

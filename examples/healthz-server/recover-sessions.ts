@@ -1,11 +1,5 @@
-import {
-  type Agent,
-  HelixError,
-  type Logger,
-  type SessionState,
-  type SessionStateStore,
-  type SessionStatus,
-} from '@helix-agents/core'
+import { type Agent, HelixError, type Logger } from '@helix-agents/core'
+import type { SessionState, SessionStateStore, SessionStatus } from '@helix-agents/core/runtime'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 
 export interface RecoveryParts {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { followSession } from './client.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'

@@ -1,4 +1,4 @@
-import type { SessionState } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { Context, Hono } from 'hono'
 import type { AppParts, RouteParts } from './app.ts'

@@ -1,4 +1,5 @@
-import type { Message, SessionState } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 
 /** A session as clients see it: no refs, since those say where the files are. */
 export function toSessionView(session: SessionState) {

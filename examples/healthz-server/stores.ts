@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { SessionStateStore, StreamManager } from '@helix-agents/core'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 
 /** What the server keeps. To keep it elsewhere, this file is all there is to change. */

@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { followSession } from './client.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 

@@ -1,4 +1,4 @@
-import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core'
+import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { Hono } from 'hono'
 import type { AppParts } from './app.ts'

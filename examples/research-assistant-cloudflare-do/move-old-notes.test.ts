@@ -1,4 +1,5 @@
-import { type FileSystem, noopLogger, systemClock } from '@helix-agents/core'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import { moveOldNotes } from './src/move-old-notes.ts'

@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 
 /** Tells what an agent does, while it does it. */
 export class Narrator {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { ResearchClient } from './client.ts'
 import { findServer, type LocalServer, localToken, logFile, waitFor } from './local-server.ts'
 import { killWorkerOf } from './local-worker.ts'

@@ -1,4 +1,5 @@
-import { defineTool, type FileSystem, type Tool } from '@helix-agents/core'
+import { defineTool, type Tool } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import * as z from 'zod'
 
 /** Packages that the tool hands out: those this example depends on. */

@@ -1,4 +1,4 @@
-import type { SequencedChunk, WorkspaceDescription } from '@helix-agents/core'
+import type { SequencedChunk, WorkspaceDescription } from '@helix-agents/core/runtime'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { startLocalSandboxes } from './local-sandboxes.ts'
 import { type LocalWorker, startLocalWorker } from './local-worker.ts'

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { StreamChunk } from '@helix-agents/core'
+import type { StreamChunk } from '@helix-agents/core/runtime'
 
 type Style = Parameters<typeof styleText>[0]
 

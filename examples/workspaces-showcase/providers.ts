@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import type { ProviderSelection, WorkspaceProvider } from '@helix-agents/core'
+import type { ProviderSelection } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 

@@ -1,12 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  AgentAlreadyRunningError,
-  type LLMAdapter,
-  MockLLMAdapter,
-  type SequencedChunk,
-  type WorkspaceDescription,
-} from '@helix-agents/core'
+import { AgentAlreadyRunningError, type LLMAdapter, MockLLMAdapter } from '@helix-agents/core'
+import type { SequencedChunk, WorkspaceDescription } from '@helix-agents/core/runtime'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'

@@ -1,14 +1,14 @@
 // The generated sections of the docs, by name. Each is a function of its arguments.
 import * as z from 'zod'
+import type { ToolAnnotations } from '../../packages/core/src/index.ts'
+import type { WorkspaceProvider } from '../../packages/core/src/provider.ts'
 import {
   allCapabilityFlags,
   allModules,
   type ModuleName,
   type ModuleTool,
-  type ToolAnnotations,
-  type WorkspaceProvider,
   workspaceModules,
-} from '../../packages/core/src/index.ts'
+} from '../../packages/core/src/runtime.ts'
 import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
 import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
 import { CloudflareFileStoreWorkspaceProvider } from '../../packages/workspace-cloudflare-filestore/src/index.ts'

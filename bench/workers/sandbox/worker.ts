@@ -1,6 +1,6 @@
 // The Worker of the `sandbox` workload: bare calls of the SDK and ours, in turns.
 import { getSandbox, type Sandbox } from '@cloudflare/sandbox'
-import { encodeBase64 } from '@helix-agents/core'
+import { encodeBase64 } from '@helix-agents/core/provider'
 import { createSdkDriver, type SandboxDriver } from '@helix-agents/workspace-cloudflare-sandbox'
 
 export { ContainerProxy, Sandbox } from '@cloudflare/sandbox'

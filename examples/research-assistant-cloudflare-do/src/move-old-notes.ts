@@ -1,4 +1,4 @@
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 
 /** Of the release before this one: a key for each note, `note:` and its title. */
 const PREFIX = 'note:'

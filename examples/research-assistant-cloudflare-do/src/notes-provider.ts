@@ -1,4 +1,5 @@
-import { type FileSystem, systemClock, type WorkspaceRef } from '@helix-agents/core'
+import { systemClock } from '@helix-agents/core'
+import type { FileSystem, WorkspaceRef } from '@helix-agents/core/provider'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { researchAssistant } from './agent.ts'
 import { logger } from './logger.ts'

@@ -1,5 +1,5 @@
 import { getSandbox } from '@cloudflare/sandbox'
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetDriver, SandboxResources, SandboxTarget } from '@helix-agents/sandbox-fleet'
 import { CloudflareSandboxFleetDriver } from '@helix-agents/sandbox-fleet/cloudflare'
 import type { Env } from './env.ts'

@@ -1,4 +1,4 @@
-import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
 import type { UIMessageStreamOptions } from './to-ui-message-stream.ts'
 

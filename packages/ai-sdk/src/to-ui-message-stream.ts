@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
 import { MessageParts } from './message-parts.ts'
 

@@ -1,13 +1,13 @@
-import {
-  type AssistantMessage,
-  encodeBase64,
-  type FilePart,
-  type Message,
-  type ModelOutput,
-  type ToolCall,
-  type ToolResultMessage,
-  type UserMessage,
+import type {
+  AssistantMessage,
+  FilePart,
+  Message,
+  ModelOutput,
+  ToolCall,
+  ToolResultMessage,
+  UserMessage,
 } from '@helix-agents/core'
+import { encodeBase64 } from '@helix-agents/core/provider'
 import type { DynamicToolUIPart, FileUIPart, UIMessage } from 'ai'
 
 type Part = UIMessage['parts'][number]

@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamChunk } from '@helix-agents/core'
+import type { SequencedChunk, StreamChunk } from '@helix-agents/core/runtime'
 import { toUIMessageStream, type UIMessageStreamOptions } from '@helix-agents/ai-sdk'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 

@@ -1,4 +1,5 @@
-import type { Clock, SessionStateStore } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
 /** Where text goes: a terminal, a pipe or a file. */

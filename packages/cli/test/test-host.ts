@@ -1,4 +1,4 @@
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { InMemoryStateStore } from '@helix-agents/store-memory'

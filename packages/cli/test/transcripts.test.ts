@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WorkspaceDescription } from '@helix-agents/core'
+import type { WorkspaceDescription } from '@helix-agents/core/runtime'
 import { describe, expect, it } from 'vitest'
 import { SampleFleet } from './commands/fleet/sample-fleet.ts'
 import { TestHost } from './test-host.ts'

@@ -1,11 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import {
-  backoffMs,
-  ModelError,
-  type StepInput,
-  type StepResult,
-  type TokenUsage,
-} from '@helix-agents/core'
+import { ModelError, type StepInput, type StepResult, type TokenUsage } from '@helix-agents/core'
+import { backoffMs } from '@helix-agents/core/provider'
 import { type AdapterSettings, parseRetries } from './adapter-options.ts'
 import { type AttemptEnd, runAttempt } from './run-attempt.ts'
 import type { CallOptions } from './call-options.ts'

@@ -1,4 +1,5 @@
-import { defineAgent, defineTool, type SessionStateStore } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'

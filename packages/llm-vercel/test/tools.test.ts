@@ -1,4 +1,5 @@
-import { defineTool, type JsonSchema, type ToolSpec } from '@helix-agents/core'
+import { defineTool, type JsonSchema } from '@helix-agents/core'
+import type { ToolSpec } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,5 +1,6 @@
 // Tools of consumers who have not moved to zod 4. `zod/v3` is zod 3 as it was.
-import { defineAgent, defineTool, type Schema, toJsonSchema } from '@helix-agents/core'
+import { defineAgent, defineTool, type Schema } from '@helix-agents/core'
+import { toJsonSchema } from '@helix-agents/core/runtime'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

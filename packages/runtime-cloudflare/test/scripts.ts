@@ -6,9 +6,9 @@ import {
   type StepInput,
   type StepResult,
   type Tool,
-  type WorkspaceLifecycleListener,
-  type WorkspaceProvider,
 } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { WorkspaceLifecycleListener } from '@helix-agents/core/runtime'
 import type { ServerHooks } from '@helix-agents/runtime-cloudflare'
 
 /** How far the clock of all objects is from that of the machine. */

@@ -1,10 +1,5 @@
-import {
-  type Agent,
-  type Message,
-  SessionError,
-  type SessionState,
-  subAgentOf,
-} from '@helix-agents/core'
+import { type Agent, type Message, SessionError } from '@helix-agents/core'
+import { type SessionState, subAgentOf } from '@helix-agents/core/runtime'
 import { endStream, type StreamEnd } from './run/end-stream.ts'
 import { findOpenCalls, type PlacedCall } from './run/find-open-calls.ts'
 import { type HeldSession, holdSession } from './run/hold-session.ts'

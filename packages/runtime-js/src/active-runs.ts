@@ -1,4 +1,5 @@
-import { AgentAlreadyRunningError, type WorkspaceRegistry } from '@helix-agents/core'
+import { AgentAlreadyRunningError } from '@helix-agents/core'
+import type { WorkspaceRegistry } from '@helix-agents/core/runtime'
 import type { AgentResult } from './agent-result.ts'
 import type { RunControl } from './run/run-control.ts'
 

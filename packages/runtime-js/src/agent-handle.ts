@@ -1,11 +1,5 @@
-import {
-  type Agent,
-  AgentAlreadyRunningError,
-  type SequencedChunk,
-  SessionError,
-  type SessionState,
-  type StreamReaderOptions,
-} from '@helix-agents/core'
+import { type Agent, AgentAlreadyRunningError, SessionError } from '@helix-agents/core'
+import type { SequencedChunk, SessionState, StreamReaderOptions } from '@helix-agents/core/runtime'
 import type { ActiveRun } from './active-runs.ts'
 import type { ResumeOptions } from './executor-options.ts'
 import type { AgentResult } from './agent-result.ts'

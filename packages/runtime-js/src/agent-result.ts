@@ -1,4 +1,5 @@
-import type { Spending, StoredError, TokenUsage } from '@helix-agents/core'
+import type { TokenUsage } from '@helix-agents/core'
+import type { Spending, StoredError } from '@helix-agents/core/runtime'
 
 /**
  * Why a run failed: `max-steps`, `max-duration`, `max-tokens` and `max-cost` (a limit of the agent

@@ -1,4 +1,5 @@
-import { type Agent, subAgentOf } from '@helix-agents/core'
+import type { Agent } from '@helix-agents/core'
+import { subAgentOf } from '@helix-agents/core/runtime'
 
 /** An agent and all the sub-agents that it can come to, by name. */
 export function agentsWithin(agent: Agent): ReadonlyMap<string, Agent> {

@@ -1,13 +1,11 @@
 import {
   type Agent,
-  type Checkpoint,
   type JsonValue,
   type Message,
-  type NewSession,
   SessionError,
-  type SessionState,
   StateStoreError,
 } from '@helix-agents/core'
+import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/runtime'
 import type { BranchOptions } from './executor-options.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
 import { loadOwnSession } from './load-own-session.ts'

@@ -1,4 +1,5 @@
-import { type Agent, SessionError, type SessionState, StateStoreError } from '@helix-agents/core'
+import { type Agent, SessionError, StateStoreError } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { ActiveRuns } from './active-runs.ts'
 import { agentsWithin } from './agents-within.ts'
 import { endRefs } from './end-refs.ts'

@@ -1,4 +1,6 @@
-import type { Agent, WorkspaceDeclaration, WorkspaceRef } from '@helix-agents/core'
+import type { Agent } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { WorkspaceDeclaration } from '@helix-agents/core/runtime'
 import type { HeldSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'
 import { saveRefsOf, SessionWorkspaces } from './run/session-workspaces.ts'

@@ -1,11 +1,10 @@
+import { SessionError, type UserMessage } from '@helix-agents/core'
 import {
   describeContentProblem,
   isMessage,
-  SessionError,
   type SessionLabels,
   sizeProblem,
-  type UserMessage,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { ExecuteInput, ExecuteOptions } from './executor-options.ts'
 
 /**

@@ -1,15 +1,12 @@
+import type { Clock, JsonValue, Logger, UserMessage } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
-  Clock,
-  JsonValue,
-  Logger,
   RegistryDeps,
   RegistryOptions,
   Tracer,
-  UserMessage,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
-  WorkspaceProvider,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 
 /** The kinds of workspaces an executor offers: `provider.kind` → provider. */
 export type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>

@@ -1,11 +1,11 @@
 import {
   type Agent,
   type OpenWorkspace,
-  type SessionState,
   type WorkspaceAccess,
   WorkspaceFailedError,
-  type WorkspaceRef,
 } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { SessionState } from '@helix-agents/core/runtime'
 import { releaseRefs } from './release-refs.ts'
 import { holdSession } from './run/hold-session.ts'
 import type { RunServices } from './run/run-services.ts'

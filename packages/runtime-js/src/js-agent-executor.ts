@@ -1,15 +1,12 @@
+import { type Agent, type LLMAdapter, SessionError, systemClock } from '@helix-agents/core'
 import {
-  type Agent,
-  type LLMAdapter,
   RateLimitedLogger,
-  SessionError,
   type SessionState,
   type SessionStateStore,
   type StreamManager,
-  systemClock,
   warnAboutCommands,
   type WorkspaceRegistry,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { assertAgent, assertParts } from './check-parts.ts'
 import { toProviderMap } from './provider-map.ts'
 import { ActiveRuns } from './active-runs.ts'

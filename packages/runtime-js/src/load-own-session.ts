@@ -1,4 +1,5 @@
-import { type Agent, SessionError, type SessionState } from '@helix-agents/core'
+import { type Agent, SessionError } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { RunServices } from './run/run-services.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { WorkspaceFailedError, type WorkspaceProvider } from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type { WorkspaceProviders } from './executor-options.ts'
 
 /**

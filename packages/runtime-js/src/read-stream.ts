@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core'
+import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core/runtime'
 import type { RunServices } from './run/run-services.ts'
 import { SessionWatch } from './session-watch.ts'
 

@@ -1,9 +1,5 @@
-import {
-  type Agent,
-  AgentAlreadyRunningError,
-  type SessionState,
-  type SessionStatus,
-} from '@helix-agents/core'
+import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
+import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { AgentHandle } from './agent-handle.ts'
 import { loadOwnSession } from './load-own-session.ts'
 import type { RunServices } from './run/run-services.ts'

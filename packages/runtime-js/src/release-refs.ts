@@ -1,4 +1,5 @@
-import type { Agent, WorkspaceRef } from '@helix-agents/core'
+import type { Agent } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { RunServices } from './run/run-services.ts'
 import { SessionWorkspaces } from './run/session-workspaces.ts'
 

@@ -1,11 +1,10 @@
 import {
   type Agent,
   AgentAlreadyRunningError,
-  type Checkpoint,
   SessionError,
-  type SessionState,
   StateStoreError,
 } from '@helix-agents/core'
+import type { Checkpoint, SessionState } from '@helix-agents/core/runtime'
 import { abortSubAgents } from './abort-paused.ts'
 import { loadOwnSession } from './load-own-session.ts'
 import { findOpenCalls } from './run/find-open-calls.ts'

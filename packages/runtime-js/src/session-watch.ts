@@ -1,4 +1,4 @@
-import type { SessionState } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import { endStream } from './run/end-stream.ts'
 import type { RunServices } from './run/run-services.ts'
 

@@ -1,4 +1,4 @@
-import type { SessionState } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import { readStream } from './read-stream.ts'
 import type { RunServices } from './run/run-services.ts'
 

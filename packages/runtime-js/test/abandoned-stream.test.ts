@@ -1,5 +1,6 @@
 // Readers of a stream whose process died between storing the end of its run and ending the stream.
-import { type SequencedChunk, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 // What bad input gets: the rows of the product contract that the runtime answers for.
-import { defineAgent, defineTool, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

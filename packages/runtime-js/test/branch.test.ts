@@ -1,12 +1,6 @@
-import {
-  defineAgent,
-  defineTool,
-  type FileSystem,
-  type OwedDestroy,
-  WorkspaceFailedError,
-  type WorkspaceProvider,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { defineAgent, defineTool, WorkspaceFailedError } from '@helix-agents/core'
+import type { FileSystem, WorkspaceProvider, WorkspaceRef } from '@helix-agents/core/provider'
+import type { OwedDestroy } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,5 +1,6 @@
 // Who watches a run must not be able to break it: a logger, metrics or a tracer that throws.
-import { defineAgent, type Logger, noopLogger, noopMetrics } from '@helix-agents/core'
+import { defineAgent, type Logger, noopLogger } from '@helix-agents/core'
+import { noopMetrics } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import { calls, createHarness, say } from './harness.ts'

@@ -1,5 +1,6 @@
 // How many workspaces of a session open at the same time: an option of the executor.
-import { defineAgent, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type { JSAgentExecutorOptions } from '@helix-agents/runtime-js'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'

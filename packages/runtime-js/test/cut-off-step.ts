@@ -1,11 +1,6 @@
 // A session whose process died in the middle of a step, written down as the store has it then.
-import {
-  defineAgent,
-  defineTool,
-  type JournalEntry,
-  type Message,
-  type ToolAnnotations,
-} from '@helix-agents/core'
+import { defineAgent, defineTool, type Message, type ToolAnnotations } from '@helix-agents/core'
+import type { JournalEntry } from '@helix-agents/core/runtime'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import * as z from 'zod'
 import { calls, createHarness, textOfResult } from './harness.ts'

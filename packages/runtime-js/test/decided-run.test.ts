@@ -1,4 +1,5 @@
-import { defineAgent, defineTool, type Message, type StoredOutcome } from '@helix-agents/core'
+import { defineAgent, defineTool, type Message } from '@helix-agents/core'
+import type { StoredOutcome } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { agent, asked, died, finish, note, resultsOf, started } from './cut-off-step.ts'

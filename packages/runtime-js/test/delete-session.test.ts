@@ -1,10 +1,6 @@
-import {
-  createSubAgentTool,
-  defineAgent,
-  type SessionState,
-  StateStoreError,
-  type WorkspaceProvider,
-} from '@helix-agents/core'
+import { createSubAgentTool, defineAgent, StateStoreError } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { SessionState } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'

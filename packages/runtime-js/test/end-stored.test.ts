@@ -1,5 +1,6 @@
 // A store that is away for a moment when a run ends.
-import { defineAgent, type SessionStateStore, StateStoreError } from '@helix-agents/core'
+import { defineAgent, StateStoreError } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import { createHarness, say, settle } from './harness.ts'

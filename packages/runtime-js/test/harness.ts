@@ -6,11 +6,10 @@ import {
   type Message,
   MockLLMAdapter,
   type MockStep,
-  type SequencedChunk,
-  type SessionStateStore,
   type StepResult,
   type ToolCall,
 } from '@helix-agents/core'
+import type { SequencedChunk, SessionStateStore } from '@helix-agents/core/runtime'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import {
   type AgentHandle,

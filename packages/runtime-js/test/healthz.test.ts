@@ -1,12 +1,11 @@
 // The two health endpoints of the runbook, as printed there, must type-check and work.
-import { defineAgent, defineTool } from '@helix-agents/core'
+import { defineAgent, defineTool, MockLLMAdapter } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { calls, gate, say, settle } from './harness.ts'
-import { MockLLMAdapter } from '@helix-agents/core'
 
 const hold = gate()
 const wait = defineTool({

@@ -1,13 +1,8 @@
 // Something is done with what a session owns while it does not run: it is held against runs, and
 // is afterwards what it was before, also when the process dies in between.
-import {
-  defineAgent,
-  type FileSystem,
-  MockLLMAdapter,
-  type RunStart,
-  type SessionStateStore,
-  type WorkspaceProvider,
-} from '@helix-agents/core'
+import { defineAgent, MockLLMAdapter } from '@helix-agents/core'
+import type { FileSystem, WorkspaceProvider } from '@helix-agents/core/provider'
+import type { RunStart, SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

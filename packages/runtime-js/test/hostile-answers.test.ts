@@ -1,12 +1,12 @@
 // What an adapter answers is outside input: bounded, checked once, and never in the way of reading.
 import {
-  contentLimits,
   defineAgent,
   defineTool,
   type MockStep,
   ModelError,
   type StepResult,
 } from '@helix-agents/core'
+import { contentLimits } from '@helix-agents/core/runtime'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import {

@@ -1,5 +1,6 @@
 // How a run ended is told to its readers once, whoever is left to tell it.
-import { defineAgent, MockLLMAdapter, type MockStep, type SequencedChunk } from '@helix-agents/core'
+import { defineAgent, MockLLMAdapter, type MockStep } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

@@ -1,5 +1,6 @@
 // Who keeps watch over workspaces hears of them through the executor.
-import { defineAgent, type WorkspaceLifecycleListener } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { WorkspaceLifecycleListener } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import { calls, createHarness, say } from './harness.ts'

@@ -1,9 +1,6 @@
-import {
-  defineAgent,
-  type SessionStateStore,
-  StateStoreError,
-  type WorkspaceProvider,
-} from '@helix-agents/core'
+import { defineAgent, StateStoreError } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'

@@ -1,12 +1,7 @@
 // Who lets go of workspaces, who ends them, and what happens when that does not work.
-import {
-  defineAgent,
-  logMessages,
-  type OwedDestroy,
-  type SessionStateStore,
-  type Workspace,
-  type WorkspaceProvider,
-} from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import { logMessages, type Workspace, type WorkspaceProvider } from '@helix-agents/core/provider'
+import type { OwedDestroy, SessionStateStore } from '@helix-agents/core/runtime'
 import { createRecordingMetrics, ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-import { MockLLMAdapter, WorkspaceFailedError, type WorkspaceProvider } from '@helix-agents/core'
+import { MockLLMAdapter, WorkspaceFailedError } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'

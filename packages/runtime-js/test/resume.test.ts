@@ -1,4 +1,5 @@
-import { defineAgent, type JournalEntry } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { JournalEntry } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,4 +1,5 @@
-import { defineAgent, defineTool, type StatePatch } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { StatePatch } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { calls, chunksOf, createHarness, say, settle, textOfResult } from './harness.ts'

@@ -1,4 +1,5 @@
-import { defineAgent, defineTool, type Span, type Tracer } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { Span, Tracer } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -295,15 +296,14 @@ test('spans cover the run, its steps, model calls and tool calls', async () => {
   const agent = agentWith(add)
   await (await harness.executor.execute(agent, 'x')).result()
   const step = ['helix.step', 'chat', 'end']
+  const ends = ['end', 'end']
   expect(names).toEqual([
     `invoke_agent ${agent.name}`,
     ...step,
     'execute_tool add',
-    'end',
-    'end',
+    ...ends,
     ...step,
-    'end',
-    'end',
+    ...ends,
   ])
 })
 

@@ -6,8 +6,8 @@ import {
   defineTool,
   type MockStep,
   type Schema,
-  type WorkspaceProvider,
 } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,17 +1,14 @@
 // What is stored was told before: a process that dies in between has said too much, never too
 // little, so that who only reads the stream misses nothing.
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  type Message,
-  type SequencedChunk,
-  type StepCommit,
-  type StepStart,
-  type StreamChunk,
-  type StreamManager,
-  type ToolCallCompletion,
-} from '@helix-agents/core'
+import { createSubAgentTool, defineAgent, defineTool, type Message } from '@helix-agents/core'
+import type {
+  SequencedChunk,
+  StepCommit,
+  StepStart,
+  StreamChunk,
+  StreamManager,
+  ToolCallCompletion,
+} from '@helix-agents/core/runtime'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'
 import * as z from 'zod'

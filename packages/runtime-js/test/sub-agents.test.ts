@@ -2,9 +2,9 @@ import {
   createSubAgentTool,
   defineAgent,
   defineTool,
-  logMessages,
   type SubAgentToolOptions,
 } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 // The habits of real models: what they mean is plain, so it is not worth a step.
-import { defineAgent, defineTool, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,5 +1,6 @@
 // A session that runs in another process, seen from this one.
-import { defineAgent, type SessionStateStore } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'

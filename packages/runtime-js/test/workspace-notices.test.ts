@@ -1,5 +1,6 @@
 // What the model is told of files that are gone.
-import { defineAgent, defineTool, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import * as z from 'zod'

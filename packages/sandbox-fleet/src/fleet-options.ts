@@ -1,4 +1,5 @@
-import { type Clock, FleetError, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetDriver } from './driver/fleet-driver.ts'
 import { GuardedDriver } from './driver/guarded-driver.ts'
 import type { FleetContext, FleetEvent } from './fleet-context.ts'

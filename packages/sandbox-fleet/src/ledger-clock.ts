@@ -1,10 +1,6 @@
-import {
-  type Clock,
-  FleetError,
-  type Logger,
-  type TimerOptions,
-  withDeadline,
-} from '@helix-agents/core'
+import type { Clock, Logger } from '@helix-agents/core'
+import { type TimerOptions, withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import { fleetMessages } from './fleet-messages.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
 import type { FleetStore } from './store/fleet-store.ts'

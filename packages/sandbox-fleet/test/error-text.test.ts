@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { causeText } from '../src/error-text.ts'
 import { terminateSandbox } from '../src/sweep/terminate-sandbox.ts'

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { Message, RunWrite } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { RunWrite } from '@helix-agents/core/runtime'
 import {
   DOStateStore,
   DOStreamManager,

@@ -1,5 +1,5 @@
 import { runInDurableObject } from 'cloudflare:test'
-import type { SequencedChunk, SessionStateStore, StreamManager } from '@helix-agents/core'
+import type { SequencedChunk, SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import type { DurableObjectStores } from '@helix-agents/store-cloudflare'
 import type { StoreObject } from './worker.ts'
 

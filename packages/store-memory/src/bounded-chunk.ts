@@ -1,4 +1,4 @@
-import { ContentMeter, cutChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import { ContentMeter, cutChunk, type StreamChunk, toChunkJson } from '@helix-agents/core/runtime'
 
 /** A chunk that fits, and about how much memory it keeps. */
 export interface BoundedChunk {

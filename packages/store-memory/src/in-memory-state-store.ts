@@ -1,8 +1,8 @@
+import { AgentAlreadyRunningError, type Message, StateStoreError } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import {
-  AgentAlreadyRunningError,
   type Checkpoint,
   type JournalEntry,
-  type Message,
   type MessageAppend,
   type MessagePage,
   type MessageQuery,
@@ -17,16 +17,14 @@ import {
   type SessionQuery,
   type SessionState,
   type SessionStateStore,
-  StateStoreError,
   type StepCommit,
   type StepStart,
   type ToolCallCompletion,
-  type WorkspaceRef,
   assertStorable,
   parseCount,
   parsePageQuery,
   toCursor,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { SessionRecord } from './session-record.ts'
 
 /**

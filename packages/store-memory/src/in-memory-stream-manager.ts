@@ -1,11 +1,11 @@
-import { assertStorableIds } from '@helix-agents/core'
-import type {
-  SequencedChunk,
-  StreamChunk,
-  StreamManager,
-  StreamReaderOptions,
-  StreamWriter,
-} from '@helix-agents/core'
+import {
+  assertStorableIds,
+  type SequencedChunk,
+  type StreamChunk,
+  type StreamManager,
+  type StreamReaderOptions,
+  type StreamWriter,
+} from '@helix-agents/core/runtime'
 import { MemoryStream, type StreamRun } from './memory-stream.ts'
 import { MemoryStreamReader } from './memory-stream-reader.ts'
 import {

@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core'
+import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core/runtime'
 import type { MemoryStream, WaitingReader } from './memory-stream.ts'
 
 type Result = IteratorResult<SequencedChunk, undefined>

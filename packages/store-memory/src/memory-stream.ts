@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamChunk } from '@helix-agents/core'
+import type { SequencedChunk, StreamChunk } from '@helix-agents/core/runtime'
 import { boundChunk } from './bounded-chunk.ts'
 import type { StreamBounds } from './stream-bounds.ts'
 

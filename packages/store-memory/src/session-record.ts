@@ -1,22 +1,20 @@
-import {
-  type Checkpoint,
-  type FileLedgerSnapshot,
-  type JournalEntry,
-  type JsonValue,
-  type Message,
-  type NewSession,
-  type RunRecord,
-  type RunStart,
-  type RunWrite,
-  type SessionState,
-  type SessionStatus,
-  type Spending,
-  type StateChange,
-  StateStoreError,
-  type StoredError,
-  type StoredOutcome,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { type JsonValue, type Message, StateStoreError } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type {
+  Checkpoint,
+  FileLedgerSnapshot,
+  JournalEntry,
+  NewSession,
+  RunRecord,
+  RunStart,
+  RunWrite,
+  SessionState,
+  SessionStatus,
+  Spending,
+  StateChange,
+  StoredError,
+  StoredOutcome,
+} from '@helix-agents/core/runtime'
 
 /** The run that may write. */
 interface Claim {

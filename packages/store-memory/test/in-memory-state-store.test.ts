@@ -1,4 +1,5 @@
-import type { Message, RunWrite } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { RunWrite } from '@helix-agents/core/runtime'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamChunk } from '@helix-agents/core'
+import type { SequencedChunk, StreamChunk } from '@helix-agents/core/runtime'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

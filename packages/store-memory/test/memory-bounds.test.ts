@@ -1,7 +1,7 @@
 // What stays in memory: measured after a full collection, in bytes, never in time.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { SequencedChunk, StreamChunk } from '@helix-agents/core'
+import type { SequencedChunk, StreamChunk } from '@helix-agents/core/runtime'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'
 

@@ -1,6 +1,6 @@
 // Any sequence of operations on a stream: its readers see the chunks of the current run in order,
 // without a gap, and are told of what they missed.
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

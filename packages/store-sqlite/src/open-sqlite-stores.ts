@@ -1,4 +1,5 @@
-import { type SessionStateStore, type StreamManager, systemClock } from '@helix-agents/core'
+import { systemClock } from '@helix-agents/core'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
   migrate,
   SqlStateStore,

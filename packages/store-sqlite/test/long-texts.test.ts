@@ -1,7 +1,7 @@
 // A text of any length is kept, in pieces that each fit into a row, and leaves nothing behind.
 import { migrate, type SqlRow, SqlStateStore, type SqlValue } from '@helix-agents/store-sql'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
-import type { JournalEntry, RunWrite, SessionStateStore } from '@helix-agents/core'
+import type { JournalEntry, RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { RecordingDatabase } from './recording-database.ts'
 import { begun, NOW, step, user } from './script.ts'

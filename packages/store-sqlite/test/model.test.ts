@@ -1,7 +1,7 @@
 // The store in memory is the model: the same calls give the same results and the same errors,
 // also when the file is closed and opened in between.
 import { join } from 'node:path'
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import fc from 'fast-check'

@@ -1,4 +1,5 @@
-import type { Message, RunWrite, SessionStateStore, StepCommit } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { RunWrite, SessionStateStore, StepCommit } from '@helix-agents/core/runtime'
 import {
   openSqliteStores,
   type SqliteStores,

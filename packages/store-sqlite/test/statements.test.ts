@@ -1,7 +1,7 @@
 // What a call costs, in statements and in what they look at: facts that do not depend on time.
 import { migrate, SqlStateStore } from '@helix-agents/store-sql'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
-import type { JournalEntry, SessionStateStore } from '@helix-agents/core'
+import type { JournalEntry, SessionStateStore } from '@helix-agents/core/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Recorded, RecordingDatabase } from './recording-database.ts'
 import { begun, NOW, step, user } from './script.ts'

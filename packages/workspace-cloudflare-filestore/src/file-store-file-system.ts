@@ -9,7 +9,7 @@ import {
   type ReadStreamOptions,
   type TransferOptions,
   type WriteOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { readFile, readText } from './reading/read-file.ts'
 import { openReadStream } from './reading/read-stream.ts'
 import { glob } from './search/glob.ts'

@@ -1,18 +1,20 @@
 import {
   type Clock,
-  createOpenLimit,
   type Logger,
   noopLogger,
+  systemClock,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import {
+  createOpenLimit,
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
-  systemClock,
-  WorkspaceFailedError,
   type WorkspaceProvider,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { type CollectionReport, Collector } from './objects/collector.ts'
 import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig } from './config.ts'
 import { FileStoreFileSystem } from './file-store-file-system.ts'

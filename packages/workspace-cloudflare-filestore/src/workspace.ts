@@ -1,4 +1,4 @@
-import type { Workspace } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 import type { FileStoreFileSystem } from './file-store-file-system.ts'
 
 /** A handle on the files of one namespace. */

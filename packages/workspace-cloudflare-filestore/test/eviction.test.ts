@@ -1,7 +1,7 @@
 // The object is evicted between every two operations of a recorded session: same end as without.
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import { openFiles } from './objects.ts'

@@ -1,6 +1,6 @@
 // A database without a free page, which workerd cannot be told to have: this runs in Node. Whatever
 // the room, a change is made or not made, what was stored before it stays, and counts are exact.
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { expect, test } from 'vitest'
 import { databaseFaults, type Tree, treeOf } from './crash/audit.ts'

@@ -1,6 +1,6 @@
 // Each limit one below, at, and one above it. Some of them no local workerd enforces.
 import { env } from 'cloudflare:workers'
-import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core'
+import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { inObject, openFiles } from './objects.ts'
 import { createProvider, openOptions, session } from './provider-harness.ts'

@@ -1,6 +1,7 @@
 // Random histories on the file store and on files in memory end the same, also across evictions.
 import { env } from 'cloudflare:workers'
-import { FileSystemError, type FileSystem } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import type { FileStoreStorage, SqlBinding } from '@helix-agents/workspace-cloudflare-filestore'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { expect } from 'vitest'
 import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
 

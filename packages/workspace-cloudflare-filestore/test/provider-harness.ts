@@ -1,10 +1,9 @@
+import { noopLogger, systemClock } from '@helix-agents/core'
 import {
   fileSystemConfigSchema,
-  noopLogger,
   type OpenOptions,
-  systemClock,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import {
   type CloudflareFileStoreProviderOptions,
   CloudflareFileStoreWorkspaceProvider,

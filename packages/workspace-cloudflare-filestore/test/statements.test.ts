@@ -1,7 +1,7 @@
 // How many statements an operation takes, and that none of them grows with the number of files.
 import { env } from 'cloudflare:workers'
 import type { FileStoreStorage, SqlBinding } from '@helix-agents/workspace-cloudflare-filestore'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
 import { countStatements, inObject, openFiles } from './objects.ts'
 

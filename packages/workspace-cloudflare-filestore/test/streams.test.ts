@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import type { FileStoreBucket } from '@helix-agents/workspace-cloudflare-filestore'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { inObject, openFiles } from './objects.ts'
 

@@ -1,5 +1,5 @@
 // A version names one content of one path, for ever.
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asNewIsolate, inObject, openFiles } from './objects.ts'

@@ -1,10 +1,10 @@
-import {
-  type CodeContextId,
-  type CodeInterpreter,
-  type RunCodeOptions,
-  type RunCodeResult,
-  ToolInputError,
-} from '@helix-agents/core'
+import { ToolInputError } from '@helix-agents/core'
+import type {
+  CodeContextId,
+  CodeInterpreter,
+  RunCodeOptions,
+  RunCodeResult,
+} from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from './config.ts'
 import { SPILL_DIRECTORY } from './container-path.ts'
 import type { DriverCode, DriverCodeOptions, DriverCodeOutcome } from './driver/port.ts'

@@ -1,8 +1,8 @@
+import { FileSystemError, WorkspaceFailedError } from '@helix-agents/core'
 import {
   type FileEntry,
   type FileStat,
   type FileSystem,
-  FileSystemError,
   type GlobOptions,
   type GrepOptions,
   type GrepResult,
@@ -15,9 +15,8 @@ import {
   toBytes,
   type TransferOptions,
   utf8Length,
-  WorkspaceFailedError,
   type WriteOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from './config.ts'
 import { toContainerPath, toWorkspacePath } from './container-path.ts'
 import type { SandboxDriver, TransferOptions as DriverTransferOptions } from './driver/port.ts'

@@ -6,7 +6,7 @@ import {
   type Shell,
   type ShellCommand,
   type ShellRunOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { SPILL_DIRECTORY, toContainerPath } from './container-path.ts'
 import type { DriverProcess, DriverProcessOutput } from './driver/processes.ts'
 import type { LiveSandbox } from './live-sandbox.ts'

@@ -1,11 +1,10 @@
-import {
-  PolicyError,
-  type SnapshotOptions,
-  type SnapshotRef,
-  type Snapshotter,
-  WorkspaceFailedError,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { PolicyError, WorkspaceFailedError } from '@helix-agents/core'
+import type {
+  SnapshotOptions,
+  SnapshotRef,
+  Snapshotter,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { SANDBOX_KIND, WORKSPACE_ROOT } from './config.ts'
 import type { DriverSnapshots, SandboxDriver } from './driver/port.ts'

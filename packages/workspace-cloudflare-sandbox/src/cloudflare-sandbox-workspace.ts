@@ -1,4 +1,5 @@
-import { HelixError, logMessages, type Workspace, type WorkspaceRef } from '@helix-agents/core'
+import { HelixError } from '@helix-agents/core'
+import { logMessages, type Workspace, type WorkspaceRef } from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from './config.ts'
 import type { CloudflareSandboxCodeInterpreter } from './cloudflare-sandbox-code-interpreter.ts'
 import type { CloudflareSandboxFileSystem } from './cloudflare-sandbox-file-system.ts'

@@ -1,4 +1,4 @@
-import { INTERNAL_DIRECTORY, isWithin } from '@helix-agents/core'
+import { INTERNAL_DIRECTORY, isWithin } from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from './config.ts'
 
 /** Where whole outputs are stored that are too long to return. */

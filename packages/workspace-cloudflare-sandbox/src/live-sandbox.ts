@@ -1,13 +1,15 @@
 import {
   type Clock,
-  createOpenLimit,
   type Logger,
-  type OpenLimit,
-  type WorkspaceCapabilityFlags,
   WorkspaceEvictedError,
   WorkspaceFailedError,
-  type WorkspaceRef,
 } from '@helix-agents/core'
+import {
+  createOpenLimit,
+  type OpenLimit,
+  type WorkspaceCapabilityFlags,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
 import { DriverError } from './driver/driver-error.ts'
 import type { SandboxDriver } from './driver/port.ts'
 import { toWorkspaceError } from './map-error.ts'

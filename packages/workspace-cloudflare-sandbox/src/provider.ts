@@ -1,12 +1,12 @@
-import {
-  type OpenedWorkspace,
-  type OpenOptions,
-  type ResolveOptions,
-  type SessionRef,
-  WorkspaceFailedError,
-  type WorkspaceProvider,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  OpenOptions,
+  ResolveOptions,
+  SessionRef,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import {
   type CloudflareSandboxConfig,
   type CloudflareSandboxConfigInput,

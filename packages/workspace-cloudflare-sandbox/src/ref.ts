@@ -1,9 +1,9 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
 import {
   parseProviderRef,
   type WorkspaceCapabilityFlags,
-  WorkspaceFailedError,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { SANDBOX_ID, SANDBOX_KIND } from './config.ts'
 import { isForkId } from './sandbox-id.ts'

@@ -1,4 +1,5 @@
-import { decodeText, WorkspaceFailedError } from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import { decodeText } from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from './config.ts'
 import { SPILL_DIRECTORY } from './container-path.ts'
 import { DriverError } from './driver/driver-error.ts'

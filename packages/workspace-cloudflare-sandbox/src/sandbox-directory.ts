@@ -1,4 +1,4 @@
-import type { SessionRef } from '@helix-agents/core'
+import type { SessionRef } from '@helix-agents/core/provider'
 
 /** A sandbox that the platform runs, or is about to. */
 export interface SandboxRecord {

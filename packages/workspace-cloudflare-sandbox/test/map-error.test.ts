@@ -1,12 +1,8 @@
 // Every error that a driver knows, at every operation: the class says what the caller does next,
 // and no word of the driver reaches the model.
-import {
-  FileSystemError,
-  HelixError,
-  renderToolError,
-  toToolError,
-  type Workspace,
-} from '@helix-agents/core'
+import { FileSystemError, HelixError } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
+import { renderToolError, toToolError } from '@helix-agents/core/runtime'
 import {
   type Admission,
   DriverError,

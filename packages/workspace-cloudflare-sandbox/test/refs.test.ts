@@ -1,5 +1,5 @@
 // Every ref that a release has ever written must be read. Add, never change.
-import type { WorkspaceRef } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { hashParts } from '../src/sandbox-id.ts'
 import { Bench, codeOf, session } from './double/open-on-double.ts'

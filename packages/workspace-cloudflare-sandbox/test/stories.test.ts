@@ -5,11 +5,9 @@ import {
   defineAgent,
   MockLLMAdapter,
   type MockStep,
-  noopMetrics,
-  type Span,
   type StepResult,
-  type Tracer,
 } from '@helix-agents/core'
+import { noopMetrics, type Span, type Tracer } from '@helix-agents/core/runtime'
 import { createRecordingMetrics, ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

@@ -1,4 +1,4 @@
-import { type Workspace } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 import { shellBehaviours } from '@helix-agents/workspace-conformance'
 import { createShellReference, type ShellReference } from './reference/shell.ts'
 import { shellSaboteurs } from './saboteurs/shell.ts'

@@ -1,21 +1,23 @@
 import { tmpdir } from 'node:os'
 import {
   type Clock,
+  type Logger,
+  noopLogger,
+  systemClock,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import {
   type Containment,
   createOpenLimit,
-  type Logger,
   logMessages,
-  noopLogger,
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
-  systemClock,
-  WorkspaceFailedError,
   type WorkspaceProvider,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
 import { LocalBashWorkspace } from './local-bash-workspace.ts'
 import {

@@ -1,11 +1,10 @@
+import type { Clock, Logger } from '@helix-agents/core'
 import {
-  type Clock,
   type Containment,
   type Isolation,
-  type Logger,
   logMessages,
   type Workspace,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { detachedMarker, isOwnedBy, type OwnerMarker, writeOwner } from './owner.ts'
 import { holdersOf } from './shell/holders.ts'
 import type { SubprocessShell } from './subprocess-shell.ts'

@@ -2,7 +2,7 @@ import {
   parseProviderRef,
   type WorkspaceCapabilityFlags,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { isolationSchema } from './config.ts'
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
-import { INTERNAL_DIRECTORY } from '@helix-agents/core'
+import { INTERNAL_DIRECTORY } from '@helix-agents/core/provider'
 import { errnoOf } from './file-system/map-error.ts'
 import { ANCHOR_NO_LINK, READ } from './file-system/open-flags.ts'
 import { PinnedDirectory } from './file-system/pinned-directory.ts'

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { type Clock, FileSystemError, type Logger, WorkspaceFailedError } from '@helix-agents/core'
 import {
   type BackgroundProcess,
-  type Clock,
-  FileSystemError,
   INTERNAL_DIRECTORY,
-  type Logger,
   normalizePath,
   type ProcessOutput,
   type RunResult,
   type Shell,
   type ShellCommand,
   type ShellRunOptions,
-  WorkspaceFailedError,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { FileContext } from './file-system/file-context.ts'
 import type { PinnedDirectory } from './file-system/pinned-directory.ts'
 import { adoptFile } from './file-system/write-file.ts'

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs'
+import { systemClock } from '@helix-agents/core'
 import {
   checkTransferFits,
   type FileEntry,
@@ -9,11 +10,10 @@ import {
   type GrepResult,
   normalizePath,
   type ReadStreamOptions,
-  systemClock,
   toBytes,
   type TransferOptions,
   type WriteOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { Containment } from './file-system/containment.ts'
 import { type FileContext, ProvenFiles } from './file-system/file-context.ts'
 import { listDirectory } from './file-system/list-directory.ts'

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type WorkspaceRef } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { type Decoys, defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { afterAll, describe, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { logMessages, type WorkspaceRef } from '@helix-agents/core'
+import { logMessages, type WorkspaceRef } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram } from '../src/shell/find-program.ts'

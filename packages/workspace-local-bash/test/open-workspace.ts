@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type OpenedWorkspace,
-  type OpenOptions,
-  type ResolveOptions,
-  systemClock,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { systemClock } from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  OpenOptions,
+  ResolveOptions,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import {
   type LocalBashConfig,

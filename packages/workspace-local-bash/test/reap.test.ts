@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { WorkspaceRef } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { reapLocalBashTmpdirs, type ReapOptions } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

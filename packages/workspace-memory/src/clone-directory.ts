@@ -1,4 +1,4 @@
-import { createTimeSlice } from '@helix-agents/core'
+import { createTimeSlice } from '@helix-agents/core/provider'
 import { DirectoryNode, FileNode } from './nodes.ts'
 
 /** What the nodes of a copy get. */

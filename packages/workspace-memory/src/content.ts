@@ -1,4 +1,4 @@
-import { decodeText, isBinary } from '@helix-agents/core'
+import { decodeText, isBinary } from '@helix-agents/core/provider'
 import type { Content, FileNode } from './nodes.ts'
 
 const encoder = new TextEncoder()

@@ -1,10 +1,10 @@
+import { FileSystemError, WorkspaceEvictedError } from '@helix-agents/core'
 import {
   baseName,
   checkSubtreeFits,
   type FileEntry,
   type FileStat,
   type FileSystem,
-  FileSystemError,
   type GlobOptions,
   type GrepOptions,
   type GrepResult,
@@ -12,9 +12,8 @@ import {
   parentPath,
   type ReadStreamOptions,
   type TransferOptions,
-  WorkspaceEvictedError,
   type WriteOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { cloneDirectory, cloneFile } from './clone-directory.ts'
 import { collectStream } from './collect-stream.ts'
 import {

@@ -1,4 +1,9 @@
-import { compareCodePoints, joinPath, type SubtreeExtent, utf8Length } from '@helix-agents/core'
+import {
+  compareCodePoints,
+  joinPath,
+  type SubtreeExtent,
+  utf8Length,
+} from '@helix-agents/core/provider'
 
 /** Content as it came: text stays a string while that is the smaller form. Never changed in place. */
 export type Content = string | Uint8Array

@@ -1,16 +1,14 @@
+import { type Logger, noopLogger, WorkspaceEvictedError } from '@helix-agents/core'
 import {
   createOpenLimit,
-  type Logger,
-  noopLogger,
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
-  WorkspaceEvictedError,
   type WorkspaceProvider,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { IN_MEMORY_KIND, type InMemoryWorkspaceConfig, parseInMemoryConfig } from './config.ts'
 import { InMemoryFileSystem } from './in-memory-file-system.ts'
 import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'

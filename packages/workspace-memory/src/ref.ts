@@ -1,4 +1,4 @@
-import { parseProviderRef, type WorkspaceRef } from '@helix-agents/core'
+import { parseProviderRef, type WorkspaceRef } from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { IN_MEMORY_KIND } from './config.ts'
 

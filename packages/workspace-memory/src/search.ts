@@ -1,8 +1,8 @@
+import { FileSystemError } from '@helix-agents/core'
 import {
   compileGlob,
   compileSearch,
   createTimeSlice,
-  FileSystemError,
   GrepCollector,
   type GlobMatcher,
   type GlobOptions,
@@ -14,7 +14,7 @@ import {
   normalizePath,
   type TextSearch,
   type TimeSlice,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { contentText, isBinaryFile } from './content.ts'
 import { createContentFilter } from './content-filter.ts'
 import type { FileTree } from './file-tree.ts'

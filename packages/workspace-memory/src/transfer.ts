@@ -1,10 +1,10 @@
+import { FileSystemError } from '@helix-agents/core'
 import {
   checkSubtreeFits,
-  FileSystemError,
   isWithin,
   normalizePath,
   type TransferOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { FileTree } from './file-tree.ts'
 import { DirectoryNode, extentOf, type FileNode, type TreeNode } from './nodes.ts'
 

@@ -1,4 +1,4 @@
-import type { Workspace } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 import type { InMemoryFileSystem } from './in-memory-file-system.ts'
 
 /** A handle on one workspace in memory. */

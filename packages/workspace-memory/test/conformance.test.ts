@@ -1,4 +1,5 @@
-import { systemClock, type WorkspaceRef, noopLogger } from '@helix-agents/core'
+import { systemClock, noopLogger } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { it } from 'vitest'

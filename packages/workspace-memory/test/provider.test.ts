@@ -1,10 +1,10 @@
+import { systemClock } from '@helix-agents/core'
 import {
-  type Capabilities,
   fileSystemConfigSchema,
   type OpenOptions,
   type ResolveOptions,
-  systemClock,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
+import type { Capabilities } from '@helix-agents/core/runtime'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'

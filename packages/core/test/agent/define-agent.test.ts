@@ -3,9 +3,9 @@ import {
   createSubAgentTool,
   defineAgent,
   defineTool,
-  logMessages,
   type Tool,
 } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'

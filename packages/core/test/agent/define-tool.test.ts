@@ -4,8 +4,8 @@ import {
   type Tool,
   type ToolContext,
   ToolFailedError,
-  toToolError,
 } from '@helix-agents/core'
+import { toToolError } from '@helix-agents/core/runtime'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
 

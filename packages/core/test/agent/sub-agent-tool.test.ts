@@ -1,12 +1,6 @@
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  isSubAgentTool,
-  SUBAGENT_TOOL_PREFIX,
-  subAgentOf,
-  type ToolContext,
-} from '@helix-agents/core'
+import { createSubAgentTool, defineAgent, defineTool, type ToolContext } from '@helix-agents/core'
+import { isSubAgentTool, subAgentOf } from '@helix-agents/core/runtime'
+import { SUBAGENT_TOOL_PREFIX } from '../../src/agent/sub-agent-tool.ts'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 

@@ -1,13 +1,11 @@
+import { AgentDefinitionError, costByPrices, defineAgent } from '@helix-agents/core'
 import {
   addSpending,
-  AgentDefinitionError,
-  costByPrices,
-  defineAgent,
   NO_SPENDING,
   reachedLimit,
   type Spending,
   spendingOf,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
 const spent = (part: Partial<Spending>): Spending => ({ ...NO_SPENDING, ...part })

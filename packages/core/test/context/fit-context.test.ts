@@ -3,8 +3,8 @@ import {
   type FitContextOptions,
   type Message,
   type StepDraft,
-  withWholeCalls,
 } from '@helix-agents/core'
+import { withWholeCalls } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

@@ -3,13 +3,12 @@ import {
   FileSystemError,
   HelixError,
   PolicyError,
-  renderToolError,
   SessionError,
   ToolFailedError,
   ToolInputError,
-  toToolError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
+import { renderToolError, toToolError } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
 const SECRETS = ['/home/host', 'token=abc', '    at ']

@@ -1,4 +1,4 @@
-import { logMessages } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
 
 /** Operators have alerts on these words: whoever changes one breaks them. */

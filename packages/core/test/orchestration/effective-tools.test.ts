@@ -1,11 +1,6 @@
-import {
-  buildEffectiveTools,
-  defineAgent,
-  defineTool,
-  FINISH_TOOL_NAME,
-  initializeAgentState,
-  toJsonValue,
-} from '@helix-agents/core'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import { buildEffectiveTools, initializeAgentState, toJsonValue } from '@helix-agents/core/runtime'
+import { FINISH_TOOL_NAME } from '../../src/orchestration/effective-tools.ts'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 

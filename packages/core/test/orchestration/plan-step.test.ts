@@ -3,7 +3,7 @@ import {
   planStepProcessing,
   shouldStopExecution,
   type StopConditions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
 describe('planStepProcessing', () => {

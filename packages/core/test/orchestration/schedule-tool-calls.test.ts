@@ -1,4 +1,4 @@
-import { type ScheduledCall, scheduleToolCalls } from '@helix-agents/core'
+import { type ScheduledCall, scheduleToolCalls } from '@helix-agents/core/runtime'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 

@@ -1,9 +1,6 @@
-import {
-  type Capabilities,
-  type FileSystem,
-  StateStoreError,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { FileSystem, WorkspaceRef } from '@helix-agents/core/provider'
+import type { Capabilities } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { codeOf, ref, setup } from './harness.ts'
 

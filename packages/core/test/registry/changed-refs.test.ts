@@ -1,5 +1,6 @@
 // A ref is stored when it is new, by the workspace that is in use, and only then.
-import { type FileSystem, type Workspace, WorkspaceEvictedError } from '@helix-agents/core'
+import { WorkspaceEvictedError } from '@helix-agents/core'
+import type { FileSystem, Workspace } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { idempotent, ref, settle, setup } from './harness.ts'
 

@@ -1,14 +1,13 @@
-import {
-  type OpenedWorkspace,
-  type OpenOptions,
-  type ResolveOptions,
-  type SessionRef,
-  type Workspace,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
-  type WorkspaceProvider,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  OpenOptions,
+  ResolveOptions,
+  SessionRef,
+  Workspace,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import type { ManualClock } from '@helix-agents/core/testing'
 import { ref } from './harness.ts'
 

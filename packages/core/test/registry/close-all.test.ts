@@ -1,9 +1,6 @@
-import {
-  type FileSystem,
-  type RegistryDeps,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
-} from '@helix-agents/core'
+import { WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
+import type { RegistryDeps } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { codeOf, once, ref, settle, setup } from './harness.ts'
 

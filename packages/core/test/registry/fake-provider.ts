@@ -1,15 +1,15 @@
-import {
-  type OpenedWorkspace,
-  type OpenOptions,
-  type ResolveOptions,
-  type RestoreReceipt,
-  type SessionRef,
-  type Workspace,
-  type WorkspaceCapabilityFlags,
-  WorkspaceEvictedError,
-  type WorkspaceProvider,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { WorkspaceEvictedError } from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  OpenOptions,
+  ResolveOptions,
+  RestoreReceipt,
+  SessionRef,
+  Workspace,
+  WorkspaceCapabilityFlags,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 
 /** What a call does before it answers: wait, throw, or change the receipt. */
 type Hook = (

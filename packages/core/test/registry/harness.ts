@@ -1,11 +1,11 @@
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import {
   type Capabilities,
   type OwedDestroy,
   type RegistryDeps,
   type WorkspaceDeclaration,
-  type WorkspaceRef,
   WorkspaceRegistry,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { createRecordingMetrics, ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { FakeProvider } from './fake-provider.ts'
 

@@ -1,4 +1,5 @@
-import { healthSignals, WorkspaceFailedError, type WorkspaceDescription } from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import { healthSignals, type WorkspaceDescription } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { codeOf, once, setup } from './harness.ts'
 

@@ -4,9 +4,9 @@ import {
   type OpenWorkspace,
   StateStoreError,
   WorkspaceEvictedError,
-  WorkspaceRegistry,
-  type WorkspaceRef,
 } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import { WorkspaceRegistry } from '@helix-agents/core/runtime'
 import { ManualClock, TestSampler } from '@helix-agents/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

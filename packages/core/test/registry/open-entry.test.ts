@@ -1,4 +1,4 @@
-import { createOpenLimit } from '@helix-agents/core'
+import { createOpenLimit } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { codeOf, idempotent, once, ref, settle, setup } from './harness.ts'
 

@@ -1,4 +1,5 @@
-import { logMessages, type WorkspaceLifecycleListener } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
+import type { WorkspaceLifecycleListener } from '@helix-agents/core/runtime'
 import { expect, test } from 'vitest'
 import { codeOf, once, ref, settle, setup } from './harness.ts'
 

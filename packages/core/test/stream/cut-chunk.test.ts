@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutChunk } from '@helix-agents/core'
+import { cutChunk } from '@helix-agents/core/runtime'
 
 const BASE = { type: 'tool_end', agentId: 'r', agentType: 'a', timestamp: 1, toolCallId: 'c' }
 const LIMIT = 4096

@@ -1,4 +1,5 @@
-import { parseLastEventId, encodeServerSentEvent, type SequencedChunk } from '@helix-agents/core'
+import { parseLastEventId, type SequencedChunk } from '@helix-agents/core/runtime'
+import { encodeServerSentEvent } from '../../src/stream/server-sent-event.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

@@ -1,10 +1,10 @@
 import {
-  createServerSentEvents,
   createServerSentEventsResponse,
   parseLastEventId,
   type SequencedChunk,
   type ServerSentEventsOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
+import { createServerSentEvents } from '../../src/stream/server-sent-events.ts'
 import { ManualClock } from '@helix-agents/core/testing'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as fc from 'fast-check'

@@ -1,4 +1,5 @@
-import { PolicyError, type Span, type SpanOptions, traced, type Tracer } from '@helix-agents/core'
+import { PolicyError } from '@helix-agents/core'
+import { type Span, type SpanOptions, traced, type Tracer } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
 /** A tracer that writes down what it is told, in order. */

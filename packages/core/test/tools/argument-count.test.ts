@@ -1,5 +1,6 @@
 // The cost of a schema grows with the values that it checks: too many are rejected before.
-import { contentLimits, ToolInputError } from '@helix-agents/core'
+import { ToolInputError } from '@helix-agents/core'
+import { contentLimits } from '@helix-agents/core/runtime'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { parseToolInput } from '../../src/tools/parse-tool-input.ts'

@@ -1,9 +1,9 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
 import {
   assertProvidersSupport,
   assertRuntimeSupportsWorkspaces,
   type Capabilities,
-  WorkspaceFailedError,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { FakeProvider } from '../registry/fake-provider.ts'
 import { declare } from '../registry/harness.ts'

@@ -1,4 +1,4 @@
-import { parseProviderRef, parseWorkspaceRef, type WorkspaceRef } from '@helix-agents/core'
+import { parseProviderRef, parseWorkspaceRef, type WorkspaceRef } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 

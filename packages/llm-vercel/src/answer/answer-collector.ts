@@ -3,7 +3,8 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
-import { contentLimits, ModelError, type StepCallbacks } from '@helix-agents/core'
+import { ModelError } from '@helix-agents/core'
+import { contentLimits, type StepCallbacks } from '@helix-agents/core/runtime'
 import { AnswerParts } from './answer-parts.ts'
 import { StreamFailure } from '../failure/stream-failure.ts'
 

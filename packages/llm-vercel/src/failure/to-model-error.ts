@@ -1,4 +1,5 @@
-import { ModelError, type ModelErrorCode, type ModelErrorOptions } from '@helix-agents/core'
+import { ModelError, type ModelErrorCode } from '@helix-agents/core'
+import type { ModelErrorOptions } from '@helix-agents/core/runtime'
 import { type AskedModel, describeProblem } from './describe-problem.ts'
 import { type FailureFacts, readFailure } from './failure-facts.ts'
 import { isPlainWord } from './plain-word.ts'

@@ -3,7 +3,8 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
-import { encodeBase64, type ModelOutputPart, type ToolResultMessage } from '@helix-agents/core'
+import type { ModelOutputPart, ToolResultMessage } from '@helix-agents/core'
+import { encodeBase64 } from '@helix-agents/core/provider'
 import { isTextFile } from './file-parts.ts'
 import type { ModelFamily } from './model-family.ts'
 import { sentCallId, sentToolName } from './sent-names.ts'

@@ -1,5 +1,6 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider'
-import { encodeBase64, type FilePart, ModelError } from '@helix-agents/core'
+import { type FilePart, ModelError } from '@helix-agents/core'
+import { encodeBase64 } from '@helix-agents/core/provider'
 
 const TEXT_TYPE = /^(text\/|application\/(json|xml|yaml|x-ndjson)\b)/
 const ADDRESS = /^https?:\/\//i

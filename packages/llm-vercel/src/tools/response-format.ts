@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { type JsonSchema, type Schema, toJsonSchema } from '@helix-agents/core'
+import type { JsonSchema, Schema } from '@helix-agents/core'
+import { toJsonSchema } from '@helix-agents/core/runtime'
 import { toSchema7 } from './tool-maker.ts'
 
 type ResponseFormat = NonNullable<LanguageModelV4CallOptions['responseFormat']>

@@ -1,5 +1,6 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import type { JsonSchema, ToolSpec } from '@helix-agents/core'
+import type { JsonSchema } from '@helix-agents/core'
+import type { ToolSpec } from '@helix-agents/core/runtime'
 import { toObjectSchema } from './object-schema.ts'
 
 /** Makes the tools of a model call, once for each array of specs and for each spec in it. */

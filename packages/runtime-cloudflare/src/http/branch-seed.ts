@@ -1,4 +1,4 @@
-import type { NewSession } from '@helix-agents/core'
+import type { NewSession } from '@helix-agents/core/runtime'
 import { type BranchSeed, loadBranchSeed } from '@helix-agents/runtime-js'
 import { fromStorableMessage, toStorableMessage } from '@helix-agents/store-cloudflare'
 import * as z from 'zod'

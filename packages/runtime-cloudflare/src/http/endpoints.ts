@@ -1,4 +1,4 @@
-import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core'
+import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
 import type { AccessRequest, SessionAccess } from '../server/session-access.ts'

@@ -1,4 +1,5 @@
-import { type Clock, withDeadline } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { RequestError } from './http-error.ts'
 

@@ -1,4 +1,5 @@
-import type { Checkpoint, Message, SessionState } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { Checkpoint, SessionState } from '@helix-agents/core/runtime'
 
 export interface SessionLinks {
   readonly self: string

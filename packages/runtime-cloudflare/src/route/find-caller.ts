@@ -1,4 +1,5 @@
-import { type Clock, type Logger, noopLogger, systemClock, withDeadline } from '@helix-agents/core'
+import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
 import { RequestError } from '../http/http-error.ts'
 import type { Authenticate, RequestedSession } from './authenticate.ts'
 import { type Caller, isCaller } from './caller.ts'

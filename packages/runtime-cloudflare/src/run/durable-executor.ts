@@ -1,4 +1,5 @@
-import type { Agent, LLMAdapter, SessionStateStore, StreamManager } from '@helix-agents/core'
+import type { Agent, LLMAdapter } from '@helix-agents/core'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
   type AgentHandle,
   type ExecuteInput,

@@ -1,10 +1,10 @@
+import type { Clock } from '@helix-agents/core'
 import type {
-  Clock,
   SessionState,
   SessionStateStore,
   StoredError,
   StreamManager,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { endStream } from '@helix-agents/runtime-js'
 
 const LEASE_MS = 60_000

@@ -1,12 +1,5 @@
-import {
-  type Agent,
-  type Clock,
-  type Logger,
-  SessionError,
-  type SessionState,
-  type SessionStateStore,
-  type StreamManager,
-} from '@helix-agents/core'
+import { type Agent, type Clock, type Logger, SessionError } from '@helix-agents/core'
+import type { SessionState, SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
 import { endCutOffRun } from './end-cut-off-run.ts'

@@ -1,10 +1,6 @@
-import type {
-  Agent,
-  LLMAdapter,
-  SessionStateStore,
-  StreamManager,
-  WorkspaceProvider,
-} from '@helix-agents/core'
+import type { Agent, LLMAdapter } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import type {
   JSAgentExecutor,
   JSAgentExecutorOptions,

@@ -1,4 +1,5 @@
-import { HelixError, type SessionState } from '@helix-agents/core'
+import { HelixError } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import { isCorrupt, isUnavailable, RequestError } from '../http/http-error.ts'
 import type { AgentHost } from './agent-host.ts'
 

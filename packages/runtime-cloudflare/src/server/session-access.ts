@@ -1,4 +1,5 @@
-import type { Agent, SessionState } from '@helix-agents/core'
+import type { Agent } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'

@@ -1,4 +1,4 @@
-import type { SessionLabels, SessionStatus } from '@helix-agents/core'
+import type { SessionLabels, SessionStatus } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'

@@ -1,5 +1,6 @@
 import type { Connection } from 'partyserver'
-import { type Logger, type StreamManager, toChunkJson } from '@helix-agents/core'
+import type { Logger } from '@helix-agents/core'
+import { type StreamManager, toChunkJson } from '@helix-agents/core/runtime'
 import { isReading, send } from './socket-flow.ts'
 import { noteState, stateOf } from './socket-state.ts'
 

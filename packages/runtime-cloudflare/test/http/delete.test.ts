@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { defineAgent, type OpenedWorkspace, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { OpenedWorkspace, WorkspaceProvider } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import { createGate, say, type Script, use, waitTool } from '../scripts.ts'

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
-import type { Agent, SequencedChunk } from '@helix-agents/core'
+import type { Agent } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { DOStreamManager } from '@helix-agents/store-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
 import { createGate, type Gate, say, type Script } from '../scripts.ts'

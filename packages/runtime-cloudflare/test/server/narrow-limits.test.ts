@@ -1,6 +1,6 @@
 // Each limit of a server, set to its smallest: the second of a kind is rejected, not the first.
 import { env, exports } from 'cloudflare:workers'
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { insecureAllowAnyone, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { DOStreamManager } from '@helix-agents/store-cloudflare'
 import { describe, expect, test, vi } from 'vitest'

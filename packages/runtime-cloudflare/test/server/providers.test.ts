@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
-import { defineAgent, type WorkspaceProvider } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type { CollectingProvider } from '@helix-agents/runtime-cloudflare'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test, vi } from 'vitest'

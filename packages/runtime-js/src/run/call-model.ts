@@ -1,14 +1,11 @@
+import { ModelError, type ModelRetry, type StepInput, type StepResult } from '@helix-agents/core'
+import { untilAborted } from '@helix-agents/core/provider'
 import {
   contentLimits,
-  ModelError,
-  type ModelRetry,
   readStepResult,
   type StepCallbacks,
-  type StepInput,
-  type StepResult,
   traced,
-  untilAborted,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { type CallInput, InputMaker } from './prepare-input.ts'
 import type { Run } from './run.ts'
 import { modelSpan, noteModel } from './spans.ts'

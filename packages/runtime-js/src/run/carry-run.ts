@@ -1,4 +1,5 @@
-import { HelixError, type Message, traced, type UserMessage } from '@helix-agents/core'
+import { HelixError, type Message, type UserMessage } from '@helix-agents/core'
+import { traced } from '@helix-agents/core/runtime'
 import type { RunError, RunOutcome, AgentResult } from '../agent-result.ts'
 import { isLost } from './claim.ts'
 import type { PlacedCall } from './find-open-calls.ts'

@@ -1,4 +1,5 @@
-import type { ChunkType, Clock, Logger, StreamChunk, StreamWriter } from '@helix-agents/core'
+import type { Clock, Logger } from '@helix-agents/core'
+import type { ChunkType, StreamChunk, StreamWriter } from '@helix-agents/core/runtime'
 
 type ChunkOf<T extends ChunkType> = Extract<StreamChunk, { readonly type: T }>
 type ChunkFields<T extends ChunkType> = Omit<

@@ -1,4 +1,5 @@
-import { type RunWrite, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { RunWrite } from '@helix-agents/core/runtime'
 import type { RunServices } from './run-services.ts'
 
 export interface ClaimOptions {

@@ -1,10 +1,5 @@
-import {
-  FileSystemError,
-  type ToolError,
-  ToolFailedError,
-  toToolError,
-  WorkspaceEvictedError,
-} from '@helix-agents/core'
+import { FileSystemError, ToolFailedError, WorkspaceEvictedError } from '@helix-agents/core'
+import { type ToolError, toToolError } from '@helix-agents/core/runtime'
 
 /** A read or another call without traces was cut off. */
 export const STOPPED: ToolError = toToolError(new DOMException('', 'AbortError'))

@@ -1,25 +1,26 @@
 import {
+  HelixError,
+  type ModelOutput,
+  type Tool,
+  type ToolCall,
+  ToolFailedError,
+  ToolInputError,
+  type ToolResultMessage,
+} from '@helix-agents/core'
+import { logMessages, untilAborted } from '@helix-agents/core/provider'
+import {
   contentProblem,
   createToolResultMessage,
   describeContentProblem,
   failSpan,
-  HelixError,
   isModelOutput,
-  logMessages,
-  type ModelOutput,
   renderToolError,
   sizeProblem,
   type Span,
   subAgentOf,
-  type Tool,
-  type ToolCall,
   type ToolError,
-  ToolFailedError,
-  ToolInputError,
-  type ToolResultMessage,
   traced,
-  untilAborted,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { CallContext } from './call-context.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { toCallError } from './cut-off-calls.ts'

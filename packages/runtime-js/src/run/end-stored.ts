@@ -1,4 +1,5 @@
-import { type RunEnd, type RunWrite, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { RunEnd, RunWrite } from '@helix-agents/core/runtime'
 import { isLost } from './claim.ts'
 import type { Run } from './run.ts'
 

@@ -1,4 +1,5 @@
-import type { Clock, SessionState, StreamChunk, StreamManager } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import type { SessionState, StreamChunk, StreamManager } from '@helix-agents/core/runtime'
 
 /** How the last run of a session has ended. */
 export type StreamEnd = Pick<

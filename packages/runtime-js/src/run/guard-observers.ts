@@ -1,4 +1,5 @@
-import { type Logger, noopLogger, noopMetrics, type WorkspaceMetrics } from '@helix-agents/core'
+import { type Logger, noopLogger } from '@helix-agents/core'
+import { noopMetrics, type WorkspaceMetrics } from '@helix-agents/core/runtime'
 
 /** A logger that cannot break what it logs: a line that cannot be written is lost. */
 export function guardLogger(logger: Logger = noopLogger): Logger {

@@ -1,4 +1,4 @@
-import type { RunEnd, SessionState, StoredOutcome } from '@helix-agents/core'
+import type { RunEnd, SessionState, StoredOutcome } from '@helix-agents/core/runtime'
 import { Claim } from './claim.ts'
 import type { RunServices } from './run-services.ts'
 

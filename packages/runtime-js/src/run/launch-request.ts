@@ -1,4 +1,5 @@
-import type { Agent, SessionLabels, UserMessage, WorkspaceAccess } from '@helix-agents/core'
+import type { Agent, UserMessage, WorkspaceAccess } from '@helix-agents/core'
+import type { SessionLabels } from '@helix-agents/core/runtime'
 import type { ChunkForward } from './chunk-writer.ts'
 import type { Claim } from './claim.ts'
 import type { Meter } from './meter.ts'

@@ -1,4 +1,5 @@
-import type { Message, SessionState } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { ActiveRun } from '../active-runs.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { addMessages, carryRun, type OpenedRun } from './carry-run.ts'

@@ -1,17 +1,13 @@
+import type { Agent, Clock, CostOf, LLMConfig, TokenUsage } from '@helix-agents/core'
 import {
   addSpending,
-  type Agent,
   type BudgetLimit,
-  type Clock,
   costOfCall,
-  type CostOf,
-  type LLMConfig,
   NO_SPENDING,
   reachedLimit,
   type Spending,
   spendingOf,
-  type TokenUsage,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 
 export interface MeterOptions {
   readonly agent: Agent

@@ -1,4 +1,5 @@
-import { type JournalEntry, subAgentOf, type ToolCall } from '@helix-agents/core'
+import type { ToolCall } from '@helix-agents/core'
+import { type JournalEntry, subAgentOf } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { abortSubAgents } from '../abort-paused.ts'
 import { NOT_STARTED, OUTCOME_UNKNOWN, STOPPED } from './cut-off-calls.ts'

@@ -9,8 +9,8 @@ import {
   type StepDraft,
   type StepInput,
   type StepResult,
-  withWholeCalls,
 } from '@helix-agents/core'
+import { withWholeCalls } from '@helix-agents/core/runtime'
 import type { Run } from './run.ts'
 
 /** What a model call is made of, but for its callbacks. */

@@ -1,9 +1,5 @@
-import {
-  initializeAgentState,
-  type JsonValue,
-  SessionError,
-  type SessionState,
-} from '@helix-agents/core'
+import { type JsonValue, SessionError } from '@helix-agents/core'
+import { initializeAgentState, type SessionState } from '@helix-agents/core/runtime'
 import type { LaunchRequest } from './launch-request.ts'
 import type { RunServices } from './run-services.ts'
 

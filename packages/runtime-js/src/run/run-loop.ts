@@ -1,19 +1,20 @@
 import {
   type AssistantMessage,
-  type BudgetLimit,
-  createTimeSlice,
   HelixError,
   type Message,
   ModelError,
+  type StepResult,
+  type UserMessage,
+} from '@helix-agents/core'
+import { createTimeSlice, untilAborted } from '@helix-agents/core/provider'
+import {
+  type BudgetLimit,
   planStepProcessing,
   shouldStopExecution,
   type StepPlan,
-  type StepResult,
   type StopReason,
   traced,
-  untilAborted,
-  type UserMessage,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { createModelCaller, tellRetry } from './call-model.ts'
 import { acceptOutput } from './accept-output.ts'

@@ -1,14 +1,12 @@
+import type { Clock, LLMAdapter, Logger } from '@helix-agents/core'
 import type {
-  Clock,
-  LLMAdapter,
-  Logger,
   RateLimitedLogger,
   SessionStateStore,
   StreamManager,
   Tracer,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { ActiveRun, ActiveRuns } from '../active-runs.ts'
 import type { WorkspaceProviders, WorkspaceRegistryTuning } from '../executor-options.ts'
 import type { LaunchRequest } from './launch-request.ts'

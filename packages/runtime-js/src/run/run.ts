@@ -1,13 +1,5 @@
-import {
-  type Agent,
-  type LLMConfig,
-  type Message,
-  type RunWrite,
-  type StateChange,
-  type StopConditions,
-  type TokenUsage,
-  type ToolCall,
-} from '@helix-agents/core'
+import type { Agent, LLMConfig, Message, TokenUsage, ToolCall } from '@helix-agents/core'
+import type { RunWrite, StateChange, StopConditions } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 import type { Claim } from './claim.ts'

@@ -1,10 +1,10 @@
+import type { ToolCall } from '@helix-agents/core'
 import {
   isSubAgentTool,
   type JournalEntry,
   type ScheduledCall,
   scheduleToolCalls,
-  type ToolCall,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { PlacedCall } from './find-open-calls.ts'
 import type { Run } from './run.ts'
 

@@ -1,13 +1,12 @@
+import type { Message, WorkspaceAccess } from '@helix-agents/core'
 import {
   type CloseReport,
   type FileLedgerSnapshot,
-  type Message,
   type RegistryDeps,
   type SessionState,
-  type WorkspaceAccess,
   workspaceOrderKey,
   WorkspaceRegistry,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { Claim } from './claim.ts'
 import { findOpenCalls } from './find-open-calls.ts'
 import type { RunServices } from './run-services.ts'

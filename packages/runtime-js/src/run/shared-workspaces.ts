@@ -1,12 +1,6 @@
-import type {
-  Clock,
-  OpenWorkspace,
-  PolicyRejection,
-  UseOptions,
-  WorkspaceAccess,
-  WorkspaceMetrics,
-  WorkspaceRef,
-} from '@helix-agents/core'
+import type { Clock, OpenWorkspace, UseOptions, WorkspaceAccess } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { PolicyRejection, WorkspaceMetrics } from '@helix-agents/core/runtime'
 
 /** The workspaces of a sub-agent that shares those of its parent; the parent's name wins. */
 export class SharedWorkspaces implements WorkspaceAccess {

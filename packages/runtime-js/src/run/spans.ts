@@ -1,14 +1,7 @@
 // Names and attributes follow the OpenTelemetry conventions for generative AI. Nothing that a
 // model, a user, a tool or a file says is in them.
-import {
-  failSpan,
-  failSpanWith,
-  type LLMConfig,
-  type Span,
-  type SpanStart,
-  type StepResult,
-  type ToolCall,
-} from '@helix-agents/core'
+import type { LLMConfig, StepResult, ToolCall } from '@helix-agents/core'
+import { failSpan, failSpanWith, type Span, type SpanStart } from '@helix-agents/core/runtime'
 import type { AgentResult, RunError, RunOutcome } from '../agent-result.ts'
 import { identifyModel } from './identify-model.ts'
 import type { Run } from './run.ts'

@@ -1,13 +1,12 @@
+import { type JsonValue, ToolFailedError } from '@helix-agents/core'
 import {
   contentLimits,
   ContentMeter,
   type ContentProblem,
   describeContentProblem,
-  type JsonValue,
   type StatePatch,
-  ToolFailedError,
   toJsonValue,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { applyPatches, enablePatches, type Patch, produceWithPatches } from 'immer'
 
 enablePatches()

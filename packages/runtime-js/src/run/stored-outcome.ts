@@ -1,10 +1,10 @@
+import type { JsonValue } from '@helix-agents/core'
 import {
-  type JsonValue,
   type RunEnd,
   type StoredError,
   type StoredOutcome,
   toJsonValue,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import type { Run } from './run.ts'
 

@@ -1,11 +1,6 @@
-import {
-  logMessages,
-  type SessionState,
-  type SubAgentCall,
-  ToolFailedError,
-  type StreamChunk,
-  type UserMessage,
-} from '@helix-agents/core'
+import { ToolFailedError, type UserMessage } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
+import type { SessionState, SubAgentCall, StreamChunk } from '@helix-agents/core/runtime'
 import { abortPaused } from '../abort-paused.ts'
 import type { AgentResult, RunError } from '../agent-result.ts'
 import type { LaunchRequest } from './launch-request.ts'

@@ -1,12 +1,12 @@
+import type { Agent } from '@helix-agents/core'
 import {
-  type Agent,
   assertProvidersSupport,
   buildEffectiveTools,
   type EffectiveTools,
   injectWorkspaceTools,
   subAgentOf,
   type WorkspaceDeclaration,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { WorkspaceProviders } from '../executor-options.ts'
 
 type Declarations = Readonly<Record<string, WorkspaceDeclaration>>

@@ -1,4 +1,5 @@
-import type { AssistantMessage, JournalEntry, ToolCall } from '@helix-agents/core'
+import type { AssistantMessage, ToolCall } from '@helix-agents/core'
+import type { JournalEntry } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { type CallEnd, type CallResult, dispatchCall } from './dispatch-call.ts'
 import type { PlacedCall } from './find-open-calls.ts'

@@ -1,4 +1,5 @@
-import { describeContentProblem, type ToolCall, ToolInputError } from '@helix-agents/core'
+import { type ToolCall, ToolInputError } from '@helix-agents/core'
+import { describeContentProblem } from '@helix-agents/core/runtime'
 
 /** Characters of the arguments that the model is shown. */
 const SHOWN_CHARACTERS = 200

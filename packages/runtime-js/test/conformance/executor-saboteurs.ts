@@ -1,10 +1,5 @@
-import {
-  type StepResult,
-  subAgentOf,
-  type Tool,
-  type ToolCall,
-  ToolFailedError,
-} from '@helix-agents/core'
+import { type StepResult, type Tool, type ToolCall, ToolFailedError } from '@helix-agents/core'
+import { subAgentOf } from '@helix-agents/core/runtime'
 import type { Sabotage } from './executor-scenario.ts'
 import {
   override,

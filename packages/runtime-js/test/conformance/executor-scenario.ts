@@ -1,10 +1,6 @@
-import type {
-  Clock,
-  LLMAdapter,
-  SessionStateStore,
-  StreamManager,
-  WorkspaceProvider,
-} from '@helix-agents/core'
+import type { Clock, LLMAdapter } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

@@ -1,16 +1,7 @@
 // Ways to break one part of an executor and to leave the rest as it is.
-import type {
-  Agent,
-  Clock,
-  LLMAdapter,
-  SessionStateStore,
-  StreamChunk,
-  StreamManager,
-  Tool,
-  ToolContext,
-  Workspace,
-  WorkspaceProvider,
-} from '@helix-agents/core'
+import type { Agent, Clock, LLMAdapter, Tool, ToolContext } from '@helix-agents/core'
+import type { Workspace, WorkspaceProvider } from '@helix-agents/core/provider'
+import type { SessionStateStore, StreamChunk, StreamManager } from '@helix-agents/core/runtime'
 import type { AgentExecutor, RunHandle } from '@helix-agents/workspace-conformance/executor'
 import { createExecutor, type ProcessParts, type Sabotage } from './executor-scenario.ts'
 

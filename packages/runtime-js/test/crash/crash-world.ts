@@ -1,13 +1,11 @@
 // Plays a session over processes that die, and says what it looks like afterwards.
-import {
-  type LLMAdapter,
-  type Message,
-  MockLLMAdapter,
-  type SequencedChunk,
-  type SessionState,
-  type SessionStateStore,
-  type StreamManager,
-} from '@helix-agents/core'
+import { type LLMAdapter, type Message, MockLLMAdapter } from '@helix-agents/core'
+import type {
+  SequencedChunk,
+  SessionState,
+  SessionStateStore,
+  StreamManager,
+} from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'

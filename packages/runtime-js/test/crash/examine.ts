@@ -1,11 +1,6 @@
 // What must be true of a session, however often its process died.
-import type {
-  AssistantMessage,
-  Message,
-  SequencedChunk,
-  SessionState,
-  ToolResultMessage,
-} from '@helix-agents/core'
+import type { AssistantMessage, Message, ToolResultMessage } from '@helix-agents/core'
+import type { SequencedChunk, SessionState } from '@helix-agents/core/runtime'
 import { type CustomState, type Effects, textOf } from './crash-agents.ts'
 import type { Aftermath } from './crash-world.ts'
 

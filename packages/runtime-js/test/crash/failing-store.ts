@@ -1,5 +1,5 @@
 // A process that dies at one of its operations on the stores: from then on nothing it does arrives.
-import type { SessionStateStore, StreamManager, StreamWriter } from '@helix-agents/core'
+import type { SessionStateStore, StreamManager, StreamWriter } from '@helix-agents/core/runtime'
 
 /**
  * What happens to the operation at which the process dies: it never reaches the store, it does

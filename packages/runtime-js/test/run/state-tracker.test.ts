@@ -1,4 +1,5 @@
-import type { JsonValue, StatePatch } from '@helix-agents/core'
+import type { JsonValue } from '@helix-agents/core'
+import type { StatePatch } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import { StateTracker } from '../../src/run/state-tracker.ts'
 

@@ -1,4 +1,5 @@
-import { FleetError, withDeadline } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import { type FleetContext, ruleContext, targetOf, toSandboxError } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import { holding } from '../ledger/record-changes.ts'

@@ -1,4 +1,5 @@
-import { FleetError, withDeadline } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'

@@ -1,11 +1,6 @@
-import {
-  backoffMs,
-  type Clock,
-  FleetError,
-  type Logger,
-  systemClock,
-  withDeadline,
-} from '@helix-agents/core'
+import { type Clock, type Logger, systemClock } from '@helix-agents/core'
+import { backoffMs, withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetEvent } from '../fleet-context.ts'
 import type { Alert, AlertSink } from './alert.ts'
 

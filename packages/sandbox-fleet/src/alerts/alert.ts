@@ -1,4 +1,5 @@
-import { FleetError, type JsonValue } from '@helix-agents/core'
+import type { JsonValue } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import * as z from 'zod'
 import type { FleetPolicy } from '../safety/fleet-policy.ts'
 

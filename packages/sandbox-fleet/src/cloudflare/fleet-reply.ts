@@ -1,4 +1,4 @@
-import { FleetError, type FleetErrorCode } from '@helix-agents/core'
+import { FleetError, type FleetErrorCode } from '@helix-agents/core/runtime'
 
 /**
  * The answer of a `FleetDirectory`. What the ledger refuses is an answer too: an exception of a

@@ -1,4 +1,5 @@
-import { FleetError, type JsonValue } from '@helix-agents/core'
+import type { JsonValue } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetStore } from '../store/fleet-store.ts'
 import type { FleetDirectory } from './fleet-directory.ts'
 import { type FleetReply, fromReply } from './fleet-reply.ts'

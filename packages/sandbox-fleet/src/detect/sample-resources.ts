@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { type FleetContext, targetOf } from '../fleet-context.ts'
 import { withSample } from '../ledger/record-changes.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'

@@ -1,4 +1,5 @@
-import { type Clock, FleetError } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } from 'cockatiel'
 
 export interface CircuitBreakerOptions {

@@ -1,4 +1,6 @@
-import { backoffMs, type Clock, FleetError, HelixError, withDeadline } from '@helix-agents/core'
+import { type Clock, HelixError } from '@helix-agents/core'
+import { backoffMs, withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import { causeText, errorText } from '../error-text.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import type {

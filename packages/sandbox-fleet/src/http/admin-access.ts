@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyOf } from './failures.ts'
 

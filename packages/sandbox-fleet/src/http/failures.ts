@@ -1,4 +1,5 @@
-import { FleetError, type FleetErrorCode, type Logger } from '@helix-agents/core'
+import type { Logger } from '@helix-agents/core'
+import { FleetError, type FleetErrorCode } from '@helix-agents/core/runtime'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'

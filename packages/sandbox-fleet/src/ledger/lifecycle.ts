@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { shortLabel, shortText, storedError } from './record-schema.ts'
 import {
   MAX_HISTORY,

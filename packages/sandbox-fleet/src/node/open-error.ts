@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { SqlError, type SqlErrorKind } from '@helix-agents/store-sql'
 import { toFleetError } from '../sql/to-fleet-error.ts'
 

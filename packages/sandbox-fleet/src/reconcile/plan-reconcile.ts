@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { ListedSandbox } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { causeText, errorText } from '../error-text.ts'

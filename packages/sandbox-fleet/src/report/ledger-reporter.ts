@@ -1,4 +1,5 @@
-import { backoffMs, FleetError, withDeadline } from '@helix-agents/core'
+import { backoffMs, withDeadline } from '@helix-agents/core/provider'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { applyEvent, createRecord } from '../ledger/lifecycle.ts'
 import {

@@ -1,8 +1,8 @@
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   WorkspaceLifecycleEvent,
   WorkspaceLifecycleListener,
-  WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { SandboxLabels } from '../ledger/sandbox-record.ts'
 import type { FleetReporter } from './fleet-reporter.ts'
 

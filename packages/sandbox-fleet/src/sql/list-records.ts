@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements, SqlValue } from '@helix-agents/store-sql'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { DueQuery, FleetPage } from '../store/fleet-store.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { SqlError } from '@helix-agents/store-sql'
 
 /** What a store throws for an error of its database; anything else stays what it is. */

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { FleetStore, LeaseFence } from './fleet-store.ts'
 import { unknownSandbox } from './revive-record.ts'

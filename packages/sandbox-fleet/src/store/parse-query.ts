@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { SANDBOX_STATUSES } from '../ledger/record-schema.ts'
 import type { SandboxStatus } from '../ledger/sandbox-record.ts'
 import type { DueQuery, FleetQuery } from './fleet-store.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { applyEvent } from '../ledger/lifecycle.ts'
 import { activeOf, type FleetCounts } from '../ledger/record-counts.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'

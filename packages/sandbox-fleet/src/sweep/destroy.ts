@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { SandboxProbe } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { type FleetContext, ruleContext, targetOf, toSandboxError } from '../fleet-context.ts'

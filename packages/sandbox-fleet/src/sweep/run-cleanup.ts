@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { errorText } from '../error-text.ts'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'

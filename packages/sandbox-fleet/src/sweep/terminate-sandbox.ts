@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { type FleetContext, ruleContext } from '../fleet-context.ts'
 import { applyEvent } from '../ledger/lifecycle.ts'
 import { withAttempt } from '../ledger/record-changes.ts'

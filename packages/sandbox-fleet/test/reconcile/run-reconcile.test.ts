@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { recordOpened } from '../../src/report/ledger-writes.ts'

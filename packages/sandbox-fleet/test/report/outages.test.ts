@@ -1,5 +1,5 @@
 // A ledger that is away, or hangs, while a process reports and ends.
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { expect, test } from 'vitest'
 import { LedgerReporter } from '../../src/report/ledger-reporter.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { createLifecycleListener, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { LedgerReporter } from '../../src/report/ledger-reporter.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { createReportingDirectory, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { expect, test } from 'vitest'
 import { LedgerReporter } from '../../src/report/ledger-reporter.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { Random } from './random.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetPage, FleetQuery, FleetStore, SandboxRecord } from '@helix-agents/sandbox-fleet'
 import { expect } from 'vitest'
 import { applyEvent, createRecord } from '../../src/ledger/lifecycle.ts'

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { fleetMessages, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { readHeartbeat } from '../../src/fleet-stats.ts'

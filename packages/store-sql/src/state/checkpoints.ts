@@ -1,12 +1,12 @@
+import { StateStoreError } from '@helix-agents/core'
 import {
   type Checkpoint,
   type Page,
   type PageQuery,
   type SessionState,
-  StateStoreError,
   parsePageQuery,
   toCursor,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { nameColumn, numberColumn } from './column.ts'

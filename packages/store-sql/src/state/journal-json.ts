@@ -1,4 +1,5 @@
-import type { JournalEntry, JournalResult, Message } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { JournalEntry, JournalResult } from '@helix-agents/core/runtime'
 import * as z from 'zod'
 import type { SqlRow } from '../sql-database.ts'
 import { damaged, jsonColumn, optionalColumn } from './column.ts'

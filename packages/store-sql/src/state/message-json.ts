@@ -1,11 +1,6 @@
-import {
-  decodeBase64,
-  encodeBase64,
-  isMessage,
-  type FilePart,
-  type Message,
-  type ModelOutputPart,
-} from '@helix-agents/core'
+import type { FilePart, Message, ModelOutputPart } from '@helix-agents/core'
+import { decodeBase64, encodeBase64 } from '@helix-agents/core/provider'
+import { isMessage } from '@helix-agents/core/runtime'
 
 type Fields = Readonly<Record<string, unknown>>
 

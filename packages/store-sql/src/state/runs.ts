@@ -1,11 +1,11 @@
-import {
-  type RunEnd,
-  type RunRecord,
-  type RunStart,
-  type RunWrite,
-  type SessionState,
-  StateStoreError,
-} from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type {
+  RunEnd,
+  RunRecord,
+  RunStart,
+  RunWrite,
+  SessionState,
+} from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, nameColumn, numberColumn, optionalColumn } from './column.ts'

@@ -1,4 +1,5 @@
-import type { FileLedgerSnapshot, JsonValue, SessionState, SessionStatus } from '@helix-agents/core'
+import type { JsonValue } from '@helix-agents/core'
+import type { FileLedgerSnapshot, SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import {

@@ -1,4 +1,5 @@
-import { AgentAlreadyRunningError, type RunWrite, StateStoreError } from '@helix-agents/core'
+import { AgentAlreadyRunningError, StateStoreError } from '@helix-agents/core'
+import type { RunWrite } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { numberColumn, optionalColumn } from './column.ts'

@@ -1,3 +1,4 @@
+import { StateStoreError } from '@helix-agents/core'
 import {
   type MessagePage,
   type MessageQuery,
@@ -5,12 +6,11 @@ import {
   type SessionPage,
   type SessionQuery,
   type SessionState,
-  StateStoreError,
   type UnreadableSession,
   parseCount,
   parsePageQuery,
   toCursor,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'

@@ -1,26 +1,28 @@
-import type {
-  Checkpoint,
-  JournalEntry,
-  MessageAppend,
-  MessagePage,
-  MessageQuery,
-  NewSession,
-  Page,
-  PageQuery,
-  RunEnd,
-  RunRecord,
-  RunStart,
-  RunWrite,
-  SessionPage,
-  SessionQuery,
-  SessionState,
-  SessionStateStore,
-  StepCommit,
-  StepStart,
-  ToolCallCompletion,
-  WorkspaceRef,
-} from '@helix-agents/core'
-import { assertStorable, isStorableId, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import {
+  type Checkpoint,
+  type JournalEntry,
+  type MessageAppend,
+  type MessagePage,
+  type MessageQuery,
+  type NewSession,
+  type Page,
+  type PageQuery,
+  type RunEnd,
+  type RunRecord,
+  type RunStart,
+  type RunWrite,
+  type SessionPage,
+  type SessionQuery,
+  type SessionState,
+  type SessionStateStore,
+  type StepCommit,
+  type StepStart,
+  type ToolCallCompletion,
+  assertStorable,
+  isStorableId,
+} from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
 import { WholeTexts } from './long-texts.ts'

@@ -1,4 +1,6 @@
-import type { JsonValue, Message, StateChange, WorkspaceRef } from '@helix-agents/core'
+import type { JsonValue, Message } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { StateChange } from '@helix-agents/core/runtime'
 import type { SqlStatements, SqlValue } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { shapedColumn } from './column.ts'

@@ -1,13 +1,13 @@
-import {
-  type JournalEntry,
-  type MessageAppend,
-  type RunWrite,
-  StateStoreError,
-  type StepCommit,
-  type StepStart,
-  type ToolCallCompletion,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type {
+  JournalEntry,
+  MessageAppend,
+  RunWrite,
+  StepCommit,
+  StepStart,
+  ToolCallCompletion,
+} from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged } from './column.ts'

@@ -1,13 +1,13 @@
+import type { JsonValue } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   FileLedgerSnapshot,
-  JsonValue,
   SessionLabels,
   SessionStatus,
   Spending,
   StoredError,
   StoredOutcome,
-  WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import * as z from 'zod'
 
 // Guards, not parsers: zod leaves keys like `__proto__` out of what it returns.

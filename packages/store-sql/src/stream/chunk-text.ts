@@ -1,4 +1,9 @@
-import { cutChunk, type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core'
+import {
+  cutChunk,
+  type SequencedChunk,
+  type StreamChunk,
+  toChunkJson,
+} from '@helix-agents/core/runtime'
 import { damaged } from '../state/column.ts'
 
 /** A chunk as it is stored. */

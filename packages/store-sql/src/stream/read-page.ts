@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
 import { damaged, numberColumn, textColumn } from '../state/column.ts'
 import { fromChunkText } from './chunk-text.ts'

@@ -1,11 +1,11 @@
-import type {
-  SequencedChunk,
-  StreamChunk,
-  StreamManager,
-  StreamReaderOptions,
-  StreamWriter,
-} from '@helix-agents/core'
-import { assertStorableIds } from '@helix-agents/core'
+import {
+  type SequencedChunk,
+  type StreamChunk,
+  type StreamManager,
+  type StreamReaderOptions,
+  type StreamWriter,
+  assertStorableIds,
+} from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
 import { toChunkText } from './chunk-text.ts'

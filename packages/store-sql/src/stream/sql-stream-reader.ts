@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
 import type { PageReads } from './page-reads.ts'
 import type { PageResult, StoredChunk } from './read-page.ts'

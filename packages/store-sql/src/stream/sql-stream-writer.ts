@@ -1,4 +1,4 @@
-import type { StreamChunk, StreamWriter } from '@helix-agents/core'
+import type { StreamChunk, StreamWriter } from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
 import { toStateStoreError } from '../state/to-state-store-error.ts'
 import { appendChunks } from './append-chunks.ts'

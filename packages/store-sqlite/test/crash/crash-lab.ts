@@ -12,12 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  defineAgent,
-  MockLLMAdapter,
-  type SessionStateStore,
-  systemClock,
-} from '@helix-agents/core'
+import { defineAgent, MockLLMAdapter, systemClock } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'

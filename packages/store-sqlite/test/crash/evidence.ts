@@ -1,5 +1,6 @@
 // What is left after many deaths, and what can be found wrong with it.
-import type { JsonValue, Message, SequencedChunk, ToolResultMessage } from '@helix-agents/core'
+import type { JsonValue, Message, ToolResultMessage } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { PlannedSession } from './session-plan.ts'
 
 export interface StoredSession {

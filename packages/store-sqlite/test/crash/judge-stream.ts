@@ -1,4 +1,4 @@
-import type { SequencedChunk } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { type Evidence, type Finding, finding, outcomeOf, resultsOf } from './evidence.ts'
 
 type StreamEvidence = Pick<Evidence, 'plans' | 'sessions' | 'chunks' | 'hasStreamEnded'>

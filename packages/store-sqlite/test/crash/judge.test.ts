@@ -1,5 +1,6 @@
 // The judge is the whole worth of the crash test: here it is shown each kind of damage.
-import type { Message, SequencedChunk, ToolResultMessage } from '@helix-agents/core'
+import type { Message, ToolResultMessage } from '@helix-agents/core'
+import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import type { Evidence, FindingCode, StoredSession } from './evidence.ts'
 import { judge } from './judge.ts'

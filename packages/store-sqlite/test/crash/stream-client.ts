@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core'
+import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core/runtime'
 
 /** How long the end of a stream may take when its run is over. */
 const PATIENCE_MS = 2000

@@ -1,7 +1,7 @@
 // Stores that say when something is about to be written and when it was: the moments at which a
 // process is killed. A saboteur breaks one promise of them, to show that the judge notices.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SessionStateStore, StreamManager, StreamWriter } from '@helix-agents/core'
+import type { SessionStateStore, StreamManager, StreamWriter } from '@helix-agents/core/runtime'
 
 /**
  * Broken on purpose; see `sabotage.test.ts`. `write-behind` says that a write is stored and stores

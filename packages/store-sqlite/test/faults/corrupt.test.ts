@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { expect, test } from 'vitest'
 import { begun, NOW, opened, step, textsOf, user } from '../script.ts'

@@ -1,4 +1,4 @@
-import type { RunStart, RunWrite, SessionStateStore } from '@helix-agents/core'
+import type { RunStart, RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import * as values from './values.ts'
 

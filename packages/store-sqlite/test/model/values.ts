@@ -1,5 +1,6 @@
 // Generated parts of calls, with what is hard to store: lone surrogates, NULs, odd keys, bytes.
-import type { JsonValue, Message, WorkspaceRef } from '@helix-agents/core'
+import type { JsonValue, Message } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import fc from 'fast-check'
 
 export const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>

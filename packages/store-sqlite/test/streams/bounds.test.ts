@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { decodeBase64, type StreamChunk } from '@helix-agents/core'
+import { decodeBase64 } from '@helix-agents/core/provider'
+import type { StreamChunk } from '@helix-agents/core/runtime'
 import { SqlStreamManager } from '@helix-agents/store-sql'
 import { expect, test } from 'vitest'
 import { countChunks, openReader, openStreams, readAll, settled, text, wordsOf } from './script.ts'

@@ -1,6 +1,6 @@
 // The streams on disk against those in memory, and against a database that is closed in between.
 import { join } from 'node:path'
-import type { StreamManager, StreamWriter } from '@helix-agents/core'
+import type { StreamManager, StreamWriter } from '@helix-agents/core/runtime'
 import { migrate, SqlStreamManager } from '@helix-agents/store-sql'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'

@@ -5,7 +5,7 @@ import type {
   StreamChunk,
   StreamManager,
   StreamReaderOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import {
   migrate,
   type SqlDatabase,

@@ -1,4 +1,4 @@
-import type { WorkspaceLabels, WorkspaceMetrics, WorkspaceState } from '@helix-agents/core'
+import type { WorkspaceLabels, WorkspaceMetrics, WorkspaceState } from '@helix-agents/core/runtime'
 import { BoundedLabels } from './bounded-labels.ts'
 import { type MetricDefinition, METRICS } from './definitions.ts'
 

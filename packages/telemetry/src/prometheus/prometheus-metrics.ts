@@ -1,4 +1,4 @@
-import type { WorkspaceMetrics } from '@helix-agents/core'
+import type { WorkspaceMetrics } from '@helix-agents/core/runtime'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import {
   createWorkspaceMetrics,

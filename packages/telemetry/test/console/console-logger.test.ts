@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { createConsoleLogger, type ConsoleLoggerOptions } from '@helix-agents/telemetry/console'
 import fc from 'fast-check'

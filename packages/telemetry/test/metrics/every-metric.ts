@@ -1,4 +1,4 @@
-import type { WorkspaceMetrics } from '@helix-agents/core'
+import type { WorkspaceMetrics } from '@helix-agents/core/runtime'
 
 const box = { workspace: 'box', providerId: 'in-memory' }
 

@@ -1,4 +1,5 @@
-import { defineAgent, noopMetrics } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import { noopMetrics } from '@helix-agents/core/runtime'
 import { createOpenTelemetryMetrics } from '@helix-agents/telemetry/opentelemetry'
 import {
   AggregationTemporality,

@@ -1,4 +1,5 @@
-import { defineAgent, noopMetrics } from '@helix-agents/core'
+import { defineAgent } from '@helix-agents/core'
+import { noopMetrics } from '@helix-agents/core/runtime'
 import { createPrometheusMetrics } from '@helix-agents/telemetry/prometheus'
 import { Counter, Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'

@@ -4,10 +4,10 @@ import {
   type StepInput,
   type StepResult,
   ToolFailedError,
-  type Tracer,
-  type WorkspaceProvider,
   WorkspaceFailedError,
 } from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type { Tracer } from '@helix-agents/core/runtime'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'

@@ -1,4 +1,4 @@
-import { type FileStat, parentPath, type WriteOptions } from '@helix-agents/core'
+import { type FileStat, parentPath, type WriteOptions } from '@helix-agents/core/provider'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
 import type { NewData } from '../content/new-data.ts'
 import { isOwn, newContentId } from '../content/store-content.ts'

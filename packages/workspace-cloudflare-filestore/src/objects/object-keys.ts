@@ -1,4 +1,5 @@
-import { utf8Length, WorkspaceFailedError } from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import { utf8Length } from '@helix-agents/core/provider'
 
 /** Longest key of an R2 object, in UTF-8 bytes. */
 export const MAX_KEY_BYTES = 1024

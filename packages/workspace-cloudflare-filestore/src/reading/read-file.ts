@@ -1,4 +1,5 @@
-import { decodeText, FileSystemError, normalizePath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { decodeText, normalizePath } from '@helix-agents/core/provider'
 import { releaseRetained } from '../content/release-content.ts'
 import { bytesOf, numberOf, optionalNumberOf, textOf } from '../sql/columns.ts'
 import type { SqlRow } from '../ports.ts'

@@ -1,4 +1,5 @@
-import { FileSystemError, normalizePath, type ReadStreamOptions } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { normalizePath, type ReadStreamOptions } from '@helix-agents/core/provider'
 import { releaseRetained } from '../content/release-content.ts'
 import { asking } from '../objects/object-store.ts'
 import { bytesOf, numberOf, optionalNumberOf } from '../sql/columns.ts'

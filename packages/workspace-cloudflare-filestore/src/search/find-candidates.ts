@@ -1,4 +1,4 @@
-import { compareCodePoints, INTERNAL_DIRECTORY } from '@helix-agents/core'
+import { compareCodePoints, INTERNAL_DIRECTORY } from '@helix-agents/core/provider'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'

@@ -9,7 +9,7 @@ import {
   normalizePath,
   sortByCodePoint,
   utf8Length,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { SqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'

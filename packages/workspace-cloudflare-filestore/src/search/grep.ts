@@ -8,7 +8,7 @@ import {
   isWithin,
   normalizePath,
   type TextSearch,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { flags, hasFlag } from '../tree/node.ts'

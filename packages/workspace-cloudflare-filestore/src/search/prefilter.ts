@@ -1,4 +1,4 @@
-import type { TextSearch } from '@helix-agents/core'
+import type { TextSearch } from '@helix-agents/core/provider'
 
 /**
  * The bytes that every file with a match holds, or undefined when nothing is certain. U+FFFD also

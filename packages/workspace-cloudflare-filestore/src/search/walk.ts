@@ -1,4 +1,4 @@
-import { compareCodePoints } from '@helix-agents/core'
+import { compareCodePoints } from '@helix-agents/core/provider'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { SqlRow } from '../ports.ts'

@@ -1,4 +1,4 @@
-import type { TransferOptions } from '@helix-agents/core'
+import type { TransferOptions } from '@helix-agents/core/provider'
 import { releaseContent } from '../content/release-content.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type Content, flags } from './node.ts'

@@ -1,4 +1,5 @@
-import { FileSystemError, parentPath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { parentPath } from '@helix-agents/core/provider'
 import { numberOf } from '../sql/columns.ts'
 import { lost } from '../sql/database.ts'
 import type { SqlRow } from '../ports.ts'

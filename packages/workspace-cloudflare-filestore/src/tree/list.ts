@@ -1,4 +1,5 @@
-import { type FileEntry, FileSystemError, normalizePath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { type FileEntry, normalizePath } from '@helix-agents/core/provider'
 import { textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'

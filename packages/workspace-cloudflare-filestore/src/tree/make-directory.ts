@@ -1,4 +1,5 @@
-import { FileSystemError, normalizePath, parentPath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { normalizePath, parentPath } from '@helix-agents/core/provider'
 import type { StoreContext } from '../store-context.ts'
 import { checkQuota } from './quota.ts'
 import { makeDirectory, makeParents } from './store-node.ts'

@@ -1,4 +1,5 @@
-import { createTimeSlice, FileSystemError, normalizePath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { createTimeSlice, normalizePath } from '@helix-agents/core/provider'
 import { releaseContent } from '../content/release-content.ts'
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'

@@ -1,4 +1,4 @@
-import type { FileStat } from '@helix-agents/core'
+import type { FileStat } from '@helix-agents/core/provider'
 import type { StoreContext } from '../store-context.ts'
 import type { TreeNode } from './node.ts'
 

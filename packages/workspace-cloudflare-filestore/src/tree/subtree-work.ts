@@ -1,4 +1,5 @@
-import { FileSystemError, utf8Length } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { utf8Length } from '@helix-agents/core/provider'
 import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type SubtreeRange, subtreeOf } from './place.ts'

@@ -1,12 +1,12 @@
+import { FileSystemError } from '@helix-agents/core'
 import {
   checkSubtreeFits,
-  FileSystemError,
   isWithin,
   normalizePath,
   pathDepth,
   type TransferOptions,
   utf8Length,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { numberOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from './find-node.ts'

@@ -1,4 +1,4 @@
-import { type FileStat, normalizePath } from '@helix-agents/core'
+import { type FileStat, normalizePath } from '@helix-agents/core/provider'
 import { addContent } from '../content/add-blocks.ts'
 import { appendContent, ownContent } from '../content/append-content.ts'
 import { type NewData, toNewData } from '../content/new-data.ts'

@@ -1,4 +1,4 @@
-import { type FileStat, normalizePath } from '@helix-agents/core'
+import { type FileStat, normalizePath } from '@helix-agents/core/provider'
 import { keepData, type NewData, toNewData } from '../content/new-data.ts'
 import { releaseContent } from '../content/release-content.ts'
 import { storeContent } from '../content/store-content.ts'

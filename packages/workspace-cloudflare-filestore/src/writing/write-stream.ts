@@ -1,4 +1,4 @@
-import { type FileStat, normalizePath } from '@helix-agents/core'
+import { type FileStat, normalizePath } from '@helix-agents/core/provider'
 import { holdsZero } from '../content/holds-zero.ts'
 import type { StoreContext } from '../store-context.ts'
 import { flags } from '../tree/node.ts'

@@ -1,7 +1,7 @@
 // The alarm is asked for inside the transaction that makes the garbage: real alarms stand that.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { inObject } from '../objects.ts'
 import { createProvider, openOptions, session } from '../provider-harness.ts'
 

@@ -1,4 +1,4 @@
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 
 /** A file or directory as a reader finds it. */

@@ -1,7 +1,8 @@
 // Several clients at once on one set of files, and a collector. A seed chooses at each call to the
 // bucket who goes on. No append and no edit is lost, no file is cut, nothing is left behind.
 import { env } from 'cloudflare:workers'
-import { FileSystemError, type FileSystem } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { ManualClock, TestSampler } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import fc from 'fast-check'

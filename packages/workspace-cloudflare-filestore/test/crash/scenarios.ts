@@ -1,4 +1,4 @@
-import type { FileSystem, Workspace } from '@helix-agents/core'
+import type { FileSystem, Workspace } from '@helix-agents/core/provider'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import type { FaultyIsolate } from './faulty-isolate.ts'
 

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { createProvider, openOptions, session } from '../provider-harness.ts'

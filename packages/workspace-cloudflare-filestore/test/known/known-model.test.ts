@@ -1,6 +1,7 @@
 // Two handles for each of two sessions on one database, from providers of their own, evictions, and
 // transactions that somebody rolls back around them: every result is as in memory.
-import { FileSystemError, type FileSystem } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,6 +1,7 @@
 // What an isolate remembers is used only while the database is as it was: also when somebody else
 // rolls a transaction back around us, or changes the tables without us.
-import { FileSystemError, type FileSystem } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
 import { asNewIsolate, inObject, openFiles, rolledBack } from '../objects.ts'
 import { createProvider } from '../provider-harness.ts'

@@ -1,6 +1,6 @@
 // Several handles on one database, each with a storage object of its own, and a host that rolls a
 // transaction back around one of them: nobody ever reads or replaces what it has not seen.
-import type { FileStat, FileSystem } from '@helix-agents/core'
+import type { FileStat, FileSystem } from '@helix-agents/core/provider'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { codeOf } from '../code-of.ts'

@@ -1,7 +1,7 @@
 // What production refuses and local workerd accepts, refused here as well: a database and a bucket
 // with the documented limits, under work that comes near each of them.
 import { env } from 'cloudflare:workers'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { describe, expect, test } from 'vitest'

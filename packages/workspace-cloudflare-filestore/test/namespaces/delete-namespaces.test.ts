@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import type { FileSystem, Workspace } from '@helix-agents/core'
+import type { FileSystem, Workspace } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
 import { bucketFaults, databaseFaults } from '../crash/audit.ts'
 import { inObject } from '../objects.ts'

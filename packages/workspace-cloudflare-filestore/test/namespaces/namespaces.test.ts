@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import type { Workspace, WorkspaceRef } from '@helix-agents/core'
+import type { Workspace, WorkspaceRef } from '@helix-agents/core/provider'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

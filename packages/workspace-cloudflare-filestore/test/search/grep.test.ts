@@ -1,6 +1,7 @@
 // What the database finds is what the engine of core finds in memory.
 import { env } from 'cloudflare:workers'
-import { FileSystemError, type FileSystem, type GrepOptions } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem, GrepOptions } from '@helix-agents/core/provider'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

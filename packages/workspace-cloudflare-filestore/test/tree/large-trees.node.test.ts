@@ -1,7 +1,7 @@
 // Trees that one transaction would hold the event loop for: copies and moves are refused, a removal
 // goes in steps.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { codeOf } from '../code-of.ts'
 import { NodeStorage } from '../node-storage.ts'
 import { createProvider, openOptions, session } from '../provider-harness.ts'

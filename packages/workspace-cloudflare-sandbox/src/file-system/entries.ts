@@ -4,7 +4,7 @@ import {
   type FileStat,
   joinPath,
   sortByCodePoint,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { DriverEntry } from '../driver/port.ts'
 
 /** @param path Of the workspace, normalised. */

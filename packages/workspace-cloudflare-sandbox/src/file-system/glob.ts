@@ -1,7 +1,7 @@
+import { FileSystemError } from '@helix-agents/core'
 import {
   compileGlob,
   createSearchPace,
-  FileSystemError,
   fitsPathLimits,
   type GlobMatcher,
   type GlobOptions,
@@ -9,7 +9,7 @@ import {
   joinPath,
   normalizePath,
   sortByCodePoint,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { toContainerPath } from '../container-path.ts'
 import type { DriverEntry } from '../driver/port.ts'
 import type { FileCalls } from '../live-sandbox.ts'

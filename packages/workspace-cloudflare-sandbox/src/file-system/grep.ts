@@ -1,9 +1,9 @@
+import { FileSystemError } from '@helix-agents/core'
 import {
   compileSearch,
   createSearchPace,
   createTimeSlice,
   decodeText,
-  FileSystemError,
   fitsPathLimits,
   GrepCollector,
   type GrepOptions,
@@ -13,7 +13,7 @@ import {
   normalizePath,
   sortByCodePoint,
   type TextSearch,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { toContainerPath } from '../container-path.ts'
 import type { DriverFile, SearchOutcome } from '../driver/port.ts'
 import type { FileCalls } from '../live-sandbox.ts'

@@ -1,10 +1,10 @@
-import {
-  noopLogger,
-  type OpenedWorkspace,
-  type ResolveOptions,
-  type RestoreReceipt,
-  type WorkspaceCapabilityFlags,
-} from '@helix-agents/core'
+import { noopLogger } from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  ResolveOptions,
+  RestoreReceipt,
+  WorkspaceCapabilityFlags,
+} from '@helix-agents/core/provider'
 import { CloudflareSandboxCodeInterpreter } from '../cloudflare-sandbox-code-interpreter.ts'
 import { CloudflareSandboxFileSystem } from '../cloudflare-sandbox-file-system.ts'
 import { CloudflareSandboxShell } from '../cloudflare-sandbox-shell.ts'

@@ -1,4 +1,5 @@
-import { type Clock, createOpenLimit, type OpenLimit } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { createOpenLimit, type OpenLimit } from '@helix-agents/core/provider'
 import { DriverError } from '../driver/driver-error.ts'
 import { isCapacityError } from '../map-error.ts'
 

@@ -1,4 +1,4 @@
-import type { OpenedWorkspace, ResolveOptions, RestoreReceipt } from '@helix-agents/core'
+import type { OpenedWorkspace, ResolveOptions, RestoreReceipt } from '@helix-agents/core/provider'
 import {
   type Attachment,
   buildWorkspace,

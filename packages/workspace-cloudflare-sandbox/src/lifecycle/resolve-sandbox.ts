@@ -1,10 +1,5 @@
-import {
-  type OpenedWorkspace,
-  type ResolveOptions,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import type { OpenedWorkspace, ResolveOptions, WorkspaceRef } from '@helix-agents/core/provider'
 import { isRootMounted } from '../config.ts'
 import { DriverError } from '../driver/driver-error.ts'
 import type { SandboxDriver } from '../driver/port.ts'

@@ -1,4 +1,5 @@
-import { type ShellCommand, ToolInputError, utf8Length } from '@helix-agents/core'
+import { ToolInputError } from '@helix-agents/core'
+import { type ShellCommand, utf8Length } from '@helix-agents/core/provider'
 
 /** Linux starts no program with a longer argument. */
 const MAX_WORD_BYTES = 128 * 1024 - 1

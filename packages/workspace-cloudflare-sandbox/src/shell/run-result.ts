@@ -1,4 +1,4 @@
-import type { OutputCut, RunResult } from '@helix-agents/core'
+import type { OutputCut, RunResult } from '@helix-agents/core/provider'
 import { toWorkspacePath } from '../container-path.ts'
 import type { ExecOutcome, ExecOutput } from '../driver/port.ts'
 

@@ -1,5 +1,6 @@
 // The files of a container in memory: the store of the in-memory provider, behind the port.
-import { createTimeSlice, type FileStat, FileSystemError, type TimeSlice } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { createTimeSlice, type FileStat, type TimeSlice } from '@helix-agents/core/provider'
 import { DriverError, type DriverErrorCode } from '@helix-agents/workspace-cloudflare-sandbox'
 import type {
   AppendOptions,

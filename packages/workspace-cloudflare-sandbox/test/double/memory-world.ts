@@ -1,11 +1,7 @@
 // Sandboxes in memory, for what a real container cannot be made to do on demand: every error of a
 // driver, at every call, and containers that vanish between two of them.
-import {
-  type FileSystem,
-  fileSystemConfigSchema,
-  noopLogger,
-  systemClock,
-} from '@helix-agents/core'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import type {
   CreateSandboxDriver,

@@ -1,14 +1,13 @@
+import { type CapabilitiesInput, noopLogger } from '@helix-agents/core'
 import {
-  type CapabilitiesInput,
   codeConfigSchema,
   fileSystemConfigSchema,
-  noopLogger,
   type OpenedWorkspace,
   type OpenOptions,
   shellConfigSchema,
   snapshotConfigSchema,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import {
   type CloudflareSandboxConfigInput,

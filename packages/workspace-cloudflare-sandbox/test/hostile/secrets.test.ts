@@ -1,7 +1,8 @@
 // What an SDK that fails everywhere, in the worst of words, lets out of the provider: no error, log
 // line, ref or receipt may hold a variable, a key, or a signed address.
 import { inspect } from 'node:util'
-import { type Clock, type OpenedWorkspace, systemClock, type Workspace } from '@helix-agents/core'
+import { type Clock, systemClock } from '@helix-agents/core'
+import type { OpenedWorkspace, Workspace } from '@helix-agents/core/provider'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import { createSdkDriver } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 // A crash at every call of a driver: the process is gone, the store has what it had. Afterwards
 // every sandbox is one that the directory knows, and the session gets its files or the truth.
-import type { OpenedWorkspace, WorkspaceRef } from '@helix-agents/core'
+import type { OpenedWorkspace, WorkspaceRef } from '@helix-agents/core/provider'
 import type { SandboxRecord } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, test } from 'vitest'
 import { Bench } from '../double/open-on-double.ts'

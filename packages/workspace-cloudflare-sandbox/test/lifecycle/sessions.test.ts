@@ -1,4 +1,4 @@
-import { snapshotConfigSchema } from '@helix-agents/core'
+import { snapshotConfigSchema } from '@helix-agents/core/provider'
 import type { SandboxRecord } from '@helix-agents/workspace-cloudflare-sandbox'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'

@@ -2,15 +2,14 @@
 // whose own work is done in this process.
 import { lchownSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { noopLogger, systemClock } from '@helix-agents/core'
 import {
   codeConfigSchema,
   fileSystemConfigSchema,
-  noopLogger,
   shellConfigSchema,
   snapshotConfigSchema,
-  systemClock,
   type Workspace,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { TestSampler } from '@helix-agents/core/testing'
 import type { SandboxTestbed } from '@helix-agents/sandbox-testbed'
 import {

@@ -1,4 +1,4 @@
-import type { Workspace } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 import type { CloudflareSandboxWorkspaceProvider } from '@helix-agents/workspace-cloudflare-sandbox'
 import {
   codeBehaviours,

@@ -1,17 +1,16 @@
 import { DurableObject } from 'cloudflare:workers'
 import { RecordingLogger } from '@helix-agents/core/testing'
+import { type Logger, systemClock } from '@helix-agents/core'
 import {
   codeConfigSchema,
   fileSystemConfigSchema,
-  type Logger,
   type OpenedWorkspace,
   type OpenOptions,
   shellConfigSchema,
   snapshotConfigSchema,
-  systemClock,
   type Workspace,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import {
   CloudflareSandboxWorkspaceProvider,
   createSdkDriver,

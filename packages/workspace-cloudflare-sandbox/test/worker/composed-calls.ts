@@ -5,7 +5,7 @@ import {
   type RunCodeOptions,
   type RunCodeResult,
   type Workspace,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 
 type Composed = (ws: Workspace, given: readonly unknown[]) => Promise<unknown>
 

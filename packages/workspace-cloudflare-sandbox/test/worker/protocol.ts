@@ -1,4 +1,4 @@
-import { decodeText } from '@helix-agents/core'
+import { decodeText } from '@helix-agents/core/provider'
 import type { CloudflareSandboxConfigInput } from '@helix-agents/workspace-cloudflare-sandbox'
 
 /** What a test asks of a bench object, and how. */

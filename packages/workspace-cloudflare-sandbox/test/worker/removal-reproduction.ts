@@ -1,6 +1,6 @@
 // The program that shows what a removed `/workspace` does to a sandbox, on the provider: each step
 // as its first author wrote it, then those of the reports that followed.
-import type { Workspace } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 
 interface StepResult {
   readonly ok: boolean

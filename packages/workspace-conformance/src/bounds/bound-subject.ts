@@ -1,20 +1,19 @@
+import { systemClock, type Tool, type ToolContext, type WorkspaceAccess } from '@helix-agents/core'
 import {
   fileSystemConfigSchema,
-  FileLedger,
   codeConfigSchema,
   type FileSystem,
-  injectWorkspaceTools,
-  noopMetrics,
   shellConfigSchema,
   snapshotConfigSchema,
-  systemClock,
-  toToolError,
-  type Tool,
-  type ToolContext,
   type Workspace,
-  type WorkspaceAccess,
   type WorkspaceCapabilityFlags,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
+import {
+  FileLedger,
+  injectWorkspaceTools,
+  noopMetrics,
+  toToolError,
+} from '@helix-agents/core/runtime'
 import { check } from '../assert.ts'
 import type { BoundScale } from './bound-scale.ts'
 import { measureWork, type WorkCost, type WorkHost } from './work-probe.ts'

@@ -1,4 +1,4 @@
-import type { WorkspaceCapabilityFlags } from '@helix-agents/core'
+import type { WorkspaceCapabilityFlags } from '@helix-agents/core/provider'
 import type { Deviation } from '../behaviour.ts'
 import { defineConformance } from '../define-conformance.ts'
 import type { Runner } from '../runner.ts'

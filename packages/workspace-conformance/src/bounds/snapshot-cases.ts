@@ -1,4 +1,4 @@
-import type { SnapshotRef } from '@helix-agents/core'
+import type { SnapshotRef } from '@helix-agents/core/provider'
 import { check } from '../assert.ts'
 import type { BoundCase } from './bound-case.ts'
 import type { BoundScale } from './bound-scale.ts'

@@ -1,4 +1,4 @@
-import { type CodeContextId, type CodeInterpreter, type CodeOutput } from '@helix-agents/core'
+import type { CodeContextId, CodeInterpreter, CodeOutput } from '@helix-agents/core/provider'
 import {
   check,
   ConformanceError,

@@ -5,14 +5,13 @@ import {
   type Message,
   MockLLMAdapter,
   type MockStep,
-  type SequencedChunk,
   type StepResult,
-  type StreamReaderOptions,
   systemClock,
   type Tool,
   type ToolContext,
   type ToolResultMessage,
 } from '@helix-agents/core'
+import type { SequencedChunk, StreamReaderOptions } from '@helix-agents/core/runtime'
 import { check, ConformanceError } from '../assert.ts'
 import type {
   AgentExecutor,

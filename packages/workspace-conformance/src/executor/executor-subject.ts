@@ -1,12 +1,10 @@
+import type { Agent, LLMAdapter, ProviderSelection } from '@helix-agents/core'
 import type {
-  Agent,
-  LLMAdapter,
-  ProviderSelection,
   SequencedChunk,
   SessionStateStore,
   StreamReaderOptions,
   WorkspaceDescription,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 
 /** How a run ended, as far as the contract goes. */
 export interface RunEnding {

@@ -1,4 +1,5 @@
-import { contentLimits, type StepResult } from '@helix-agents/core'
+import type { StepResult } from '@helix-agents/core'
+import { contentLimits } from '@helix-agents/core/runtime'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

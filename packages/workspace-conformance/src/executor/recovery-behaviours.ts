@@ -1,11 +1,5 @@
-import {
-  type Agent,
-  MockLLMAdapter,
-  type MockStep,
-  type SessionStateStore,
-  type StoredOutcome,
-  type ToolContext,
-} from '@helix-agents/core'
+import { type Agent, MockLLMAdapter, type MockStep, type ToolContext } from '@helix-agents/core'
+import type { SessionStateStore, StoredOutcome } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

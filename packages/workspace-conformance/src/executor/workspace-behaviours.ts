@@ -1,9 +1,5 @@
-import {
-  type Agent,
-  createSubAgentTool,
-  type MockStep,
-  type WorkspaceDescription,
-} from '@helix-agents/core'
+import { type Agent, createSubAgentTool, type MockStep } from '@helix-agents/core'
+import type { WorkspaceDescription } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

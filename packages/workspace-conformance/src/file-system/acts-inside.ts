@@ -1,4 +1,5 @@
-import { type FileSystem, HelixError } from '@helix-agents/core'
+import { HelixError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { check, ConformanceError } from '../assert.ts'
 import { unguessable } from '../unguessable.ts'
 

@@ -1,4 +1,4 @@
-import { type FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { textOf } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 

@@ -1,4 +1,4 @@
-import { type FileSystem, type GrepOptions } from '@helix-agents/core'
+import type { FileSystem, GrepOptions } from '@helix-agents/core/provider'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import { type FileSystemBehaviour, writeFiles } from './files.ts'
 

@@ -1,4 +1,4 @@
-import { type FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { equal, rejectionOf, rejectsWithCode } from '../assert.ts'
 import { unguessable } from '../unguessable.ts'
 import { type FileSystemBehaviour, names, read, readOrCode, writeFiles } from './files.ts'

@@ -1,12 +1,5 @@
-import type {
-  LLMConfig,
-  Message,
-  ModelRetry,
-  StepInput,
-  StepResult,
-  ToolInputDelta,
-  ToolSpec,
-} from '@helix-agents/core'
+import type { LLMConfig, Message, ModelRetry, StepInput, StepResult } from '@helix-agents/core'
+import type { ToolInputDelta, ToolSpec } from '@helix-agents/core/runtime'
 import { check } from '../assert.ts'
 import type { ModelSubject, PlannedPart, PlannedTurn } from './model-subject.ts'
 

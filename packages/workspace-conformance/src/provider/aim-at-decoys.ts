@@ -1,9 +1,5 @@
-import {
-  type FileSystem,
-  HelixError,
-  type OpenedWorkspace,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { HelixError } from '@helix-agents/core'
+import type { FileSystem, OpenedWorkspace, WorkspaceRef } from '@helix-agents/core/provider'
 import { check, equal } from '../assert.ts'
 import { read } from '../file-system/files.ts'
 import { unguessable } from '../unguessable.ts'

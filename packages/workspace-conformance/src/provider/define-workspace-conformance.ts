@@ -1,4 +1,4 @@
-import { type Workspace, type WorkspaceCapabilityFlags } from '@helix-agents/core'
+import type { Workspace, WorkspaceCapabilityFlags } from '@helix-agents/core/provider'
 import { check, equal } from '../assert.ts'
 import type { Behaviour, Deviation } from '../behaviour.ts'
 import { codeBehaviours } from '../code/code-behaviours.ts'

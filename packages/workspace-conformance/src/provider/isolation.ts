@@ -1,4 +1,4 @@
-import { renderToolError, toToolError } from '@helix-agents/core'
+import { renderToolError, toToolError } from '@helix-agents/core/runtime'
 import { check, equal, rejectionOf, rejectsWithCode, textOf } from '../assert.ts'
 import { assertActsInside } from '../file-system/acts-inside.ts'
 import { names, read, writeFiles } from '../file-system/files.ts'

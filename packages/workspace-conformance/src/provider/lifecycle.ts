@@ -1,4 +1,5 @@
-import { type OpenedWorkspace, workspaceModules } from '@helix-agents/core'
+import type { OpenedWorkspace } from '@helix-agents/core/provider'
+import { workspaceModules } from '@helix-agents/core/runtime'
 import { check, equal, rejectsAborted, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { names, read } from '../file-system/files.ts'

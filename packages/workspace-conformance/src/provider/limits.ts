@@ -1,4 +1,4 @@
-import { type FileSystem } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 import { equal, rejectsWithCode } from '../assert.ts'
 import { streamOf } from '../file-system/files.ts'
 import { type ProviderBehaviour } from './lifecycle.ts'

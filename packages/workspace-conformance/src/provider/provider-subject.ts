@@ -1,17 +1,14 @@
-import {
-  type Capabilities,
-  type CapabilitiesInput,
-  type FileSystem,
-  noopLogger,
-  type OpenedWorkspace,
-  type OpenOptions,
-  systemClock,
-  type Workspace,
-  type WorkspaceCapabilityFlags,
-  type WorkspaceProvider,
-  workspaceModules,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { type CapabilitiesInput, noopLogger, systemClock } from '@helix-agents/core'
+import type {
+  FileSystem,
+  OpenedWorkspace,
+  OpenOptions,
+  Workspace,
+  WorkspaceCapabilityFlags,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
+import { type Capabilities, workspaceModules } from '@helix-agents/core/runtime'
 import { check, ConformanceError, equal } from '../assert.ts'
 import { findStranger } from '../file-system/acts-inside.ts'
 import { unguessable } from '../unguessable.ts'

@@ -1,10 +1,5 @@
-import {
-  HelixError,
-  type OpenedWorkspace,
-  type Workspace,
-  WorkspaceFailedError,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { HelixError, WorkspaceFailedError } from '@helix-agents/core'
+import type { OpenedWorkspace, Workspace, WorkspaceRef } from '@helix-agents/core/provider'
 import { check, equal, rejectionOf, rejectsWithCode, textOf } from '../assert.ts'
 import { unguessable } from '../unguessable.ts'
 import { aimAtDecoys } from './aim-at-decoys.ts'

@@ -1,4 +1,4 @@
-import { type Shell, type Workspace } from '@helix-agents/core'
+import type { Shell, Workspace } from '@helix-agents/core/provider'
 import { check, equal, offered, rejectsWithCode, textOf } from '../assert.ts'
 import {
   HEARTBEAT,

@@ -3,8 +3,8 @@ import {
   type FileSystemConfig,
   fileSystemConfigSchema,
   type Workspace,
-  workspaceModules,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
+import { workspaceModules } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import { names, read } from '../file-system/files.ts'
 import { filesOf } from '../provider/provider-subject.ts'

@@ -1,10 +1,10 @@
-import {
-  type RunResult,
-  type Shell,
-  type ShellCommand,
-  type ShellRunOptions,
-  type Workspace,
-} from '@helix-agents/core'
+import type {
+  RunResult,
+  Shell,
+  ShellCommand,
+  ShellRunOptions,
+  Workspace,
+} from '@helix-agents/core/provider'
 import { check, ConformanceError, textOf } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 

@@ -1,4 +1,4 @@
-import { type OutputCut, type RunResult, type Workspace } from '@helix-agents/core'
+import type { OutputCut, RunResult, Workspace } from '@helix-agents/core/provider'
 import { check, equal, equalBytes, rejectionOf, rejectsWithCode } from '../assert.ts'
 import { read } from '../file-system/files.ts'
 import { filesOf } from '../provider/provider-subject.ts'

@@ -1,11 +1,11 @@
-import {
-  type FileSystem,
-  type SnapshotOptions,
-  type SnapshotRef,
-  type Snapshotter,
-  type Workspace,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import type {
+  FileSystem,
+  SnapshotOptions,
+  SnapshotRef,
+  Snapshotter,
+  Workspace,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import { check, ConformanceError, equal, rejectsAborted, rejectsWithCode } from '../assert.ts'
 import { names, read, writeFiles } from '../file-system/files.ts'
 import { aimAtDecoys } from '../provider/aim-at-decoys.ts'

@@ -1,4 +1,4 @@
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

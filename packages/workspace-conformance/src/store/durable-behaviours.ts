@@ -1,4 +1,4 @@
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { check, equal, equalBytes, patternBytes, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { HOSTILE_TEXTS, HOSTILE_VALUES } from './hostile-behaviours.ts'

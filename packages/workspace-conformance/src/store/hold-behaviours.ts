@@ -1,4 +1,4 @@
-import type { SessionState, SessionStateStore } from '@helix-agents/core'
+import type { SessionState, SessionStateStore } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

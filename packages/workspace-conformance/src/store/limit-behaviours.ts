@@ -1,4 +1,5 @@
-import { contentLimits, type JsonValue, type Message } from '@helix-agents/core'
+import type { JsonValue, Message } from '@helix-agents/core'
+import { contentLimits } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

@@ -1,4 +1,4 @@
-import type { SessionQuery, SessionStateStore } from '@helix-agents/core'
+import type { SessionQuery, SessionStateStore } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { beginRun, newSession, START } from './session-script.ts'

@@ -1,4 +1,5 @@
-import type { JsonValue, SessionStateStore, ToolCallCompletion } from '@helix-agents/core'
+import type { JsonValue } from '@helix-agents/core'
+import type { SessionStateStore, ToolCallCompletion } from '@helix-agents/core/runtime'
 import { check, equal, equalBytes, patternBytes, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

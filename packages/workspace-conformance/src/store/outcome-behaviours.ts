@@ -1,4 +1,4 @@
-import type { SessionStateStore, StoredOutcome } from '@helix-agents/core'
+import type { SessionStateStore, StoredOutcome } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

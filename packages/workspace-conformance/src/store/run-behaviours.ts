@@ -14,7 +14,7 @@ import {
   userMessage,
 } from './session-script.ts'
 import type { StoreSubject } from './store-subject.ts'
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 
 export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
   {

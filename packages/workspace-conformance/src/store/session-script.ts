@@ -1,8 +1,9 @@
+import type { Message } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   FileLedgerSnapshot,
   JournalEntry,
   JournalResult,
-  Message,
   MessagePage,
   NewSession,
   RunEnd,
@@ -10,8 +11,7 @@ import type {
   SessionState,
   SessionStateStore,
   StepCommit,
-  WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { check } from '../assert.ts'
 
 /** When scripted sessions start; milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 
 /**
  * A store under test; one that outlives its process offers `durable` and has `reopen`, one whose

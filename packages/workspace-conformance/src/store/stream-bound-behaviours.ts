@@ -1,4 +1,4 @@
-import { contentLimits, type StreamChunk } from '@helix-agents/core'
+import { contentLimits, type StreamChunk } from '@helix-agents/core/runtime'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { readAll, startRun, text, wordsOf } from './stream-script.ts'

@@ -1,4 +1,4 @@
-import type { StreamManager } from '@helix-agents/core'
+import type { StreamManager } from '@helix-agents/core/runtime'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {

@@ -1,4 +1,4 @@
-import type { StreamWriter } from '@helix-agents/core'
+import type { StreamWriter } from '@helix-agents/core/runtime'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { unguessable } from '../unguessable.ts'

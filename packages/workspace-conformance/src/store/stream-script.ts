@@ -1,11 +1,11 @@
-import {
-  type SequencedChunk,
-  type StreamChunk,
-  type StreamManager,
-  type StreamReaderOptions,
-  type StreamWriter,
-  systemClock,
-} from '@helix-agents/core'
+import { systemClock } from '@helix-agents/core'
+import type {
+  SequencedChunk,
+  StreamChunk,
+  StreamManager,
+  StreamReaderOptions,
+  StreamWriter,
+} from '@helix-agents/core/runtime'
 import { check, ConformanceError } from '../assert.ts'
 
 export type Reader = AsyncIterator<SequencedChunk, unknown>

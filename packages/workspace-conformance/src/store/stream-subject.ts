@@ -1,4 +1,4 @@
-import type { StreamManager } from '@helix-agents/core'
+import type { StreamManager } from '@helix-agents/core/runtime'
 
 /**
  * A stream manager under test; one whose streams outlive its process offers `durable`, one whose

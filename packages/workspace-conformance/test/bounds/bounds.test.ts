@@ -1,6 +1,7 @@
 // The harness can fail: each measurement accepts a tool that behaves, and catches one that holds the
 // event loop, one that allocates, and one that does not hear an abort.
-import type { Tool, Workspace } from '@helix-agents/core'
+import type { Tool } from '@helix-agents/core'
+import type { Workspace } from '@helix-agents/core/provider'
 import { ConformanceError } from '@helix-agents/workspace-conformance'
 import {
   type BoundBehaviour,

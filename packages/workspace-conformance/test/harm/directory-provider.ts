@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { posix } from 'node:path'
+import { WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import {
   type FileSystem,
   normalizePath,
@@ -7,10 +8,8 @@ import {
   type SessionRef,
   type Snapshotter,
   type Workspace,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
   type WorkspaceProvider,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { createHostFiles, type Mapping } from './host-files.ts'
 import type { ThrowAwayHost } from './throw-away-host.ts'
 

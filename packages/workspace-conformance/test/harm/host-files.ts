@@ -10,14 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, posix } from 'node:path'
+import { FileSystemError } from '@helix-agents/core'
 import {
   baseName,
   compareCodePoints,
   type FileStat,
   type FileSystem,
-  FileSystemError,
   toBytes,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { ThrowAwayHost } from './throw-away-host.ts'
 
 /** How a path of the workspace becomes one of the host. */

@@ -1,4 +1,5 @@
-import { ModelError, type StepCallbacks, type StepInput, type StepResult } from '@helix-agents/core'
+import { ModelError, type StepInput, type StepResult } from '@helix-agents/core'
+import type { StepCallbacks } from '@helix-agents/core/runtime'
 import type { ModelSubject, SeenCall } from '@helix-agents/workspace-conformance/model'
 
 type Saboteur = (good: ModelSubject) => ModelSubject

@@ -1,11 +1,11 @@
-import {
-  type CodeContextId,
-  type CodeInterpreter,
-  type CodeOutput,
-  type RunCodeOptions,
-  type RunCodeResult,
-  ToolInputError,
-} from '@helix-agents/core'
+import { ToolInputError } from '@helix-agents/core'
+import type {
+  CodeContextId,
+  CodeInterpreter,
+  CodeOutput,
+  RunCodeOptions,
+  RunCodeResult,
+} from '@helix-agents/core/provider'
 import { type Context, createContext, runInContext } from 'node:vm'
 
 /** JavaScript in a `node:vm` context: enough for the clauses, nothing for production. */

@@ -14,17 +14,17 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { FileSystemError } from '@helix-agents/core'
 import {
   compileGlob,
   compileSearch,
   decodeText,
   type FileStat,
   type FileSystem,
-  FileSystemError,
   type FileType,
   GrepCollector,
   normalizePath,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 
 /** What shell behaviours ask of a file system, on disk, without the races that a real one closes. */
 export function createDiskFiles(root: string): FileSystem {

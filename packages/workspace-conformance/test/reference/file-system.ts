@@ -1,3 +1,4 @@
+import { FileSystemError, type FileSystemErrorCode } from '@helix-agents/core'
 import {
   baseName,
   compareCodePoints,
@@ -6,8 +7,6 @@ import {
   decodeText,
   type FileStat,
   type FileSystem,
-  FileSystemError,
-  type FileSystemErrorCode,
   GrepCollector,
   INTERNAL_DIRECTORY,
   isBinary,
@@ -17,7 +16,7 @@ import {
   toBytes,
   type TransferOptions,
   type WriteOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 
 interface Node {
   readonly data: Uint8Array | undefined

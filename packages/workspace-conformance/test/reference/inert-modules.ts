@@ -5,7 +5,7 @@ import type {
   RunResult,
   Shell,
   Snapshotter,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 
 const NOTHING = new Uint8Array()
 const RESULT: RunResult = {

@@ -1,20 +1,18 @@
+import { PolicyError, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import {
   type FileSystem,
   type OpenedWorkspace,
   type OpenOptions,
   parseProviderRef,
-  PolicyError,
   type ResolveOptions,
   type SessionRef,
   type SnapshotOptions,
   type SnapshotRef,
   type Snapshotter,
   type Workspace,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
   type WorkspaceProvider,
   type WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { ProviderHarness } from '@helix-agents/workspace-conformance'
 import * as z from 'zod'
 import { createReference } from './file-system.ts'

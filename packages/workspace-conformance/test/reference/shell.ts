@@ -12,18 +12,16 @@ import {
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { FileSystemError, ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
 import {
-  FileSystemError,
   normalizePath,
   type OutputCut,
   type RunResult,
   type Shell,
   type ShellCommand,
   type ShellRunOptions,
-  ToolInputError,
   type Workspace,
-  WorkspaceFailedError,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { createDiskFiles } from './disk-files.ts'
 
 interface Background {

@@ -1,4 +1,5 @@
-import { type FileSystem, FileSystemError } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { FileSystem } from '@helix-agents/core/provider'
 
 export type FsSaboteur = (good: FileSystem) => FileSystem
 type Method = Exclude<keyof FileSystem, 'watch' | 'readText' | 'realPath' | 'withoutLinks'>

@@ -1,11 +1,11 @@
-import {
-  type OpenedWorkspace,
-  type SnapshotRef,
-  type Snapshotter,
-  type Workspace,
-  type WorkspaceProvider,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import type {
+  OpenedWorkspace,
+  SnapshotRef,
+  Snapshotter,
+  Workspace,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import { type ProviderHarness, ProviderSubject } from '@helix-agents/workspace-conformance'
 import { CAPABILITIES } from '../reference/provider.ts'
 

@@ -1,4 +1,4 @@
-import { type CodeInterpreter, type RunCodeResult } from '@helix-agents/core'
+import type { CodeInterpreter, RunCodeResult } from '@helix-agents/core/provider'
 import { omit } from './omit.ts'
 
 type Saboteur = (good: CodeInterpreter) => CodeInterpreter

@@ -1,4 +1,5 @@
-import { type FileEntry, FileSystemError, normalizePath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { type FileEntry, normalizePath } from '@helix-agents/core/provider'
 import { type FsSaboteur, input, recode, replace, result, swallow } from './break-file-system.ts'
 
 const utf16 = (a: FileEntry, b: FileEntry): number => (a.name < b.name ? -1 : 1)

@@ -1,11 +1,5 @@
-import {
-  FileSystemError,
-  type OpenedWorkspace,
-  type SessionRef,
-  WorkspaceEvictedError,
-  WorkspaceFailedError,
-  type WorkspaceRef,
-} from '@helix-agents/core'
+import { FileSystemError, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
+import type { OpenedWorkspace, SessionRef, WorkspaceRef } from '@helix-agents/core/provider'
 import { CAPABILITIES, SECRET } from '../reference/provider.ts'
 import {
   harness,

@@ -1,4 +1,5 @@
-import { FileSystemError, toBytes, type FileStat } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { toBytes, type FileStat } from '@helix-agents/core/provider'
 import { type FsSaboteur, input, recode, replace, result, swallow } from './break-file-system.ts'
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

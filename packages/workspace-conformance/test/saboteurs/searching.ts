@@ -1,4 +1,4 @@
-import { type GrepMatch, type GrepOptions, type GrepResult } from '@helix-agents/core'
+import type { GrepMatch, GrepOptions, GrepResult } from '@helix-agents/core/provider'
 import { type FsSaboteur, input, recode, replace, result, swallow } from './break-file-system.ts'
 
 /** Compiles the pattern another way. */

@@ -1,12 +1,12 @@
 import { appendFileSync, cpSync, readFileSync } from 'node:fs'
-import {
-  type FileSystem,
-  type RunResult,
-  type Shell,
-  type ShellCommand,
-  type ShellRunOptions,
-  type Workspace,
-} from '@helix-agents/core'
+import type {
+  FileSystem,
+  RunResult,
+  Shell,
+  ShellCommand,
+  ShellRunOptions,
+  Workspace,
+} from '@helix-agents/core/provider'
 import { omit } from './omit.ts'
 
 type Saboteur = (good: Workspace) => Workspace

@@ -1,4 +1,4 @@
-import { type WorkspaceRef } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { forks, type ProviderSaboteur, snapshotter } from './break-provider.ts'
 
 /** Every fork is the same workspace. */

@@ -1,4 +1,5 @@
-import { FileSystemError, type TransferOptions } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { TransferOptions } from '@helix-agents/core/provider'
 import { type FsSaboteur, input, recode, replace, result, swallow } from './break-file-system.ts'
 
 type Method = 'copy' | 'move'

@@ -1,4 +1,5 @@
-import type { JsonValue, Message, SessionStateStore, StoredOutcome } from '@helix-agents/core'
+import type { JsonValue, Message } from '@helix-agents/core'
+import type { SessionStateStore, StoredOutcome } from '@helix-agents/core/runtime'
 import type { Broken } from './session-saboteurs.ts'
 import { without } from './without.ts'
 

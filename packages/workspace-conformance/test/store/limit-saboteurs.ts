@@ -3,7 +3,7 @@ import {
   isMessage,
   type SessionStateStore,
   type StorableWrite,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import type { Broken } from './session-saboteurs.ts'
 
 /** The same store, with what every store checks before it stores anything. */

@@ -1,18 +1,16 @@
-import {
-  AgentAlreadyRunningError,
-  type Checkpoint,
-  type JournalEntry,
-  type Message,
-  type NewSession,
-  type Page,
-  type PageQuery,
-  type RunRecord,
-  type RunWrite,
-  type SessionState,
-  type SessionStateStore,
-  type StateChange,
-  StateStoreError,
-} from '@helix-agents/core'
+import { AgentAlreadyRunningError, type Message, StateStoreError } from '@helix-agents/core'
+import type {
+  Checkpoint,
+  JournalEntry,
+  NewSession,
+  Page,
+  PageQuery,
+  RunRecord,
+  RunWrite,
+  SessionState,
+  SessionStateStore,
+  StateChange,
+} from '@helix-agents/core/runtime'
 
 /** All data of one session; plain, so that a copy of it is a reopened store. */
 interface Stored {

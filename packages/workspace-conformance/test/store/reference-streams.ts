@@ -1,11 +1,13 @@
-import { assertStorableIds, cutChunk, toChunkJson } from '@helix-agents/core'
-import type {
-  SequencedChunk,
-  StreamChunk,
-  StreamManager,
-  StreamReaderOptions,
-  StreamWriter,
-} from '@helix-agents/core'
+import {
+  assertStorableIds,
+  cutChunk,
+  toChunkJson,
+  type SequencedChunk,
+  type StreamChunk,
+  type StreamManager,
+  type StreamReaderOptions,
+  type StreamWriter,
+} from '@helix-agents/core/runtime'
 
 interface Run {
   readonly agentId: string

@@ -1,4 +1,4 @@
-import type { SessionState, SessionStateStore } from '@helix-agents/core'
+import type { SessionState, SessionStateStore } from '@helix-agents/core/runtime'
 import { without } from './without.ts'
 
 export type Broken = Partial<SessionStateStore>

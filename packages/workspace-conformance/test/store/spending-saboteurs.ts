@@ -1,4 +1,4 @@
-import { NO_SPENDING, type SessionStateStore } from '@helix-agents/core'
+import { NO_SPENDING, type SessionStateStore } from '@helix-agents/core/runtime'
 import type { Broken } from './session-saboteurs.ts'
 import { without } from './without.ts'
 

@@ -1,4 +1,4 @@
-import type { Checkpoint, SessionState, SessionStateStore } from '@helix-agents/core'
+import type { Checkpoint, SessionState, SessionStateStore } from '@helix-agents/core/runtime'
 import type { Broken } from './session-saboteurs.ts'
 import { without } from './without.ts'
 

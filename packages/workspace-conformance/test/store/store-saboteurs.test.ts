@@ -1,4 +1,4 @@
-import type { SessionStateStore } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, expect, test } from 'vitest'
 import { callSaboteurs } from './call-saboteurs.ts'

@@ -1,4 +1,4 @@
-import type { StreamManager } from '@helix-agents/core'
+import type { StreamManager } from '@helix-agents/core/runtime'
 import type { ReferenceStreams } from './reference-streams.ts'
 
 /** What a stream manager gets wrong at the end of a run, and with what it should cut or refuse. */

@@ -1,4 +1,4 @@
-import type { SequencedChunk, StreamManager, StreamReaderOptions } from '@helix-agents/core'
+import type { SequencedChunk, StreamManager, StreamReaderOptions } from '@helix-agents/core/runtime'
 import type { ReferenceStreams } from './reference-streams.ts'
 import { without } from './without.ts'
 import { streamBoundSaboteurs } from './stream-bound-saboteurs.ts'

@@ -1,5 +1,6 @@
 import { type BigIntStats, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs'
-import { baseName, FileSystemError, normalizePath, parentPath } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import { baseName, normalizePath, parentPath } from '@helix-agents/core/provider'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { ANCHOR, ANCHOR_NO_LINK, canPin } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'

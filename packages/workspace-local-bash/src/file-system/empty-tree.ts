@@ -1,5 +1,5 @@
 import { type Dirent, opendirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
-import { createTimeSlice, type TimeSlice } from '@helix-agents/core'
+import { createTimeSlice, type TimeSlice } from '@helix-agents/core/provider'
 import { errnoOf } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import { unguessableName } from './unguessable-name.ts'

@@ -1,6 +1,11 @@
 import { type Dirent, lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { createTimeSlice, type FileEntry, type FileType, joinPath } from '@helix-agents/core'
+import {
+  createTimeSlice,
+  type FileEntry,
+  type FileType,
+  joinPath,
+} from '@helix-agents/core/provider'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'

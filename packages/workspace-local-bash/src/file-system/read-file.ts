@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, read, readSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { FileSystemError, type ReadStreamOptions } from '@helix-agents/core'
+import { FileSystemError } from '@helix-agents/core'
+import type { ReadStreamOptions } from '@helix-agents/core/provider'
 import { type FileContext, SYNC_BYTES } from './file-context.ts'
 import { openFile, type OpenFile } from './open-file.ts'
 

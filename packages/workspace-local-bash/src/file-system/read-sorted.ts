@@ -1,5 +1,5 @@
 import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs'
-import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agents/core'
+import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agents/core/provider'
 import type { PinnedDirectory } from './pinned-directory.ts'
 
 /** A directory of this size holds so many entries that it is read in slices of time. */

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { FileSystemError } from '@helix-agents/core'
 import {
   baseName,
   compileGlob,
   compileSearch,
-  FileSystemError,
   type GlobOptions,
   GrepCollector,
   type GrepOptions,
@@ -12,7 +12,7 @@ import {
   isWithin,
   joinPath,
   type TextSearch,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { openFile, statPath } from './open-file.ts'

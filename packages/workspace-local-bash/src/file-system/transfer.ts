@@ -13,15 +13,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { FileSystemError } from '@helix-agents/core'
 import {
   createTimeSlice,
-  FileSystemError,
   isWithin,
   joinPath,
   MAX_PATH_BYTES,
   type TimeSlice,
   type TransferOptions,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { type Located, openAt } from './containment.ts'
 import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
 import { specialFile, toFileSystemError } from './map-error.ts'

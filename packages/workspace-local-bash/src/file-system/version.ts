@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { closeSync, fstatSync, futimesSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileStat, FileType } from '@helix-agents/core'
+import type { FileStat, FileType } from '@helix-agents/core/provider'
 import { CREATE } from './open-flags.ts'
 import { unguessableName } from './unguessable-name.ts'
 

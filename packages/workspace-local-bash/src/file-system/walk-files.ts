@@ -6,7 +6,7 @@ import {
   MAX_PATH_DEPTH,
   pathDepth,
   type TimeSlice,
-} from '@helix-agents/core'
+} from '@helix-agents/core/provider'
 import { errnoOf } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 import { readSorted } from './read-sorted.ts'

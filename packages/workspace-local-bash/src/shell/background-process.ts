@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BackgroundProcess, Clock, ProcessOutput } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import type { BackgroundProcess, ProcessOutput } from '@helix-agents/core/provider'
 import { errnoOf } from '../file-system/map-error.ts'
 import type { ProcessHold } from './process-hold.ts'
 import { SpillFile } from './spill-file.ts'

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BackgroundProcess, type Clock, ToolInputError } from '@helix-agents/core'
+import { type Clock, ToolInputError } from '@helix-agents/core'
+import type { BackgroundProcess } from '@helix-agents/core/provider'
 import { BackgroundCommand } from './background-process.ts'
 
 const MAX_RUNNING = 64

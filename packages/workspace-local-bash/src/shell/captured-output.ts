@@ -1,4 +1,4 @@
-import type { OutputCut } from '@helix-agents/core'
+import type { OutputCut } from '@helix-agents/core/provider'
 import { HeadTail } from './head-tail.ts'
 import type { SpillFile } from './spill-file.ts'
 

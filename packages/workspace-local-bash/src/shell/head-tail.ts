@@ -1,4 +1,4 @@
-import type { OutputCut } from '@helix-agents/core'
+import type { OutputCut } from '@helix-agents/core/provider'
 
 const HEAD_SHARE = 0.1
 

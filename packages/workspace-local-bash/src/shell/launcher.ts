@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type ShellCommand, WorkspaceFailedError } from '@helix-agents/core'
+import { WorkspaceFailedError } from '@helix-agents/core'
+import type { ShellCommand } from '@helix-agents/core/provider'
 import type { PinnedDirectory } from '../file-system/pinned-directory.ts'
 import { findProgram, findSystemProgram, isProgram } from './find-program.ts'
 import type { Namespace } from './namespace.ts'

@@ -1,4 +1,5 @@
-import { type Clock, type RunResult, systemClock, WorkspaceFailedError } from '@helix-agents/core'
+import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
+import type { RunResult } from '@helix-agents/core/provider'
 import type { CapturedOutput } from './captured-output.ts'
 import type { OutputReader } from './output-reader.ts'
 import type { ProcessHold } from './process-hold.ts'

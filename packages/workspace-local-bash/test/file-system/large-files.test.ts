@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { compareCodePoints, createTimeSlice } from '@helix-agents/core'
+import { compareCodePoints, createTimeSlice } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ANCHOR } from '../../src/file-system/open-flags.ts'
 import { PinnedDirectory } from '../../src/file-system/pinned-directory.ts'

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FileSystem, fileSystemConfigSchema, workspaceModules } from '@helix-agents/core'
+import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
+import { workspaceModules } from '@helix-agents/core/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 

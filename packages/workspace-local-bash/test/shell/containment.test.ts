@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Containment, logMessages } from '@helix-agents/core'
+import { type Containment, logMessages } from '@helix-agents/core/provider'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram } from '../../src/shell/find-program.ts'
 import { initCommand } from '../../src/shell/namespace-init.ts'

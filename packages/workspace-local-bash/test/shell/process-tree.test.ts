@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Containment } from '@helix-agents/core'
+import type { Containment } from '@helix-agents/core/provider'
 import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeNamespace } from '../../src/shell/namespace.ts'

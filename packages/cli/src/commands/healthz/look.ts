@@ -1,4 +1,8 @@
-import { type HealthSignal, healthSignals, type WorkspaceDescription } from '@helix-agents/core'
+import {
+  type HealthSignal,
+  healthSignals,
+  type WorkspaceDescription,
+} from '@helix-agents/core/runtime'
 import type { CliHost } from '../../cli-host.ts'
 import { healthAnswerSchema } from './health-answer.ts'
 import { readBody } from '../../http/read-body.ts'

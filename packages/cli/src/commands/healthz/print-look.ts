@@ -1,4 +1,4 @@
-import type { HealthSignal, WorkspaceDescription, WorkspaceState } from '@helix-agents/core'
+import type { HealthSignal, WorkspaceDescription, WorkspaceState } from '@helix-agents/core/runtime'
 import type { Cell, Tone } from '../../output/cell.ts'
 import { toAgeText, toDurationText } from '../../output/duration-text.ts'
 import type { Output } from '../../output/output.ts'

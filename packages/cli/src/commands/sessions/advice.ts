@@ -1,4 +1,4 @@
-import type { SessionState, SessionStatus } from '@helix-agents/core'
+import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import { toAgeText, toDurationText } from '../../output/duration-text.ts'
 import type { SessionReport } from './read-session.ts'
 import { isHeld, openCalls, owedWorkspaces } from './session-facts.ts'

@@ -4,7 +4,7 @@ import type {
   SessionStateStore,
   SessionStatus,
   UnreadableSession,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 import { owedWorkspaces } from './session-facts.ts'
 import {
   type WORKSPACE_FAILURES,

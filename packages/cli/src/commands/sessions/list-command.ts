@@ -1,4 +1,4 @@
-import type { SessionState, SessionStatus } from '@helix-agents/core'
+import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { Command } from 'commander'
 import { exitCodes } from '../../exit-codes.ts'
 import { parseChoice, parseCount } from '../../input/option-parsers.ts'

@@ -1,4 +1,5 @@
-import type { SessionState, WorkspaceRef } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { SessionState } from '@helix-agents/core/runtime'
 import type { Cell } from '../../output/cell.ts'
 import { toAgeText, toDurationText, toTimeText } from '../../output/duration-text.ts'
 import type { Output } from '../../output/output.ts'

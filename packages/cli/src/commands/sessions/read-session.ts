@@ -1,12 +1,11 @@
-import {
-  type Checkpoint,
-  type JournalEntry,
-  type Message,
-  type RunRecord,
-  type SessionState,
-  type SessionStateStore,
-  StateStoreError,
-} from '@helix-agents/core'
+import { type Message, StateStoreError } from '@helix-agents/core'
+import type {
+  Checkpoint,
+  JournalEntry,
+  RunRecord,
+  SessionState,
+  SessionStateStore,
+} from '@helix-agents/core/runtime'
 
 /** What one session is about. */
 export interface SessionReport {

@@ -1,4 +1,4 @@
-import type { JournalEntry, SessionState, SessionStatus } from '@helix-agents/core'
+import type { JournalEntry, SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { Tone } from '../../output/cell.ts'
 
 export const SESSION_STATUSES = [

@@ -1,10 +1,6 @@
-import type {
-  Checkpoint,
-  JournalEntry,
-  Message,
-  SessionState,
-  WorkspaceRef,
-} from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { Checkpoint, JournalEntry, SessionState } from '@helix-agents/core/runtime'
 import { owedWorkspaces } from './session-facts.ts'
 import type { SessionReport } from './read-session.ts'
 

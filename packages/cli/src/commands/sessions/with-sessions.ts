@@ -1,4 +1,5 @@
-import { type SessionStateStore, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { CliHost } from '../../cli-host.ts'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,9 +1,5 @@
-import type {
-  Message,
-  SessionState,
-  SessionStateStore,
-  WorkspaceFailedCode,
-} from '@helix-agents/core'
+import type { Message, WorkspaceFailedCode } from '@helix-agents/core'
+import type { SessionState, SessionStateStore } from '@helix-agents/core/runtime'
 
 /** Codes with which a workspace fails. */
 export const WORKSPACE_FAILURES = [

@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SampleFleet, TOKEN, URL_OF_FLEET } from './sample-fleet.ts'
 

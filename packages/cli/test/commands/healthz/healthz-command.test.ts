@@ -1,4 +1,4 @@
-import type { WorkspaceDescription } from '@helix-agents/core'
+import type { WorkspaceDescription } from '@helix-agents/core/runtime'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { TestHost } from '../../test-host.ts'
 

@@ -1,4 +1,5 @@
-import { type SessionPage, StateStoreError } from '@helix-agents/core'
+import { StateStoreError } from '@helix-agents/core'
+import type { SessionPage } from '@helix-agents/core/runtime'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { TestHost } from '../../test-host.ts'
 import { addSession, SECRET } from './sample-sessions.ts'

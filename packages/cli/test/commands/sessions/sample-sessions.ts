@@ -1,11 +1,11 @@
+import type { Message } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   JournalEntry,
-  Message,
   RunEnd,
   SessionStateStore,
   SessionStatus,
-  WorkspaceRef,
-} from '@helix-agents/core'
+} from '@helix-agents/core/runtime'
 
 export const SECRET = 'secret-of-the-provider'
 

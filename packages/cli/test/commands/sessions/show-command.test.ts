@@ -1,4 +1,5 @@
-import type { JournalEntry, JournalResult, Message } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { JournalEntry, JournalResult } from '@helix-agents/core/runtime'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { TestHost } from '../../test-host.ts'
 import { addSession, SECRET } from './sample-sessions.ts'

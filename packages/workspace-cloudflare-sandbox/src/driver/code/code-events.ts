@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core'
+import { decodeBase64 } from '@helix-agents/core/provider'
 import type { DriverCodeOutcome, DriverCodeOutput } from '../port.ts'
 
 /** What the program of a run tells beside what it prints. */

@@ -1,4 +1,5 @@
-import { type Clock, quoteWord, untilAborted } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { quoteWord, untilAborted } from '@helix-agents/core/provider'
 import { DriverError } from '../driver-error.ts'
 import type { ScriptCall, ScriptOutput, ScriptRunner } from '../remote/script-runner.ts'
 import { bytesStream } from '../remote/streams.ts'

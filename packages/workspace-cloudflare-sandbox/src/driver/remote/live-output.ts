@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core'
+import { decodeBase64 } from '@helix-agents/core/provider'
 import type { ExecOptions, ExecOutput } from '../port.ts'
 import { liveScript, pieceScript } from '../script/live-script.ts'
 import { parseReply } from '../script/reply.ts'

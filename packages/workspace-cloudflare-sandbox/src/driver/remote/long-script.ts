@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import type { ContainerLink } from './container-link.ts'
 import type { ScriptCall, ScriptOutput } from './script-runner.ts'
 

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core'
+import { decodeBase64 } from '@helix-agents/core/provider'
 import { brokenContent, DriverError } from '../driver-error.ts'
 import type { DriverFile, ReadManyOptions, ReadOptions } from '../port.ts'
 import { decodeText } from '../script/file-reply.ts'

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core'
+import { decodeBase64 } from '@helix-agents/core/provider'
 import { DriverError } from '../driver-error.ts'
 import type {
   DriverProcess,

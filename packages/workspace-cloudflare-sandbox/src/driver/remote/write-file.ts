@@ -1,4 +1,4 @@
-import { encodeBase64, quoteWord } from '@helix-agents/core'
+import { encodeBase64, quoteWord } from '@helix-agents/core/provider'
 import { DriverError } from '../driver-error.ts'
 import type { AppendOptions, DriverEntry, WriteOptions } from '../port.ts'
 import { readEntry } from '../script/file-reply.ts'

@@ -1,4 +1,4 @@
-import { createSearchPace, decodeBase64 } from '@helix-agents/core'
+import { createSearchPace, decodeBase64 } from '@helix-agents/core/provider'
 import { DriverError, type DriverErrorCode } from '../driver-error.ts'
 import type { DriverEntry } from '../port.ts'
 import type { ScriptReply } from './reply.ts'

@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 
 /** Exit code when what came before is gone: somebody removed it, or the container is another one. */
 export const LOST = 3

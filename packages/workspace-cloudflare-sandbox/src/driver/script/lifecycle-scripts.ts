@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { TEMPORARY_PREFIX } from './file-prelude.ts'
 import { EPOCH_PATTERN } from './read-epoch.ts'
 import { sayFunction } from './reply.ts'

@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { READ_EPOCH } from './read-epoch.ts'
 import { sayFunction } from './reply.ts'
 import { exportAll, goTo, KILL_GRACE_MS } from './run-script.ts'

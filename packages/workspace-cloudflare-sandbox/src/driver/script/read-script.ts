@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 
 /** A file up to this size is returned as it is when it holds no NUL. */
 const PLAIN_BYTES = 16_384

@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { CAPTURE_FUNCTION } from './capture.ts'
 import { READ_EPOCH } from './read-epoch.ts'
 import { sayFunction } from './reply.ts'

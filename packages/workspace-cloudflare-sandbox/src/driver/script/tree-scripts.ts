@@ -1,5 +1,5 @@
 import type { TransferOptions } from '../port.ts'
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { TEMPORARY_PREFIX } from './file-prelude.ts'
 
 /** One line of a listing, for `readEntries`. */

@@ -1,4 +1,4 @@
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { TEMPORARY_PREFIX } from './file-prelude.ts'
 
 /** Where the new content comes from. */

@@ -1,4 +1,5 @@
-import { type Clock, untilAborted } from '@helix-agents/core'
+import type { Clock } from '@helix-agents/core'
+import { untilAborted } from '@helix-agents/core/provider'
 import { DriverError } from '../driver-error.ts'
 import type { ScriptCall } from '../remote/script-runner.ts'
 import { type Classified, classifyError } from './classify-error.ts'

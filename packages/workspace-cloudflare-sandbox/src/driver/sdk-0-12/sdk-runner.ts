@@ -1,4 +1,4 @@
-import { decodeBase64, encodeBase64, quoteWord } from '@helix-agents/core'
+import { decodeBase64, encodeBase64, quoteWord } from '@helix-agents/core/provider'
 import { DriverError } from '../driver-error.ts'
 import { pieces } from '../remote/pieces.ts'
 import type { ScriptCall, ScriptOutput, ScriptRunner } from '../remote/script-runner.ts'

@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@helix-agents/core'
+import { encodeBase64 } from '@helix-agents/core/provider'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../../src/driver/driver-error.ts'

@@ -1,7 +1,7 @@
 // The functions that end a command, run by the bash of a container, in a tree that was made for them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SandboxTestbed } from '@helix-agents/sandbox-testbed'
-import { quoteWord } from '@helix-agents/core'
+import { quoteWord } from '@helix-agents/core/provider'
 import { TREE_FUNCTIONS } from '../../../src/driver/script/tree.ts'
 import { whyNoTestbed } from '../worker/availability.ts'
 import { drive, ENSURE, line, startDriverTestbed, stdoutOf } from '../worker/drive.ts'

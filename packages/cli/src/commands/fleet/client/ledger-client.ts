@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { CliHost, OpenedLedger } from '../../../cli-host.ts'
 import { CommandError } from '../../../command-error.ts'
 import { exitCodes } from '../../../exit-codes.ts'

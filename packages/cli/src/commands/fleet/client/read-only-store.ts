@@ -1,4 +1,4 @@
-import { FleetError } from '@helix-agents/core'
+import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
 /** A ledger of which nothing is changed: what is noted beside a look is dropped. */

@@ -1,4 +1,4 @@
-import { compareCodePoints, sortByCodePoint } from '@helix-agents/core'
+import { compareCodePoints, sortByCodePoint } from '@helix-agents/core/provider'
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 

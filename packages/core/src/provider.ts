@@ -1,0 +1,123 @@
+// What the author of a workspace provider implements, and the parts that providers share.
+
+// Provider and workspace
+export type { CapabilityFlag, WorkspaceCapabilityFlags, WorkspaceModules } from './modules/list.ts'
+export { createOpenLimit, type OpenLimit } from './registry/open-limit.ts'
+export {
+  parseProviderRef,
+  parseWorkspaceRef,
+  type ProviderRefFormat,
+} from './workspace/parse-ref.ts'
+export type {
+  OpenedWorkspace,
+  OpenOptions,
+  ResolveOptions,
+  RestoreReceipt,
+  SessionRef,
+  WorkspaceProvider,
+} from './workspace/provider.ts'
+export type { OfferedCapabilities, WorkspaceRef } from './workspace/ref.ts'
+export type { Containment, Isolation, Workspace } from './workspace/workspace.ts'
+
+// Module: fs
+export {
+  type FileSystemConfig,
+  type FileSystemConfigInput,
+  fileSystemConfigSchema,
+} from './modules/fs/config.ts'
+export type {
+  FileEntry,
+  FileEvent,
+  FileStat,
+  FileSystem,
+  FileType,
+  GlobOptions,
+  GrepMatch,
+  GrepOptions,
+  GrepResult,
+  ReadStreamOptions,
+  TransferOptions,
+  WriteOptions,
+} from './modules/fs/contract.ts'
+
+// Module: fs, paths
+export {
+  baseName,
+  checkSubtreeFits,
+  compareCodePoints,
+  fitsPathLimits,
+  INTERNAL_DIRECTORY,
+  isWithin,
+  joinPath,
+  MAX_NAME_BYTES,
+  MAX_PATH_BYTES,
+  MAX_PATH_DEPTH,
+  normalizePath,
+  parentPath,
+  pathDepth,
+  type SubtreeExtent,
+} from './modules/fs/path/path.ts'
+export { sortByCodePoint } from './modules/fs/path/sort-paths.ts'
+export { checkTransferFits } from './modules/fs/path/subtree.ts'
+
+// Module: fs, search
+export { compileGlob, type GlobMatcher } from './modules/fs/search/glob.ts'
+export { GrepCollector } from './modules/fs/search/grep-collector.ts'
+export { createSearchPace, type SearchPace } from './modules/fs/search/search-pace.ts'
+export { compileSearch, type TextSearch } from './modules/fs/search/search.ts'
+
+// Module: shell
+export {
+  type ShellConfig,
+  type ShellConfigInput,
+  shellConfigSchema,
+} from './modules/shell/config.ts'
+export type {
+  BackgroundProcess,
+  OutputCut,
+  ProcessOutput,
+  RunResult,
+  Shell,
+  ShellCommand,
+  ShellRunOptions,
+} from './modules/shell/contract.ts'
+export { quoteWord } from './modules/shell/words.ts'
+
+// Module: code
+export { type CodeConfig, type CodeConfigInput, codeConfigSchema } from './modules/code/config.ts'
+export type {
+  CodeContextId,
+  CodeInterpreter,
+  CodeOutput,
+  RunCodeOptions,
+  RunCodeResult,
+} from './modules/code/contract.ts'
+
+// Module: snapshot
+export {
+  type SnapshotConfig,
+  type SnapshotConfigInput,
+  snapshotConfigSchema,
+} from './modules/snapshot/config.ts'
+export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapshot/contract.ts'
+
+// Bytes and texts
+export { decodeBase64, encodeBase64 } from './modules/code/base64.ts'
+export { decodeText, isBinary, toBytes, utf8Length } from './modules/fs/text/bytes.ts'
+
+// Time
+export { untilAborted } from './time/abort.ts'
+export { backoffMs } from './time/backoff.ts'
+export type { TimerOptions } from './time/clock.ts'
+export { type Deadline, withDeadline } from './time/deadline.ts'
+export { createTimeSlice, type TimeSlice } from './time/slice.ts'
+
+// Logs
+export { logMessages } from './logging/log-messages.ts'
+
+// Options of errors
+export type { FileSystemErrorOptions } from './errors/file-system-error.ts'
+export type { HelixErrorOptions } from './errors/helix-error.ts'
+export type { ToolInputErrorOptions } from './errors/tool-input-error.ts'
+export type { WorkspaceEvictedOptions } from './errors/workspace-evicted-error.ts'
+export type { WorkspaceFailedOptions } from './errors/workspace-failed-error.ts'
