@@ -108,7 +108,7 @@ describe.concurrent.each(speakers)('with $name', (speaker) => {
 })
 
 test.concurrent(
-  'the showcase kills a model that does what it wants, and it goes on',
+  'the showcase kills a model that does what it wants, and it resumes',
   async () => {
     const list = { type: 'call', name: 'workspace__box__ls', pieces: ['{"path":"/"}'] } as const
     const brain: Brain = (_, index) => ({

@@ -4,7 +4,7 @@ import { errorBody } from './error-body.ts'
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Refuses a name that somebody else has made lead to this machine (DNS rebinding). */
+/** Rejects a host name that another site has pointed at this machine (DNS rebinding). */
 export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
   const { req } = context
   const { host, hostname } = new URL(req.url)

@@ -91,7 +91,7 @@ describe('a session', () => {
     expect((await json(get('/sessions/s'))).body.status).toBe('aborted')
   })
 
-  test('that was paused goes on with a message', async () => {
+  test('that was paused resumes with a message', async () => {
     const { tool, begun, open } = createGate()
     const { post, get, ended } = createHarness({ tools: [tool], brain: waitThenSay })
     await post('/sessions', { message: 'go', sessionId: 's' })

@@ -26,7 +26,7 @@ export interface AppParts {
   readonly logger: Logger
   /** Aborts when the server stops: streams end, and `/healthz` says so. */
   readonly closing: AbortSignal
-  /** Asked of every request but `GET /healthz`. Default: nobody is asked. */
+  /** Called for every request but `GET /healthz`. Default: no check. */
   readonly token?: string
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number

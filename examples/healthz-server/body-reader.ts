@@ -50,7 +50,7 @@ export class BodyReader {
       const deadline = { clock: this.#clock, timeoutMs, onTimeout }
       return await withDeadline(readAll(reader, maxBytes), deadline)
     } catch (error) {
-      // Nobody waits for a client that does not end its body.
+      // A client that does not end its body is not waited for.
       void Promise.allSettled([reader.cancel()])
       throw error
     } finally {

@@ -117,7 +117,7 @@ export async function json(response: Response | Promise<Response>): Promise<Answ
   return { status: (await response).status, body: await (await response).json() }
 }
 
-/** A tool that runs until it is let go, and says when it has begun. */
+/** A tool that runs until it is released, and reports when it has begun. */
 export function createGate() {
   const begun = Promise.withResolvers<void>()
   const released = Promise.withResolvers<string>()

@@ -22,7 +22,7 @@ async function abandoned(
   return harness
 }
 
-test('a session is left alone until the lease of its process is out, and then goes on', async () => {
+test('a session is left alone until the lease of its process expired, and is then resumed', async () => {
   const clock = new ManualClock()
   const { parts, ended } = await abandoned('a', clock)
   expect(await recoverSessions(parts)).toEqual({ resumed: [], waiting: ['a'], failed: [] })

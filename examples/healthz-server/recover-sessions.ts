@@ -18,7 +18,7 @@ export interface Recovery {
 }
 
 /**
- * Goes on with the sessions whose process died or was shut down in the middle of a run. Call it
+ * Resumes the sessions whose process died or was shut down in the middle of a run. Call it
  * when a process starts, and again while sessions wait. The lease is respected: what another
  * process runs is left alone. Sessions that their users paused stay paused.
  */
@@ -56,7 +56,7 @@ async function recoverOne(
     const { outcome } = await executor.recover(agent, sessionId)
     if (outcome === 'not-needed') return undefined
     if (outcome === 'held') return 'waiting'
-    logger.info({ sessionId }, 'session goes on in this process')
+    logger.info({ sessionId }, 'session resumed in this process')
     return 'resumed'
   } catch (error) {
     logger.error({ err: error, sessionId }, 'session could not be resumed')

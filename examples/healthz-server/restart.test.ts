@@ -72,7 +72,7 @@ function firstCheck(chunks: readonly SequencedChunk[]): number {
 const sequences = (chunks: readonly SequencedChunk[]) => chunks.map(({ sequence }) => sequence)
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
-test('SIGTERM keeps the files of a run, and the next process goes on with it', async () => {
+test('SIGTERM keeps the files of a run, and the next process resumes it', async () => {
   const first = await start({ HELIX_SHUTDOWN_MS: '200' })
   await post(first, '/sessions', { sessionId: 's', message: 'Count to 15.' })
   const before = await read(first, undefined, (row) => row === 3 && first.signal('SIGTERM'))
@@ -102,7 +102,7 @@ test('after kill -9 the next process takes the session over by itself', async ()
   const second = await start(env)
   // The client is back before the lease of the first process is out.
   const reading = read(second, before.chunks.at(-1)?.sequence)
-  await second.says('session goes on in this process')
+  await second.says('session resumed in this process')
   const after = await reading
   expect(after.isComplete).toBe(true)
   const all = [...before.chunks, ...after.chunks]

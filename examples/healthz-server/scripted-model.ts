@@ -8,7 +8,7 @@ import {
 
 /**
  * A model without a key. Each answer follows from the conversation alone, so that it serves any
- * number of sessions and goes on in another process. Put your own `LLMAdapter` in its place.
+ * number of sessions and continues in another process. Put your own `LLMAdapter` in its place.
  */
 export const scriptedModel: LLMAdapter = {
   generateStep: (input) => new MockLLMAdapter([nextStep(input.messages)]).generateStep(input),
@@ -47,7 +47,7 @@ function plan(messages: readonly Message[]): StepResult {
   return call(messages, { purpose: 'plan', tool: 'write_file', input: file, says: 'I note it.' })
 }
 
-/** Slow on purpose, and safe to run again: it goes on from the rows that are there. */
+/** Slow on purpose, and safe to run again: it continues after the rows that are there. */
 function count(messages: readonly Message[], says: string): StepResult {
   const command = [
     'touch rows.txt; n=$(wc -l < rows.txt)',

@@ -58,7 +58,7 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
     callerOf: (context) => getConnInfo(context).remote.address ?? 'unknown',
     ...(token !== undefined && { token }),
   })
-  // A session that goes on now may not have opened its workspace yet: long unused ones only.
+  // A session that is resumed now may not have opened its workspace yet: long unused ones only.
   await reapLocalBashTmpdirs({ tmpdirRoot, logger, graceMs: WEEK_MS, detachedGraceMs: WEEK_MS })
   const stopRecovery = await keepRecovering({ agent, executor, stateStore, logger }, leaseMs)
   const server = createAdaptorServer({ fetch: app.fetch }) as Server

@@ -46,7 +46,7 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
   app.post('/sessions/:id/messages', async (context) => {
     const { message } = await readBody(bodies, context.req.raw, messageSchema)
     const { sessionId, status } = await findSession({ agent, ...parts }, context.req.param('id'))
-    // A turn that was not finished goes on and hears the message; otherwise it starts the next.
+    // A turn that was not finished resumes with the message; otherwise it starts the next.
     const goesOn = status === 'interrupted' || status === 'failed'
     const handle = goesOn
       ? await executor.resume(agent, sessionId, { message })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readSettings } from './settings.ts'
 
-test('nobody else can reach a server without a token', () => {
+test('no other host can reach a server without a token', () => {
   expect(readSettings({})).toMatchObject({ host: '127.0.0.1', port: 8787, token: undefined })
   expect(() => readSettings({ HOST: '0.0.0.0' })).toThrow(/HELIX_TOKEN/)
   const token = 'a-token-long-enough'

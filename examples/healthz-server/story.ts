@@ -7,7 +7,7 @@ type Tell = (line: string) => void
 const session = '/sessions/story'
 const json = { 'content-type': 'application/json' }
 
-/** @param folder outlives both servers. @throws {Error} when it does not go as told. */
+/** @param folder outlives both servers. @throws {Error} when a step differs from the story. */
 export async function playStory(folder: string, tell: Tell): Promise<void> {
   const env = { HELIX_FOLDER: folder, HELIX_SHUTDOWN_MS: '300' }
   const first = await startServerProcess(env)
@@ -44,7 +44,7 @@ async function playFirst(server: ServerProcess, tell: Tell): Promise<readonly Se
   return seen
 }
 
-/** Another process goes on with the session. Reads on where the first reader stopped. */
+/** Another process resumes the session. Reads on where the first reader stopped. */
 async function playSecond(
   server: ServerProcess,
   before: readonly SequencedChunk[],

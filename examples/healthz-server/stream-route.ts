@@ -5,7 +5,7 @@ import type { AppParts } from './app.ts'
 import { findSession, handleOf } from './session-routes.ts'
 import type { StreamPlaces } from './stream-places.ts'
 
-/** What a run says, as it says it. A client that comes back goes on after its last event. */
+/** The chunks of a run as they are written. A client that reconnects continues after its last event. */
 export function addStreamRoute(app: Hono, parts: AppParts, places: StreamPlaces): void {
   const callerOf = parts.callerOf ?? (() => 'everyone')
   app.get('/sessions/:id/stream', async (context) => {
@@ -13,7 +13,7 @@ export function addStreamRoute(app: Hono, parts: AppParts, places: StreamPlaces)
     const handle = await handleOf(parts, sessionId)
     const fromSequence = parseLastEventId(context.req.header('Last-Event-ID'))
     const from = fromSequence === undefined ? {} : { fromSequence }
-    // Browsers come back whenever a response ends, until they are told that there is no more.
+    // Browsers come back whenever a response ends, until a response says that there is no more.
     const isBack = fromSequence !== undefined && status !== 'running'
     if (isBack && (await hasEnded(handle, fromSequence, context.req.raw.signal))) {
       return context.body(null, 204)

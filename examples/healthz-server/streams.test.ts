@@ -31,7 +31,7 @@ test('a caller has so many places, and gets back those that it leaves', async ()
   expect(again.map(({ status }) => status)).toEqual([200, 200, 429])
 })
 
-test('a viewer with 200 streams keeps nobody from the session', async () => {
+test('a viewer with 200 streams does not lock out the owner of the session', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'helix-streams-test-'))
   const server = await startServerProcess({ HELIX_FOLDER: folder })
   const opened: IncomingMessage[] = []

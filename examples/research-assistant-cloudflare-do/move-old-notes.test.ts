@@ -41,7 +41,7 @@ test('old notes become files, and nothing else is touched', async () => {
   expect(await Promise.all(paths.map((path) => textOf(fs, path)))).toEqual(['B', 'C', 'A'])
 })
 
-test('a move that was cut off goes on, and one that is done opens nothing', async () => {
+test('a move that was cut off resumes, and one that is done opens nothing', async () => {
   const storage = createStorage({ 'note:a': 'A', 'note:b': 'B' })
   const fs = await createFiles()
   const cut = { ...storage, delete: () => Promise.reject(new Error('cut')) }

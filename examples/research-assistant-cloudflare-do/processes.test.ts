@@ -129,7 +129,7 @@ function findServerBelow(parent: string): LocalServer | undefined {
   return own === undefined ? undefined : findServer(join(parent, own))
 }
 
-test('there is nobody to talk to before the start', async () => {
+test('there is no agent to talk to before the start', async () => {
   const { stdout, stderr, code } = await run('talk.ts').end
   expect([stdout, stderr, code]).toEqual([
     '',

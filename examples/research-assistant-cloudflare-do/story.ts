@@ -17,7 +17,7 @@ const RESUME_MS = 30_000
 
 /**
  * Plays the story of README.md with the Worker that runs on the folder.
- * @throws {Error} when it does not go as told.
+ * @throws {Error} when a step differs from the story.
  */
 export async function playStory(folder: string, tell: Tell): Promise<void> {
   const server = findServer(folder)
@@ -32,7 +32,7 @@ export async function playStory(folder: string, tell: Tell): Promise<void> {
 
   await becomesAlive(folder, server, sessionId)
   tell('workerd is started again on the same folder')
-  tell('nobody has sent it a request: the research goes on by itself')
+  tell('no request was sent to it: the research resumes by itself')
   const after = await watchToEnd(client, before.at(-1)?.sequence, tell)
   checkStream([...before, ...after])
   tell('every event was seen once, over both connections')

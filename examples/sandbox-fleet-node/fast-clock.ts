@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '@helix-agents/core'
 export const SPEED = 30
 
 /**
- * The clock of the fleet in this story, so that nobody waits for ten minutes. Every process that
+ * The clock of the fleet in this story, so that it takes no ten minutes. Every process that
  * shares the ledger counts from the same moment.
  */
 export function fastClock(startedAt: number): Clock {

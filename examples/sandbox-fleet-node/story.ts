@@ -56,7 +56,7 @@ export class Story {
     this.#stage = stage
   }
 
-  /** @throws {Error} when it does not go as told. */
+  /** @throws {Error} when a step differs from the story. */
   async play(): Promise<void> {
     await this.#start()
     await this.#breakThings()
@@ -121,7 +121,7 @@ export class Story {
     await rm(lost, { recursive: true })
     this.#tell('rm -rf', 'the directory of loser')
     const left = this.#stage.inventory.list().length
-    this.#tell('', `${left} directories are left, and commands that nobody waits for`)
+    this.#tell('', `${left} directories are left, and commands without an owner`)
   }
 
   async #firstLook(): Promise<void> {
@@ -231,7 +231,7 @@ export class Story {
 
 const WHY = {
   'heal-record': 'the ledger had it, the disk has not',
-  'end-orphan': 'the disk had it, the ledger never heard of it',
+  'end-orphan': 'the disk had it, the ledger did not',
   'destroy-again': 'it was gone, and came again',
 } as const
 

@@ -47,7 +47,7 @@ function startAgent({ commands, isSilent = false, name, place }: Order, reporter
     scriptOf(commands),
     {
       workspaceProviders: [new LocalBashWorkspaceProvider({ tmpdirRoot: workspacesOf(place) })],
-      // Every open, every operation and every close is told to the fleet.
+      // Every open, every operation and every close is reported to the fleet.
       ...(!isSilent && {
         lifecycle: createLifecycleListener(reporter, {
           providers: { 'local-bash': { onEnd: 'gone' } },

@@ -8,7 +8,7 @@ const LOOP = 'echo working; (while :; do :; done) > /dev/null 2>&1 & sleep 0.5'
 
 /**
  * Plays the story of README.md.
- * @throws {Error} when it does not go as told.
+ * @throws {Error} when a step differs from the story.
  */
 export async function playStory(local: LocalDeployment, tell: Tell): Promise<void> {
   const story = new Story(local, tell)
@@ -68,7 +68,7 @@ class Story {
     this.#tell('# no container is left')
   }
 
-  /** A destroy that fails is never told as done. */
+  /** A destroy that fails is never reported as done. */
   async oweAndConfirm(): Promise<void> {
     await this.#forget('458', 'review', 'echo reviewing')
     const { faults } = this.#local.testbed

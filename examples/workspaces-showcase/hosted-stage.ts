@@ -12,7 +12,7 @@ const session = '/agents/maintainer/months'
 
 /**
  * Plays one part of the story with a workerd that hosts the agent, and talks to it over HTTP. In
- * the first part somebody kills that workerd; in the second the session goes on by itself.
+ * the first part that workerd is killed; in the second the session resumes by itself.
  */
 export async function runHostedStage(stage: Stage, tell: (report: Report) => void): Promise<void> {
   const lines: string[] = []
@@ -70,7 +70,7 @@ class HostedPlay {
     const { part } = this.#stage
     const isFirst = part === 'first'
     if (isFirst) await this.#start(task)
-    else console.log('\nthe object goes on by itself; the reader comes back with Last-Event-ID')
+    else console.log('\nthe object resumes by itself; the reader comes back with Last-Event-ID')
     const isComplete = await this.#follow()
     if (isComplete === isFirst) throw new Error(`the ${part} stream ended in another way`)
     if (!isFirst) this.#report('completed')

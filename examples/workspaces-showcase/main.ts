@@ -94,7 +94,7 @@ function refuse(reason: string): number {
   return 2
 }
 
-/** Containers need more of a machine than the other kinds: it is asked first, and told what runs. */
+/** Containers need more of a machine than the other kinds: it is checked first. */
 async function playWhereItCan(kind: Kind, killAfter: string): Promise<number> {
   if (kind !== 'cloudflare-sandbox') return playBothParts(kind, killAfter)
   const engine = await chooseSandboxEngine()

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { startSandboxTestbed } from '@helix-agents/sandbox-testbed'
 
-/** What this process is told. */
+/** The messages that this process receives. */
 export interface HostSettings {
   readonly engine: 'local' | 'docker'
   /** Of the Worker: the same one finds its objects again. */

@@ -59,7 +59,7 @@ describe('the showcase', () => {
       '▸ box.edit_file /ms/index.js',
       'There is no shell here',
       '✂ kill -9',
-      'the object goes on by itself',
+      'the object resumes by itself',
       '✓ box.grep',
       'without a shell I could not test it',
       'receipt created',

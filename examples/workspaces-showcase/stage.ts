@@ -30,7 +30,7 @@ export interface Stage {
   readonly kind: Kind
   /** Kept between the two processes. */
   readonly folder: string
-  /** The first chunk of the stream that nobody has seen yet. */
+  /** The first chunk of the stream that was not read yet. */
   readonly fromSequence: number
   /** A real model does what it wants: its first process is killed after so many calls. */
   readonly killAfterCalls: number

@@ -2,7 +2,7 @@ import type { Authenticate } from '@helix-agents/runtime-cloudflare'
 
 const encoder = new TextEncoder()
 
-/** Lets in who has the token of the Worker. Without one set, that is nobody. */
+/** Accepts who has the token of the Worker; without a token, no request. */
 export const authenticate: Authenticate<Cloudflare.Env> = async ({ headers }, { env }) => {
   const given = /^Bearer (?<token>.+)$/i.exec(headers.get('authorization') ?? '')?.groups?.token
   if (given === undefined || !env.RESEARCH_TOKEN) return null

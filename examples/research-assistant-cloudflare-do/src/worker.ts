@@ -10,7 +10,7 @@ import { logger } from './logger.ts'
 interface Bindings {
   readonly RESEARCH: DurableObjectNamespace
   readonly FILES: R2Bucket
-  /** `wrangler secret put RESEARCH_TOKEN`; without it nobody gets in. */
+  /** `wrangler secret put RESEARCH_TOKEN`; without it every request is rejected. */
   readonly RESEARCH_TOKEN?: string
 }
 
@@ -27,7 +27,7 @@ export class ResearchAssistant extends createAgentServer({
   workspaceProviders: (env, ctx) => [createNotesProvider(env, ctx)],
   endpoints: { '/notes': getNotes },
   logger,
-  // After a crash nobody waits longer than this until the research goes on.
+  // After a crash the research resumes within this time.
   heartbeatMs: 5000,
 }) {
   /** Notes of the release before become files. To be removed when no object has them any more. */

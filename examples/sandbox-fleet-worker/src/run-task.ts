@@ -7,7 +7,7 @@ export interface Task {
   readonly id: string
   readonly agentType: string
   readonly command: string
-  /** As a Worker that dies: the sandbox stays, and nobody knows it any more. */
+  /** As a Worker that dies: the sandbox stays, and has no owner any more. */
   readonly isForgotten: boolean
 }
 

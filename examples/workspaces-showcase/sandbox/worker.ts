@@ -40,7 +40,7 @@ const maintainer = createMaintainer({
     kind: 'cloudflare-sandbox',
     backupR2Binding: 'BACKUP_BUCKET',
     autoRestore: true,
-    // The work is done when the session ends: nobody pays for the idle time.
+    // The work is done when the session ends: idle time costs nothing.
     destroyOnClose: true,
   },
   hasShell: true,
