@@ -1,5 +1,5 @@
-export type { AgentHandle } from './agent-handle.ts'
-export { type BranchSeed, loadBranchSeed } from './branch-session.ts'
+export type { AgentHandle } from './executor/agent-handle.ts'
+export { type BranchSeed, loadBranchSeed } from './executor/branch-session.ts'
 export type {
   BranchOptions,
   DeleteOptions,
@@ -10,8 +10,8 @@ export type {
   ShutdownOptions,
   WorkspaceProviders,
   WorkspaceRegistryTuning,
-} from './executor-options.ts'
-export { JSAgentExecutor, type ResumeCheck } from './js-agent-executor.ts'
-export type { Recovery } from './recover-session.ts'
-export { endStream, type StreamEnd } from './run/end-stream.ts'
+} from './executor/executor-options.ts'
+export { JSAgentExecutor, type ResumeCheck } from './executor/js-agent-executor.ts'
+export type { Recovery } from './executor/recover-session.ts'
+export { endStream, type StreamEnd } from './stream/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'

@@ -4,7 +4,7 @@ import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-m
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import { JSAgentExecutor } from '../src/index.ts'
-import { toProviderMap } from '../src/provider-map.ts'
+import { toProviderMap } from '../src/executor/provider-map.ts'
 
 const memory = new InMemoryWorkspaceProvider()
 const other: WorkspaceProvider = {

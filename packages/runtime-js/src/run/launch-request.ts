@@ -1,10 +1,10 @@
 import type { Agent, UserMessage, WorkspaceAccess } from '@helix-agents/core'
 import type { SessionLabels } from '@helix-agents/core/runtime'
-import type { ChunkForward } from './chunk-writer.ts'
-import type { Claim } from './claim.ts'
+import type { ChunkForward } from '../stream/chunk-writer.ts'
+import type { Claim } from '../lease/lease.ts'
 import type { Meter } from './meter.ts'
 import type { RunControl } from './run-control.ts'
-import type { ToolSet } from './tool-sets.ts'
+import type { ToolSet } from '../call/tool-sets.ts'
 
 /** What a sub-agent gets from its parent. */
 export interface ParentRun {

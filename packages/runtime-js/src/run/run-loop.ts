@@ -16,11 +16,11 @@ import {
   traced,
 } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
-import { createModelCaller, tellRetry } from './call-model.ts'
-import { acceptOutput } from './accept-output.ts'
+import { createModelCaller, tellRetry } from '../step/call-model.ts'
+import { acceptOutput } from '../step/accept-output.ts'
 import type { Run } from './run.ts'
-import { noteOutcome, stepSpan } from './spans.ts'
-import { runToolStep } from './tool-step.ts'
+import { noteOutcome, stepSpan } from '../observe/spans.ts'
+import { runToolStep } from '../step/tool-step.ts'
 
 /** How often an agent is told that its output is still missing. */
 const MAX_REMINDERS = 2

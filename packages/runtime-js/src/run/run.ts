@@ -1,16 +1,16 @@
 import type { Agent, LLMConfig, Message, TokenUsage, ToolCall } from '@helix-agents/core'
 import type { RunWrite, StateChange, StopConditions } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
-import type { ChunkWriter } from './chunk-writer.ts'
-import type { Claim } from './claim.ts'
-import type { CallResult } from './dispatch-call.ts'
+import type { ChunkWriter } from '../stream/chunk-writer.ts'
+import type { Claim } from '../lease/lease.ts'
+import type { CallResult } from '../call/dispatch-call.ts'
 import type { Meter } from './meter.ts'
 import type { RunControl } from './run-control.ts'
-import type { RunServices } from './run-services.ts'
-import type { SessionWorkspaces } from './session-workspaces.ts'
+import type { RunServices } from '../ports.ts'
+import type { SessionWorkspaces } from '../session/session-workspaces.ts'
 import type { StateTracker, StoredStateChange } from './state-tracker.ts'
-import { toStoredOutcome, toStoredOutput } from './stored-outcome.ts'
-import type { ToolSet } from './tool-sets.ts'
+import { toStoredOutcome, toStoredOutput } from '../session/stored-outcome.ts'
+import type { ToolSet } from '../call/tool-sets.ts'
 
 export interface RunParts {
   readonly services: RunServices

@@ -1,0 +1,163 @@
+import {
+  HelixError,
+  type ModelOutput,
+  type Tool,
+  type ToolCall,
+  ToolFailedError,
+  ToolInputError,
+  type ToolResultMessage,
+} from '@helix-agents/core'
+import { logMessages, untilAborted } from '@helix-agents/core/provider'
+import {
+  contentProblem,
+  createToolResultMessage,
+  describeContentProblem,
+  failSpan,
+  isModelOutput,
+  renderToolError,
+  sizeProblem,
+  type Span,
+  subAgentOf,
+  type ToolError,
+  traced,
+} from '@helix-agents/core/runtime'
+import { CallContext } from './call-context.ts'
+import { CallDeadline } from './call-deadline.ts'
+import { toCallError } from './cut-off-calls.ts'
+import type { PlacedCall } from './find-open-calls.ts'
+import type { Run } from '../run/run.ts'
+import { toolSpan } from '../observe/spans.ts'
+import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
+import { unreadableArguments } from './unreadable-arguments.ts'
+
+/** Tools that an unknown name may stand for. */
+const MAX_SUGGESTIONS = 5
+const MAX_REASON_LENGTH = 500
+
+export interface CallResult {
+  readonly message: ToolResultMessage
+  /** Set by a tool that completes the run. */
+  readonly finish?: { readonly output: unknown }
+}
+
+/** `open`: a sub-agent was interrupted; the call goes on when the run is resumed. */
+export type CallEnd = CallResult | 'open'
+
+/** Runs one tool call. What the tool throws becomes a result that the model can read. */
+export function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+  const tool = run.toolSet.tools.byName.get(placed.call.name)
+  return traced(
+    run.services.tracer,
+    () => toolSpan(run, placed.call, tool !== undefined),
+    (span) => dispatch(run, placed, tool, span),
+  )
+}
+
+async function dispatch(
+  run: Run,
+  placed: PlacedCall,
+  tool: Tool | undefined,
+  span: Span | undefined,
+): Promise<CallEnd> {
+  const { id: toolCallId, name: toolName, arguments: given } = placed.call
+  run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
+  try {
+    if (tool === undefined) throw unknownTool(toolName, run.toolSet.tools.byName.keys())
+    if (placed.call.problem !== undefined) throw unreadableArguments(placed.call)
+    run.control.signal.throwIfAborted()
+    const output = await invoke(run, tool, placed)
+    if (tool.finishWith === true) assertOutput(output)
+    const message = render(run, placed.call, tool, output)
+    run.chunks.emit('tool_end', { toolCallId, toolName, success: true, result: output })
+    return tool.finishWith === true ? { message, finish: { output } } : { message }
+  } catch (error) {
+    if (error instanceof SubAgentInterrupted) return 'open'
+    failSpan(span, error, run.control)
+    logFailure(run, placed.call, error)
+    const notice = tool?.takeNotice?.(run.workspaces.access)
+    return failCall(run, placed.call, toCallError(error, placed.isRecovered), notice)
+  }
+}
+
+/** The call has succeeded: a result that cannot be rendered must not let the model repeat it. */
+function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ToolResultMessage {
+  const shown = (content: ModelOutput): ToolResultMessage =>
+    createToolResultMessage(call, { content })
+  try {
+    const content = tool.toModelOutput(output)
+    if (!isModelOutput(content)) throw new TypeError('toModelOutput gave no text and no parts')
+    const message = shown(content)
+    const problem = sizeProblem(message)
+    if (problem === undefined || problem === 'id') return message
+    return shown(`(the call succeeded; its result is ${describeContentProblem(problem)})`)
+  } catch (error) {
+    logFailure(run, call, error)
+    return shown('(the call succeeded; its result cannot be shown)')
+  }
+}
+
+/** The output of a run is stored with its session. */
+function assertOutput(output: unknown): void {
+  const problem = contentProblem(output)
+  if (problem === undefined) return
+  throw new ToolFailedError('tool-failed', `the output is ${describeContentProblem(problem)}`)
+}
+
+/** Ends a call with an error, on the stream and for the model. */
+export function failCall(run: Run, call: ToolCall, error: ToolError, notice?: string): CallResult {
+  const { id: toolCallId, name: toolName } = call
+  const { code, message } = error
+  run.chunks.emit('tool_end', { toolCallId, toolName, success: false, error: { code, message } })
+  const text = renderToolError(error)
+  const content = notice === undefined ? text : `${notice}\n${text}`
+  return { message: createToolResultMessage(call, { content, isError: true }) }
+}
+
+async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown> {
+  const { control, services } = run
+  const parsed = tool.parse(placed.call.arguments)
+  const deadline = new CallDeadline(tool, control.signal, services.clock)
+  const { signal } = deadline
+  // A schema that asks somebody may wait for ever.
+  const input = parsed instanceof Promise ? untilAborted(parsed, signal) : parsed
+  const subAgent = subAgentOf(tool)
+  if (subAgent !== undefined) {
+    const start = async (): Promise<unknown> =>
+      runSubAgent(run, { ...placed, subAgent, input: await input, signal })
+    return deadline.settleFully(start())
+  }
+  const start = async (): Promise<unknown> =>
+    tool.execute(await input, new CallContext(run, placed.call, signal))
+  return deadline.settle(start())
+}
+
+/** Models like to leave out the prefix of a workspace. */
+function unknownTool(name: string, known: Iterable<string>): ToolInputError {
+  const meant = [...known].filter((each) => each.endsWith(`__${name}`)).slice(0, MAX_SUGGESTIONS)
+  const hint =
+    meant.length === 0
+      ? 'Use one of the tools that you were given.'
+      : `The full name is ${meant.join(' or ')}.`
+  const shown = JSON.stringify(name.slice(0, 100))
+  return new ToolInputError('unknown-tool', `there is no tool ${shown}`, { hint })
+}
+
+/** The model reads a reduced error; the operator gets the whole one. */
+function logFailure(run: Run, call: ToolCall, error: unknown): void {
+  const { services, sessionId, runId } = run
+  const fields = { err: error, sessionId, runId, tool: call.name, toolCallId: call.id }
+  const isStopped = run.control.cause !== undefined && error === run.control.signal.reason
+  if (isStopped) services.logger.debug(fields, logMessages.toolFailed)
+  else if (!HelixError.isInstance(error)) services.logger.error(fields, logMessages.toolFailed)
+  else if (error.cause === undefined) services.logger.debug(fields, logMessages.toolFailed)
+  else {
+    const key = JSON.stringify([sessionId, call.name, error.code, reasonOf(error.cause)])
+    services.rateLimitedLogger.warnRateLimited(key, logMessages.toolFailed, fields)
+  }
+}
+
+/** What tells one failure of a tool from another. */
+function reasonOf(cause: unknown): string {
+  const message: unknown = cause instanceof Error ? cause.message : cause
+  return typeof message === 'string' ? message.slice(0, MAX_REASON_LENGTH) : ''
+}

@@ -1,0 +1,117 @@
+import { type Agent, AgentAlreadyRunningError, SessionError } from '@helix-agents/core'
+import type { SequencedChunk, SessionState, StreamReaderOptions } from '@helix-agents/core/runtime'
+import type { ActiveRun } from '../run/active-runs.ts'
+import type { ResumeOptions } from './executor-options.ts'
+import type { AgentResult } from '../agent-result.ts'
+import { readStream } from '../stream/read-stream.ts'
+import { untilRunEnds } from '../stream/until-run-ends.ts'
+import type { RunServices } from '../ports.ts'
+
+/** A session in the hands of its caller. */
+export interface AgentHandle<TOutput = unknown> {
+  readonly sessionId: string
+  /** The run behind the handle; absent when the session has none yet. */
+  readonly runId: string | undefined
+  /**
+   * The chunks of the current run, from its start or from `fromSequence`, to its end. A resumed
+   * run continues the stream: without `fromSequence` its readers see the part before the pause too.
+   */
+  stream(options?: StreamReaderOptions): AsyncIterable<SequencedChunk>
+  /**
+   * How the run ended. Waits for a run that is under way, in another process too.
+   * @throws {AgentAlreadyRunningError} `already-running` when its process died: resume it.
+   * @throws {SessionError} `not-resumable` when the session never ran.
+   */
+  result(): Promise<AgentResult<TOutput>>
+  /**
+   * Asks a run of this executor to stop after the step under way; it can be resumed.
+   * @throws {SessionError} `not-running` when there is no run, or it is over; `runs-elsewhere` when
+   * it is under way in another process.
+   */
+  interrupt(): Promise<void>
+  /**
+   * Stops a run of this executor at once, model and tools included, or ends a paused session.
+   * An aborted run is not resumed. Workspaces that the session still owns are ended, those that
+   * could not be closed before among them.
+   */
+  abort(): Promise<void>
+  /** Goes on with the session. @throws {SessionError} `not-resumable` */
+  resume(options?: ResumeOptions): Promise<AgentHandle<TOutput>>
+}
+
+/** What a handle needs of its executor. */
+export interface HandleActions<TOutput> {
+  resume(options: ResumeOptions): Promise<AgentHandle<TOutput>>
+  /** Ends a session that does not run. */
+  abortPaused(): Promise<void>
+}
+
+export interface HandleParts<TOutput> {
+  readonly services: RunServices
+  readonly agent: Agent<unknown, TOutput>
+  readonly sessionId: string
+  readonly runId: string | undefined
+  /** The run of this executor, while the handle is about one. */
+  readonly run?: ActiveRun
+  readonly actions: HandleActions<TOutput>
+}
+
+export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<TOutput> {
+  const { services, sessionId, runId, actions } = parts
+  const liveRun = (): ActiveRun | undefined => services.active.get(sessionId)
+  return {
+    sessionId,
+    runId,
+    stream: (options) => readStream(services, sessionId, options),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has checked it
+    result: async () => (await (parts.run?.done ?? storedResult(parts))) as AgentResult<TOutput>,
+    interrupt: () => interruptRun(services, sessionId),
+    abort: async () => {
+      const run = liveRun()
+      if (run === undefined) return actions.abortPaused()
+      run.control.stop('aborted')
+    },
+    resume: (options = {}) => actions.resume(options),
+  }
+}
+
+async function interruptRun(services: RunServices, sessionId: string): Promise<void> {
+  await services.active.untilStarted(sessionId)
+  const run = services.active.get(sessionId)
+  if (run !== undefined && services.active.isTaken(sessionId)) return run.control.interrupt()
+  const session = await load(services, sessionId)
+  if (run === undefined && session?.status === 'running') {
+    throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process', {
+      hint: 'Interrupt it there, or wait until its lease is out and resume it.',
+    })
+  }
+  throw new SessionError('not-running', sessionId, 'no run of it is under way')
+}
+
+/** The result of a run that this handle did not start. */
+async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<AgentResult> {
+  const { services, sessionId } = parts
+  const live = services.active.get(sessionId)
+  if (live !== undefined) return live.done
+  const session = await load(services, sessionId)
+  if (session?.status !== 'running') return toResult(sessionId, session)
+  await untilRunEnds(services, session)
+  return toResult(sessionId, await load(services, sessionId))
+}
+
+function load({ stateStore }: RunServices, sessionId: string): Promise<SessionState | null> {
+  return stateStore.loadSession(sessionId)
+}
+
+function toResult(sessionId: string, session: SessionState | null): AgentResult {
+  if (session === null || session.runId === undefined || session.status === 'idle') {
+    throw new SessionError('not-resumable', sessionId, 'it has not run yet')
+  }
+  const { runId, stepCount, status, spending } = session
+  if (status === 'running') throw new AgentAlreadyRunningError(sessionId)
+  const base = { sessionId, runId, stepCount, usage: {}, spending }
+  if (status === 'completed') return { ...base, status, output: session.output }
+  if (status !== 'failed') return { ...base, status }
+  const unknown = { code: 'internal', message: 'the run failed' }
+  return { ...base, status, error: session.error ?? unknown }
+}

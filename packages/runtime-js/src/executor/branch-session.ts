@@ -1,0 +1,118 @@
+import {
+  type Agent,
+  type JsonValue,
+  type Message,
+  SessionError,
+  StateStoreError,
+} from '@helix-agents/core'
+import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/runtime'
+import type { BranchOptions } from './executor-options.ts'
+import { forkWorkspaces } from './fork-workspaces.ts'
+import { loadOwnSession } from '../session/load-own-session.ts'
+import { releaseRefs } from '../session/release-refs.ts'
+import { findOpenCalls } from '../call/find-open-calls.ts'
+import type { RunServices } from '../ports.ts'
+
+/** Makes the session of a branch. */
+export async function branchSession(
+  services: RunServices,
+  agent: Agent,
+  options: BranchOptions,
+): Promise<string> {
+  const { stateStore, clock } = services
+  const source = await loadOwnSession(services, agent, options.fromSessionId)
+  const sessionId = options.sessionId ?? crypto.randomUUID()
+  const session = { ...(await seedOf(services, source, options.checkpointId)), sessionId }
+  if (options.seedWorkspaces === 'snapshot')
+    await createSeeded(services, agent, { source, session })
+  else await stateStore.createSession({ ...session, now: clock.now() })
+  return sessionId
+}
+
+/** What a branch begins with, but for its id: of a store, or of the object that it will be in. */
+export type BranchSeed = Omit<NewSession, 'sessionId' | 'now'>
+
+/**
+ * What a branch of a session begins with, as that was at a checkpoint or is now. For runtimes whose
+ * sessions do not share a store: there, `createSession` with it makes the branch.
+ * @throws {SessionError} `not-resumable`, `other-agent`
+ */
+export async function loadBranchSeed(
+  parts: Pick<RunServices, 'stateStore'>,
+  agent: Agent,
+  at: Pick<BranchOptions, 'fromSessionId' | 'checkpointId'>,
+): Promise<BranchSeed> {
+  const source = await loadOwnSession(parts, agent, at.fromSessionId)
+  return seedOf(parts, source, at.checkpointId)
+}
+
+async function seedOf(
+  parts: Pick<RunServices, 'stateStore'>,
+  source: SessionState,
+  checkpointId: string | undefined,
+): Promise<BranchSeed> {
+  const { agentType, userId, tags, metadata } = source
+  const { customState, messages } = await loadPoint(parts, source, checkpointId)
+  return {
+    agentType,
+    customState,
+    messages,
+    ...(userId === undefined ? {} : { userId }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
+}
+
+interface SeededBranch {
+  readonly source: SessionState
+  readonly session: Omit<NewSession, 'now'>
+}
+
+/** A branch that does not come to be leaves no copies of workspaces behind. */
+async function createSeeded(
+  services: RunServices,
+  agent: Agent,
+  { source, session }: SeededBranch,
+): Promise<void> {
+  const { stateStore, clock } = services
+  const { sessionId } = session
+  if ((await stateStore.loadSession(sessionId)) !== null) {
+    throw new StateStoreError('conflict', sessionId, 'it exists already')
+  }
+  const workspaceRefs = await forkWorkspaces(services, agent, { source, sessionId })
+  try {
+    await stateStore.createSession({ ...session, workspaceRefs, now: clock.now() })
+  } catch (error) {
+    await releaseRefs(services, agent, { sessionId, refs: workspaceRefs })
+    throw error
+  }
+}
+
+interface BranchPoint {
+  readonly messages: readonly Message[]
+  readonly customState: JsonValue | undefined
+}
+
+async function loadPoint(
+  { stateStore }: Pick<RunServices, 'stateStore'>,
+  source: SessionState,
+  checkpointId: string | undefined,
+): Promise<BranchPoint> {
+  const { sessionId } = source
+  const point: SessionState | Checkpoint | null =
+    checkpointId === undefined ? source : await stateStore.getCheckpoint(sessionId, checkpointId)
+  if (point === null) {
+    throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
+  }
+  const { messages } = await stateStore.loadMessages(sessionId, { limit: point.messageCount })
+  return { messages: withoutOpenStep(messages), customState: point.customState }
+}
+
+/** A step that is under way stays with its source. */
+function withoutOpenStep(messages: readonly Message[]): readonly Message[] {
+  if (findOpenCalls(messages).length === 0) return messages
+  return messages.slice(
+    0,
+    messages.findLastIndex((message) => message.role === 'assistant'),
+  )
+}

@@ -1,0 +1,312 @@
+import { type Agent, type LLMAdapter, SessionError, systemClock } from '@helix-agents/core'
+import {
+  RateLimitedLogger,
+  type SessionState,
+  type SessionStateStore,
+  type StreamManager,
+  warnAboutCommands,
+  type WorkspaceRegistry,
+} from '@helix-agents/core/runtime'
+import { assertAgent, assertParts } from './check-arguments.ts'
+import { toProviderMap } from './provider-map.ts'
+import { ActiveRuns } from '../run/active-runs.ts'
+import { abortPaused } from '../session/abort-session.ts'
+import { type AgentHandle, createHandle } from './agent-handle.ts'
+import { branchSession } from './branch-session.ts'
+import { deleteSession } from './delete-session.ts'
+import type {
+  BranchOptions,
+  DeleteOptions,
+  ExecuteInput,
+  ExecuteOptions,
+  JSAgentExecutorOptions,
+  ResumeOptions,
+  ShutdownOptions,
+} from './executor-options.ts'
+import type { ActiveRun } from '../run/active-runs.ts'
+import { toLabels, toUserMessages } from './execute-input.ts'
+import { guardLogger, guardMetrics } from '../observe/guard-observers.ts'
+import { launchRun } from '../run/launch.ts'
+import type { LaunchRequest } from '../run/launch-request.ts'
+import { whyNotResumable } from '../run/prepare-session.ts'
+import { type Recovery, recoverSession } from './recover-session.ts'
+import { restoreSession } from './restore-session.ts'
+import { RunControl } from '../run/run-control.ts'
+import type { RunServices } from '../ports.ts'
+import { ToolSets } from '../call/tool-sets.ts'
+import { shutDown } from './shut-down.ts'
+
+const DEFAULT_LEASE_MS = 60_000
+const MAX_LEASE_MS = 2_147_483_647
+
+/** Whether a session can be resumed, and why not. */
+export interface ResumeCheck {
+  readonly canResume: boolean
+  readonly reason?: string
+  readonly state?: SessionState
+}
+
+/**
+ * Runs agents in this process. State and streams live in the stores, so another process can go
+ * on with a session when this one stops. One executor serves any number of agents and sessions.
+ */
+export class JSAgentExecutor {
+  readonly #services: RunServices
+
+  /**
+   * @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart.
+   * @throws {RangeError} for a `leaseMs` that is not a time.
+   * @throws {TypeError} for what is no store, no stream manager or no adapter.
+   */
+  constructor(
+    stateStore: SessionStateStore,
+    streamManager: StreamManager,
+    llmAdapter: LLMAdapter,
+    options: JSAgentExecutorOptions = {},
+  ) {
+    assertParts({ stateStore, streamManager, llmAdapter })
+    const providers = toProviderMap(options.workspaceProviders)
+    const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
+    const logger = guardLogger(options.logger)
+    const clock = options.clock ?? systemClock
+    this.#services = {
+      stateStore,
+      streamManager,
+      llmAdapter,
+      providers,
+      registryTuning: {
+        ...options.workspaceRegistry,
+        ...(maxConcurrentOpens === undefined ? {} : { maxConcurrentOpens }),
+      },
+      openEagerly: options.workspaceOpenStrategy === 'eager',
+      logger,
+      rateLimitedLogger: new RateLimitedLogger({ logger, clock }),
+      metrics: guardMetrics(options.metrics, logger),
+      lifecycle: options.lifecycle,
+      tracer: options.tracer,
+      clock,
+      leaseMs: parseLeaseMs(options.leaseMs),
+      active: new ActiveRuns(),
+      toolSets: new ToolSets(providers),
+      launch: (request) => launchRun(this.#services, request),
+    }
+  }
+
+  /**
+   * Starts a run, in a new session or as the next turn of one. Resolves once the message is
+   * stored; the run goes on by itself.
+   * @throws {AgentAlreadyRunningError} `already-running` while another run holds the session.
+   * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
+   * is not what the providers offer. Nothing was opened.
+   * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
+   * @throws {SessionError} `other-agent`, `invalid-message`
+   * @throws {RangeError} for an empty `sessionId`.
+   * @throws {TypeError} for what is no agent.
+   */
+  async execute<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    input: ExecuteInput,
+    options: ExecuteOptions = {},
+  ): Promise<AgentHandle<TOutput>> {
+    assertAgent(agent)
+    const sessionId = parseSessionId(options.sessionId)
+    const messages = toUserMessages(input, sessionId)
+    const state = typeof input === 'string' ? undefined : input.state
+    return this.#start(agent, options.signal, {
+      sessionId,
+      mode: 'execute',
+      messages,
+      labels: toLabels(options),
+      keepWorkspaces: options.keepWorkspaces,
+      ...(state === undefined ? {} : { state }),
+    })
+  }
+
+  /**
+   * Goes on with a session that was interrupted, that failed, or whose process died. Finished
+   * tool calls are not run again; one that may have taken effect is reported to the model as
+   * unknown, one that was waiting for such a call as not started. A run that was decided ends as
+   * it was, without the model. With a message, a completed session goes on too; this resolves once
+   * the message is stored, which is when the step under way is done.
+   * @throws {SessionError} `not-resumable`, `other-agent`, `invalid-message`
+   * @throws {AgentAlreadyRunningError} `already-running`, also while the lease of a process that
+   * died has not run out.
+   */
+  async resume<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    options: ResumeOptions = {},
+  ): Promise<AgentHandle<TOutput>> {
+    const { message } = options
+    return this.#start(agent, options.signal, {
+      sessionId,
+      mode: 'resume',
+      messages: message === undefined ? [] : toUserMessages({ message }, sessionId),
+      keepWorkspaces: options.keepWorkspaces,
+    })
+  }
+
+  /**
+   * Goes on with a session that was left in the middle of a run: its process died and its lease is
+   * out, or it was shut down. Any other one is left alone, and the outcome says why; so it is safe
+   * to call for every session, when a process starts and again while some are held.
+   * @throws {SessionError} `other-agent`, `not-resumable` for an unknown session, or one whose
+   * process died before it had stored the message
+   */
+  async recover<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    options: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> = {},
+  ): Promise<Recovery<TOutput>> {
+    const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId, options)
+    return recoverSession(this.#services, agent, { sessionId, resume })
+  }
+
+  /** The handle of a session; `null` when there is no such session. */
+  async getHandle<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+  ): Promise<AgentHandle<TOutput> | null> {
+    const run = this.#services.active.get(sessionId)
+    if (run !== undefined) return this.#handle(agent, sessionId, run)
+    const session = await this.#services.stateStore.loadSession(sessionId)
+    if (session === null || session.agentType !== agent.name) return null
+    return this.#handle(agent, sessionId, undefined, session.runId)
+  }
+
+  /**
+   * Whether `resume` without a message has something to go on with, and may: not while another
+   * process holds the session, which is until `state.leaseUntil` by the clock of this process.
+   */
+  async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
+    const state = await this.#services.stateStore.loadSession(sessionId)
+    if (state === null) return { canResume: false, reason: 'there is no such session' }
+    const reason = this.#whyNot(agent, state)
+    return reason === undefined ? { canResume: true, state } : { canResume: false, reason, state }
+  }
+
+  /**
+   * Makes a new session from another one, as it was at a checkpoint or is now. It has the
+   * messages and the custom state of its source, and fresh workspaces unless `seedWorkspaces`
+   * says otherwise.
+   * @throws {WorkspaceFailedError} of a workspace that could not be copied.
+   * @throws {SessionError} `not-resumable`, `other-agent`
+   * @throws {StateStoreError} `conflict` when the new session exists.
+   */
+  async branch<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    options: BranchOptions,
+  ): Promise<AgentHandle<TOutput>> {
+    const sessionId = await branchSession(this.#services, agent, options)
+    return this.#handle(agent, sessionId)
+  }
+
+  /**
+   * Takes a session back to one of its checkpoints: later messages and steps are gone, sub-agents
+   * they were waiting for are ended, and readers of its stream get a `stream_resync`. Its status
+   * is `interrupted` then: `resume` goes on from there, with the workspaces it had. Files are not
+   * taken back. The store lists the checkpoints of a session.
+   * @throws {SessionError} `not-resumable` for an unknown session or checkpoint, `other-agent`
+   * @throws {AgentAlreadyRunningError} `already-running` while a run holds the session.
+   */
+  async restoreCheckpoint<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    checkpointId: string,
+  ): Promise<AgentHandle<TOutput>> {
+    const runId = await restoreSession(this.#services, agent, { sessionId, checkpointId })
+    return this.#handle(agent, sessionId, undefined, runId)
+  }
+
+  /**
+   * Removes a session with all that belongs to it: the sessions of its sub-agents, its workspaces,
+   * its stream, its state. An unknown one is removed already, and one that cannot be read is removed
+   * as well. What a process that dies has left of it is removed by the next call.
+   * @throws {AgentAlreadyRunningError} `already-running` while a run holds it or a sub-agent of it:
+   * here without `abortRun`, or in another process.
+   * @throws {SessionError} `not-removed` when a workspace could not be ended: it keeps its ref, and
+   * a later call goes on. `other-agent`
+   */
+  async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
+    await deleteSession(this.#services, agent, { ...options, sessionId })
+  }
+
+  /**
+   * The live workspaces of a session; `undefined` when no run is active, the agent declares none,
+   * or the session is paused.
+   */
+  getWorkspaceRegistry(sessionId: string): WorkspaceRegistry | undefined {
+    return this.#services.active.get(sessionId)?.registry
+  }
+
+  /**
+   * For the end of the process: interrupts every run and waits, no longer than `timeoutMs` and
+   * `graceMs` together. Sessions stay resumable, and workspaces keep their files.
+   */
+  shutdown(options: ShutdownOptions = {}): Promise<void> {
+    return shutDown(this.#services, options)
+  }
+
+  async #start<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    signal: AbortSignal | undefined,
+    request: Omit<LaunchRequest, 'agent' | 'control' | 'toolSet'>,
+  ): Promise<AgentHandle<TOutput>> {
+    const toolSet = this.#services.toolSets.of(agent)
+    warnAboutCommands(agent, this.#services.logger)
+    const control = new RunControl()
+    const unfollow = control.follow(signal)
+    try {
+      const run = await launchRun(this.#services, { ...request, agent, control, toolSet })
+      void run.done.finally(unfollow)
+      if (!(await run.heard)) throw notHeard(request.sessionId)
+      return this.#handle(agent, request.sessionId, run)
+    } catch (error) {
+      unfollow()
+      throw error
+    }
+  }
+
+  #handle<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    sessionId: string,
+    run?: ActiveRun,
+    runId: string | undefined = run?.runId,
+  ): AgentHandle<TOutput> {
+    return createHandle({
+      services: this.#services,
+      agent,
+      sessionId,
+      runId,
+      ...(run === undefined ? {} : { run }),
+      actions: {
+        resume: (options) => this.resume(agent, sessionId, options),
+        abortPaused: () => abortPaused(this.#services, agent, sessionId),
+      },
+    })
+  }
+
+  #whyNot(agent: Agent, state: SessionState): string | undefined {
+    if (state.agentType !== agent.name) return `it belongs to agent ${state.agentType}`
+    if (this.#services.active.isTaken(state.sessionId)) return 'it is running'
+    // As the store decides for a run that starts now.
+    if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
+    return whyNotResumable(state, false)
+  }
+}
+
+function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {
+  if (Number.isSafeInteger(leaseMs) && leaseMs >= 1 && leaseMs <= MAX_LEASE_MS) return leaseMs
+  throw new RangeError(`leaseMs must be a whole number from 1 to ${MAX_LEASE_MS}, not ${leaseMs}`)
+}
+
+/** An empty one is a variable that was not set: all its sessions would be one. */
+function parseSessionId(sessionId: string = crypto.randomUUID()): string {
+  if (sessionId !== '') return sessionId
+  throw new RangeError('sessionId must not be empty; leave it out to get a random one')
+}
+
+function notHeard(sessionId: string): SessionError {
+  const detail = 'its step under way was stopped again, before the message could be stored'
+  return new SessionError('not-resumable', sessionId, detail)
+}

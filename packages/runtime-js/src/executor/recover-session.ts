@@ -1,0 +1,45 @@
+import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
+import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
+import type { AgentHandle } from './agent-handle.ts'
+import { loadOwnSession } from '../session/load-own-session.ts'
+import type { RunServices } from '../ports.ts'
+
+/** What became of a session that may have been left in the middle of a run. */
+export type Recovery<TOutput = unknown> =
+  /** Its run goes on in this process. */
+  | { readonly outcome: 'resumed'; readonly handle: AgentHandle<TOutput> }
+  /** Another process holds it: try again when its lease, in milliseconds since the epoch, is out. */
+  | { readonly outcome: 'held'; readonly leaseUntil: number | undefined }
+  /** Nobody left it: this process runs it, it is over, a user paused it, or its parent goes on. */
+  | { readonly outcome: 'not-needed'; readonly status: SessionStatus }
+
+/**
+ * Goes on with a session whose process died, or was shut down, in the middle of a run.
+ * @throws {SessionError} `not-resumable` for an unknown session, `other-agent`
+ */
+export async function recoverSession<TOutput>(
+  services: RunServices,
+  agent: Agent,
+  { sessionId, resume }: { sessionId: string; resume: () => Promise<AgentHandle<TOutput>> },
+): Promise<Recovery<TOutput>> {
+  const session = await loadOwnSession(services, agent, sessionId)
+  if (!isLeft(services, session)) return { outcome: 'not-needed', status: session.status }
+  if (isHeld(services, session)) return { outcome: 'held', leaseUntil: session.leaseUntil }
+  try {
+    return { outcome: 'resumed', handle: await resume() }
+  } catch (error) {
+    if (!AgentAlreadyRunningError.isInstance(error)) throw error
+    const { leaseUntil } = await loadOwnSession(services, agent, sessionId)
+    return { outcome: 'held', leaseUntil }
+  }
+}
+
+function isLeft({ active }: RunServices, session: SessionState): boolean {
+  const { sessionId, status, error, parentSessionId } = session
+  if (parentSessionId !== undefined || active.isTaken(sessionId)) return false
+  return status === 'running' || (status === 'interrupted' && error?.code === 'shutdown')
+}
+
+function isHeld({ clock }: RunServices, { status, leaseUntil = 0 }: SessionState): boolean {
+  return status === 'running' && clock.now() < leaseUntil
+}
