@@ -17,7 +17,7 @@ import { grep } from './search/grep.ts'
 import { lost } from './sql/database.ts'
 import type { StoreContext } from './store-context.ts'
 import { copy } from './tree/copy.ts'
-import { requireNode } from './tree/find-node.ts'
+import { assertAlive, requireNode } from './tree/find-node.ts'
 import { list } from './tree/list.ts'
 import { mkdir } from './tree/make-directory.ts'
 import { move } from './tree/move.ts'
@@ -113,7 +113,9 @@ export class FileStoreFileSystem implements FileSystem {
   }
 
   #open(): StoreContext {
-    if (this.#context !== undefined) return this.#context
-    throw lost()
+    const context = this.#context
+    if (context === undefined) throw lost()
+    if (context.shared.removed.has(context.namespace.id)) assertAlive(context)
+    return context
   }
 }

@@ -18,7 +18,11 @@ import {
 import { type CollectionReport, Collector } from './objects/collector.ts'
 import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig } from './config.ts'
 import { FileStoreFileSystem } from './file-store-file-system.ts'
-import { deleteNamespace } from './namespaces/delete-namespace.ts'
+import {
+  deleteNamespace,
+  finishRemoval,
+  unfinishedRemovals,
+} from './namespaces/delete-namespace.ts'
 import { namespaceOwner } from './namespaces/namespace-key.ts'
 import {
   allNamespaces,
@@ -126,31 +130,41 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     }, options.signal)
   }
 
-  /** When `collect` has work, in ms since the epoch; undefined: nothing is owed. */
+  /** When `collect` has work, in ms since the epoch. Undefined: there is none. */
   nextCollectionAt(): number | undefined {
     migrate(this.#database, this.#clock.now())
     return this.#collector.nextAt(this.#clock.now())
   }
 
   /**
-   * Removes what no file refers to any more, in the database and in the bucket. Never throws for a
-   * bucket that fails: what is left stays owed. Call it from the alarm of the object.
+   * Removes what no file refers to any more, in the database and in the bucket, and finishes removals
+   * that a crash cut short. A bucket that fails does not reject: the next collection retries. Call it
+   * from the alarm of the object.
    * @param nowMs ms since the epoch. Default: now.
    */
   async collect(nowMs: number = this.#clock.now()): Promise<CollectionReport> {
     migrate(this.#database, nowMs)
+    await this.#finishRemovals()
     return this.#collector.collect(nowMs)
   }
 
   /**
    * Removes the files of every session and every shared namespace of the object; open handles are
-   * `lost`. What they have in the bucket is left to `collect`: for whoever is about to empty the
-   * storage of the object, which would leave nobody who knows of it.
+   * `lost`. What they have in the bucket is left to `collect`. Call both before emptying the storage
+   * of the object, which holds the only list of its objects in the bucket.
    */
-  deleteNamespaces(): void {
+  async deleteNamespaces(): Promise<void> {
     migrate(this.#database, this.#clock.now())
     for (const namespace of allNamespaces(this.#database)) {
-      deleteNamespace(this.#contextOf(namespace, Infinity))
+      await deleteNamespace(this.#contextOf(namespace, Infinity))
+    }
+    await this.#finishRemovals()
+  }
+
+  async #finishRemovals(): Promise<void> {
+    for (const id of unfinishedRemovals(this.#database)) {
+      const namespace = { id, publicId: '', session: undefined, createdMs: 0 }
+      await finishRemoval(this.#contextOf(namespace, Infinity))
     }
   }
 
@@ -164,8 +178,8 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     this.#assertBucket(namespace)
     const fs = new FileStoreFileSystem(context)
     const isShared = namespace.session === undefined
-    const end = (): void => {
-      if (!isShared) deleteNamespace(context)
+    const end = async (): Promise<void> => {
+      if (!isShared) await deleteNamespace(context)
     }
     const ws = new FileStoreWorkspace(namespace.publicId, fs, end)
     return { ws, ref: createRef(namespace.publicId), receipt: { outcome } }

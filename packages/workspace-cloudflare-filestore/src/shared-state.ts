@@ -39,6 +39,8 @@ export interface SharedState {
   readonly uploads: Map<number, Promise<void>>
   /** Contents whose end is on its way to the bucket. */
   readonly spills: Set<number>
+  /** Namespaces that were removed here: their handles are `lost` unless that was rolled back. */
+  readonly removed: Set<number>
   readonly known: KnownNodes
 }
 
@@ -56,6 +58,7 @@ export function sharedStateOf({ sql }: FileStoreStorage): SharedState {
     objects: new RetainCounts(),
     uploads: new Map(),
     spills: new Set(),
+    removed: new Set(),
     known: new KnownNodes(),
   }
   states.set(sql, state)

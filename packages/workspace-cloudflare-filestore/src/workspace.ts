@@ -6,9 +6,9 @@ export class FileStoreWorkspace implements Workspace {
   readonly id: string
   readonly isolation = 'isolate'
   readonly fs: FileStoreFileSystem
-  readonly #end: () => void
+  readonly #end: () => Promise<void>
 
-  constructor(id: string, fs: FileStoreFileSystem, end: () => void) {
+  constructor(id: string, fs: FileStoreFileSystem, end: () => Promise<void>) {
     this.id = id
     this.fs = fs
     this.#end = end
@@ -17,9 +17,12 @@ export class FileStoreWorkspace implements Workspace {
   /** The files stay in the database, for a later `resolve`. */
   async detach(): Promise<void> {}
 
-  /** Removes the files, unless sessions share them. */
+  /**
+   * Removes the files, unless sessions share them. Of a large tree the handle is `lost` at once, and
+   * this resolves when all is removed.
+   */
   async close(): Promise<void> {
-    this.#end()
+    await this.#end()
     this.fs.close()
   }
 }

@@ -163,25 +163,31 @@ export class InMemoryFileSystem implements FileSystem {
     const transfer = planTransfer(this.#live(), [from, to], options)
     if (transfer === undefined) return
     const { target, node, replaced } = transfer
-    this.#quota.checkTotal(to, subtreeBytes(node) - (replaced?.size ?? 0))
     const stamp = { nextVersion: () => ++this.#lastVersion, modifiedMs: this.#now() }
-    if (node instanceof FileNode) return this.#attach(target, cloneFile(node, stamp), replaced)
+    if (node instanceof FileNode) {
+      const growth = node.size - (replaced?.size ?? 0)
+      this.#quota.checkTotal(to, growth)
+      return this.#attach(target, cloneFile(node, stamp), growth)
+    }
     // It is in the tree only when it is whole; until then anything may change.
-    const copy = await cloneDirectory(node, stamp)
+    const clone = await cloneDirectory(node, stamp, (bytes, extent) => {
+      checkSubtreeFits(target, extent)
+      this.#quota.checkTotal(to, bytes)
+    })
     if (this.#live().find(target) !== undefined) throw new FileSystemError('already-exists', to)
-    checkSubtreeFits(target, extentOf(copy))
-    this.#quota.checkTotal(to, subtreeBytes(copy))
-    this.#attach(target, copy)
+    this.#attach(target, clone.root, clone.bytes)
   }
 
   async move(from: string, to: string, options?: TransferOptions): Promise<void> {
     const transfer = planTransfer(this.#live(), [from, to], options)
     if (transfer === undefined) return
+    const { node } = transfer
+    if (node instanceof DirectoryNode) checkSubtreeFits(transfer.target, extentOf(node))
     // First the parents of the target: a file in the way must not cost the source.
     const parent = this.#makeParent(transfer.target)
     this.#live().remove(transfer.source)
-    transfer.node.version = ++this.#lastVersion
-    parent.add(baseName(transfer.target), transfer.node)
+    node.version = ++this.#lastVersion
+    parent.add(baseName(transfer.target), node)
     this.#quota.usedBytes -= transfer.replaced?.size ?? 0
   }
 
@@ -219,9 +225,9 @@ export class InMemoryFileSystem implements FileSystem {
     })
   }
 
-  #attach(path: string, node: TreeNode, replaced?: FileNode): void {
+  #attach(path: string, node: TreeNode, growth: number): void {
     this.#makeParent(path).add(baseName(path), node)
-    this.#quota.usedBytes += subtreeBytes(node) - (replaced?.size ?? 0)
+    this.#quota.usedBytes += growth
   }
 
   /** Relative to the birth of the file system, so that it stays a small integer. */

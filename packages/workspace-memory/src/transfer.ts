@@ -1,12 +1,7 @@
 import { FileSystemError } from '@helix-agents/core'
-import {
-  checkSubtreeFits,
-  isWithin,
-  normalizePath,
-  type TransferOptions,
-} from '@helix-agents/core/provider'
+import { isWithin, normalizePath, type TransferOptions } from '@helix-agents/core/provider'
 import type { FileTree } from './file-tree.ts'
-import { DirectoryNode, extentOf, type FileNode, type TreeNode } from './nodes.ts'
+import { DirectoryNode, type FileNode, type TreeNode } from './nodes.ts'
 
 /** A copy or a move that is allowed; undefined when it would change nothing. */
 export interface Transfer {
@@ -38,7 +33,6 @@ export function planTransfer(
   if (replaced !== undefined && node instanceof DirectoryNode) {
     throw new FileSystemError('not-directory', to)
   }
-  if (node instanceof DirectoryNode) checkSubtreeFits(target, extentOf(node))
   return replaced === node ? undefined : { source, target, node, replaced }
 }
 

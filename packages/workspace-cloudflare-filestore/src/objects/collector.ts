@@ -54,6 +54,7 @@ export class Collector {
         SELECT min(due_ms) AS due_ms FROM helix_fs_objects WHERE refs = 0 AND ?
         UNION ALL SELECT CASE WHEN content IN (SELECT value FROM json_each(?)) THEN ? ELSE 0 END
           FROM helix_fs_unlinked
+        UNION ALL SELECT 0 FROM helix_fs_removals
       )`,
       // Without a bucket nothing can be done about its objects.
       this.#options.bucket === undefined ? 0 : 1,

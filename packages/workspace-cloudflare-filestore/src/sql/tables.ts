@@ -2,7 +2,8 @@
  * `nodes` is narrow and ordered by directory, so that listings and subtrees are ranges of it and
  * never touch content. `directory` ends in a slash: all below `/a` lies between `/a/` and `/a0`.
  * A content is a run of `blocks`, whose ids start at the id of the content; each block is bytes or
- * points to an object of the bucket. The triggers count for the quotas, whatever changes a node; a
+ * points to an object of the bucket. `unlinked` lists contents that no node refers to yet or any
+ * more, `removals` namespaces whose removal is not finished. The triggers count for the quotas, whatever changes a node; a
  * version is in use for as long as the tables are as they were.
  *
  * Versions start anywhere: what an isolate remembers, or a stream reads, of tables that were dropped
@@ -23,6 +24,7 @@ const tables: readonly string[] = [
     bytes INTEGER NOT NULL DEFAULT 0,
     files INTEGER NOT NULL DEFAULT 0
   )`,
+  'CREATE TABLE helix_fs_removals (namespace INTEGER PRIMARY KEY)',
   `CREATE TABLE helix_fs_nodes (
     namespace INTEGER NOT NULL,
     directory TEXT NOT NULL,

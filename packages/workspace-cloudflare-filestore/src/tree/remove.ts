@@ -71,15 +71,19 @@ async function removeInSteps(context: StoreContext, path: string): Promise<void>
 
 /** True: this was the last step. */
 function removeStep(context: StoreContext, path: string): boolean {
-  const range = subtreeOf(path)
-  const from = startOfStep(context, range)
-  if (from === undefined) removeSubtree(context, range)
-  else removeFrom(context, from, range.end)
-  // Others may have removed it meanwhile, and put a file in its place.
-  const isLast = from === undefined
+  const isLast = removeLast(context, subtreeOf(path))
+  // Another caller may have removed it in between, and put a file in its place.
   if (isLast && findNode(context, path)?.content === undefined) removeNode(context, path)
   allocateVersion(context)
   return isLast
+}
+
+/** Removes the last nodes of a range, as many as a step takes. True: none is left. */
+export function removeLast(context: StoreContext, range: SubtreeRange): boolean {
+  const from = startOfStep(context, range)
+  if (from === undefined) removeSubtree(context, range)
+  else removeFrom(context, from, range.end)
+  return from === undefined
 }
 
 /** Where a step begins that goes to the end of the range; undefined when it takes all of it. */

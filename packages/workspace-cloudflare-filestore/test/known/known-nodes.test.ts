@@ -107,7 +107,7 @@ test('files that close() removed are lost to every handle', async () => {
     const [one, other] = [await openFiles(storage), await openFiles(storage)]
     await one.writeFile('/d/a', 'old')
     await one.writeFile('/d/a', 'seen')
-    createProvider(storage).deleteNamespaces()
+    await createProvider(storage).deleteNamespaces()
     for (const fs of [one, other]) {
       await expect(fs.readFile('/d/a')).rejects.toMatchObject({ code: 'lost' })
       await expect(fs.writeFile('/d/a', 'x')).rejects.toMatchObject({ code: 'lost' })

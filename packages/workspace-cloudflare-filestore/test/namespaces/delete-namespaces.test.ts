@@ -34,7 +34,7 @@ test('nothing of any session or shared namespace stays, in the database or the b
     const reader = (await (files[2] as FileSystem).readStream('/large')).getReader()
 
     asked.length = 0
-    provider.deleteNamespaces()
+    await provider.deleteNamespaces()
     expect(asked.length).toBeGreaterThan(0)
     for (const fs of files) {
       await expect(fs.ls('/')).rejects.toMatchObject({ code: 'lost' })
@@ -50,7 +50,7 @@ test('nothing of any session or shared namespace stays, in the database or the b
     expect(await bucketFaults(storage, env.BUCKET, r2Prefix)).toEqual([])
     expect(storage.sql.exec('SELECT * FROM helix_fs_namespaces').toArray()).toEqual([])
 
-    provider.deleteNamespaces()
+    await provider.deleteNamespaces()
     expect(await ((await open('one', SHARED)).fs as FileSystem).ls('/')).toEqual([])
   })
 })

@@ -2,6 +2,7 @@
 // goes in steps.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FileSystem } from '@helix-agents/core/provider'
+import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { codeOf } from '../code-of.ts'
 import { NodeStorage } from '../node-storage.ts'
 import { createProvider, openOptions, session } from '../provider-harness.ts'
@@ -149,3 +150,72 @@ function orphans(): number {
     .toArray()
   return Number(row?.n)
 }
+
+describe('close', () => {
+  const owner = { kind: 'cloudflare-filestore' } as const
+
+  /** Fails from a transaction on, as the end of the isolate does. */
+  async function closeUntil(transaction: number): Promise<{ readonly code: string | undefined }> {
+    const provider = createProvider(storage)
+    const { ws } = await provider.open(owner, session, openOptions())
+    const transactionSync = storage.transactionSync.bind(storage)
+    let started = 0
+    storage.transactionSync = (work) => {
+      started += 1
+      if (started >= transaction) throw new Error('the isolate is gone')
+      return transactionSync(work)
+    }
+    const code = await codeOf(ws.close())
+    storage.transactionSync = transactionSync
+    return { code }
+  }
+
+  test('of a large tree goes in steps, and every handle is lost at once', async () => {
+    await plant(12_000)
+    const provider = createProvider(storage)
+    const { ws, ref } = await provider.open(owner, session, openOptions())
+    let turns = 0
+    const closed = ws.close()
+    expect(await codeOf(fs.readFile('/d/a/first'))).toBe('lost')
+    expect(await codeOf(fs.ls('/'))).toBe('lost')
+    expect(await codeOf(provider.resolve(ref, { ...openOptions(), session }))).toBe('lost')
+    const { ws: next } = await provider.open(owner, session, openOptions())
+    await next.fs!.writeFile('/d/a/first', 'of the next')
+    while (count('helix_fs_removals') > 0) {
+      turns += 1
+      await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+    await closed
+    expect(turns).toBeGreaterThan(2)
+    expect(await next.fs!.readText!('/d/a/first')).toBe('of the next')
+    expect(count('helix_fs_nodes')).toBe(3)
+    expect(count('helix_fs_blocks')).toBe(1)
+  })
+
+  // The tombstone is the first transaction, and 13 steps follow it.
+  test.each([1, 2, 3, 8, 14])(
+    'that a crash cuts short at transaction %i is finished',
+    async (at) => {
+      await plant(12_000)
+      const { code } = await closeUntil(at)
+      expect(code).toBe('provider-failed')
+      // What the isolate knew is gone with it.
+      const isolate: FileStoreStorage = {
+        sql: { exec: (statement, ...bindings) => storage.sql.exec(statement, ...bindings) },
+        transactionSync: (work) => storage.transactionSync(work),
+      }
+      const provider = createProvider(isolate)
+      const isClosed = at > 1
+      expect(provider.nextCollectionAt()).toBe(isClosed ? 0 : undefined)
+      const { ws, receipt } = await provider.open(owner, session, openOptions())
+      expect(receipt.outcome).toBe(isClosed ? 'created' : 'reattached')
+      expect(await ws.fs!.ls('/')).toHaveLength(isClosed ? 0 : 1)
+      if (!isClosed) await ws.close()
+      await provider.collect()
+      expect(provider.nextCollectionAt()).toBe(undefined)
+      expect(
+        ['nodes', 'blocks', 'removals', 'unlinked'].map((it) => count(`helix_fs_${it}`)),
+      ).toEqual([0, 0, 0, 0])
+    },
+  )
+})
