@@ -7,9 +7,10 @@ const MAX_CAUSES = 5
 const MAX_CAUSE = 300
 const MAX_CHAIN = 1000
 
-/** What an error says, for a report. */
+/** What an error says, for a report, without secrets. */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error'
+  if (!(error instanceof Error)) return 'unknown error'
+  return readable(() => redactText(error.message))
 }
 
 /**
@@ -35,9 +36,21 @@ function causeOf(error: unknown): unknown {
 }
 
 function describe(cause: unknown): string {
-  if (!(cause instanceof Error)) return shortened(redactText(String(cause)), MAX_CAUSE)
-  const { message, name } = cause
-  return shortened(`${name}${codeOf(cause)}: ${redactText(message)}`, MAX_CAUSE)
+  const text = readable(() => {
+    if (!(cause instanceof Error)) return redactText(String(cause))
+    const { message, name } = cause
+    return `${name}${codeOf(cause)}: ${redactText(message)}`
+  })
+  return shortened(text, MAX_CAUSE)
+}
+
+/** Whatever code of others throws: its getters may throw as well. */
+function readable(read: () => string): string {
+  try {
+    return read()
+  } catch (error) {
+    return `unreadable ${typeof error}`
+  }
 }
 
 /** Of our errors and of those of the system, such as `ECONNREFUSED`. */

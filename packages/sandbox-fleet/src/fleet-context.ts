@@ -1,5 +1,4 @@
 import { HelixError, type Logger } from '@helix-agents/core'
-import { redactText } from '@helix-agents/telemetry/redact'
 import { causeText, errorText } from './error-text.ts'
 import type { GuardedDriver } from './driver/guarded-driver.ts'
 import type { SandboxTarget } from './driver/fleet-driver.ts'
@@ -66,5 +65,5 @@ export function toSandboxError(error: unknown): Omit<SandboxError, 'at'> {
   const cause = causeText(error)
   const behind = cause === undefined ? {} : { cause }
   if (HelixError.isInstance(error)) return { code: error.code, message: error.message, ...behind }
-  return { code: 'unknown', message: redactText(errorText(error)), ...behind }
+  return { code: 'unknown', message: errorText(error), ...behind }
 }

@@ -5,12 +5,13 @@ import { GuardedDriver } from './driver/guarded-driver.ts'
 import type { FleetContext, FleetEvent } from './fleet-context.ts'
 import type { SandboxRecord } from './ledger/sandbox-record.ts'
 import { LedgerClock } from './ledger-clock.ts'
+import { runCallback } from './run-callback.ts'
 import { ClaimWatch } from './safety/claim-watch.ts'
 import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './safety/fleet-policy.ts'
 import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
-/** Gets what happens to sandboxes. May throw: that is logged, nothing else. */
+/** Gets what happens to sandboxes. Not awaited; what it throws or rejects with is logged. */
 export type FleetEventSink = (event: FleetEvent) => void
 
 export interface FleetContextOptions {
@@ -49,14 +50,18 @@ export function createFleetContext(
   const ownClock = options.clock ?? systemClock
   const random = options.random ?? Math.random
   const logger = options.logger ?? noopLogger
-  const clock = new LedgerClock({ clock: ownClock, store, policy, logger })
+  const proofMs = proofMsOf(store, policy)
+  const { ownerLeaseMs } = policy
+  const claims = new ClaimWatch({ clock: ownClock, proofMs, doubtMs: ownerLeaseMs })
+  const onLeap = (): void => claims.doubt()
+  const clock = new LedgerClock({ clock: ownClock, store, policy, logger, onLeap })
   return {
     store,
     drivers: guardDrivers(options.drivers, { policy, clock: ownClock, random }),
     environment,
     policy,
     rules,
-    claims: new ClaimWatch({ clock: ownClock, proofMs: proofMsOf(store, policy) }),
+    claims,
     clock,
     random,
     logger,
@@ -101,16 +106,11 @@ function emitterOf(
   { clock, logger }: { clock: Clock; logger: Logger },
 ): FleetContext['emit'] {
   const list = typeof sinks === 'function' ? [sinks] : sinks
+  const onError = (err: unknown): void => logger.warn({ err }, 'sandbox event sink failed')
   return (type, { id, provider, environment, kill }) => {
     const reason = type === 'created' || type === 'started' ? {} : reasonOf(kill)
     const event = { type, sandboxId: id, provider, environment, at: clock.now(), ...reason }
-    for (const sink of list) {
-      try {
-        sink(event)
-      } catch (err) {
-        logger.warn({ err }, 'sandbox event sink failed')
-      }
-    }
+    for (const sink of list) runCallback(() => sink(event), onError)
   }
 }
 

@@ -91,10 +91,12 @@ export async function readStats(context: FleetContext, usageMs: number): Promise
 
 /** Without a cleanup the first record of the ledger tells for how long there was something to clean. */
 async function cleanupTimes(
-  { environment, store }: FleetContext,
+  { clock, environment, policy, store }: FleetContext,
   { cleanupAt }: Heartbeat,
 ): Promise<Pick<FleetStats, 'firstSandboxAt' | 'lastCleanupAt'>> {
-  if (cleanupAt !== undefined) return { lastCleanupAt: cleanupAt }
+  // A clock that was ahead recorded a time that is yet to come: it says nothing.
+  const isPast = cleanupAt !== undefined && cleanupAt <= clock.now() + policy.clockSkewMs
+  if (isPast) return { lastCleanupAt: cleanupAt }
   const firstSandboxAt = await store.firstCreatedAt(environment)
   return firstSandboxAt === undefined ? {} : { firstSandboxAt }
 }

@@ -1,6 +1,7 @@
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import type { Fleet } from './fleet.ts'
 import type { TickReport } from './fleet-tick.ts'
+import { runCallback } from './run-callback.ts'
 
 export interface FleetTimerOptions {
   /** Between two ticks, in milliseconds. Default: `sweepIntervalMs` of the policy. */
@@ -9,7 +10,7 @@ export interface FleetTimerOptions {
   readonly clock?: Clock
   /** Default: no log. */
   readonly logger?: Logger
-  /** Gets the report of each tick. What it throws is logged. */
+  /** Gets the report of each tick. Not awaited; what it throws or rejects with is logged. */
   readonly onTick?: (report: TickReport) => void
 }
 
@@ -29,11 +30,12 @@ export function startFleetTimer(
   const { clock = systemClock, logger = noopLogger } = options
   const { ownerLeaseMs, sweepIntervalMs } = fleet.policy
   const { intervalMs = sweepIntervalMs } = options
+  const onError = (err: unknown): void => logger.error({ err }, 'sandbox fleet tick failed')
   let isStopped = false
   let cancel: (() => void) | undefined
   const run = async (): Promise<void> => {
     const report = await fleet.tick()
-    options.onTick?.(report)
+    runCallback(() => options.onTick?.(report), onError)
   }
   const plan = (ms: number): void => {
     const dueAt = clock.now() + ms
@@ -47,7 +49,7 @@ export function startFleetTimer(
     try {
       await run()
     } catch (err) {
-      logger.error({ err }, 'sandbox fleet tick failed')
+      onError(err)
     }
     if (!isStopped) plan(intervalMs)
   }

@@ -10,7 +10,7 @@ import { diagnose } from './detect/diagnose.ts'
 import type { Finding } from './detect/finding.ts'
 import type { SandboxResources } from './driver/fleet-driver.ts'
 import type { GuardedDriver } from './driver/guarded-driver.ts'
-import { type FleetContext, targetOf } from './fleet-context.ts'
+import { type FleetContext, ruleContext, targetOf } from './fleet-context.ts'
 import { createFleetContext, type FleetContextOptions } from './fleet-options.ts'
 import { type FleetStats, readStats } from './fleet-stats.ts'
 import { runTick, type TickReport } from './fleet-tick.ts'
@@ -204,8 +204,11 @@ export class Fleet {
   async #reach(id: string): Promise<{ driver: GuardedDriver; record: SandboxRecord }> {
     const record = await this.#context.store.get(id)
     if (!this.#context.rules.mayAsk(record)) throw unknownSandbox(id)
-    const driver = this.#context.drivers.get(record.provider)
-    if (driver === undefined) throw noDriver(id)
+    const { drivers, rules } = this.#context
+    const driver = drivers.get(record.provider)
+    // In another environment its id may be that of nothing, and to ask could make it.
+    const isOwn = rules.hasOwnLabel(record.environment, ruleContext(this.#context))
+    if (driver === undefined || !isOwn) throw noDriver(id)
     return { driver, record }
   }
 }

@@ -99,7 +99,7 @@ export {
   type ReportingDirectory,
   type ReportingDirectoryOptions,
 } from './report/sandbox-directory.ts'
-export type { SandboxDescription } from './report/ledger-writes.ts'
+export type { SandboxDescription } from './report/fleet-reporter.ts'
 
 // Alerts
 export {

@@ -14,6 +14,8 @@ export interface LedgerClockOptions {
   readonly store: FleetStore
   readonly policy: Pick<FleetPolicy, 'callTimeoutMs' | 'clockSkewMs' | 'ownerLeaseMs'>
   readonly logger: Logger
+  /** Called when the clock of the ledger, or that of this process, has leapt. */
+  readonly onLeap?: () => void
 }
 
 /**
@@ -70,6 +72,8 @@ export class LedgerClock implements Clock {
     const hasLeapt = endedAt < startedAt || endedAt - startedAt > 2 * policy.callTimeoutMs
     if (hasLeapt) throw untold()
     const offsetMs = ledgerMs - (startedAt + endedAt) / 2
+    const changedMs = Math.abs(offsetMs - (this.#offsetMs ?? offsetMs))
+    if (changedMs > policy.clockSkewMs) this.#options.onLeap?.()
     this.#warnIfOff(offsetMs)
     this.#offsetMs = offsetMs
     this.#askedAt = endedAt

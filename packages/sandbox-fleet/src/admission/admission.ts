@@ -4,13 +4,9 @@ import { type FleetContext, ruleContext, targetOf, toSandboxError } from '../fle
 import { fleetMessages } from '../fleet-messages.ts'
 import { holding } from '../ledger/record-changes.ts'
 import type { SandboxLabels, SandboxRecord } from '../ledger/sandbox-record.ts'
-import {
-  ownerHold,
-  recordFailed,
-  recordOpened,
-  recordProvisioning,
-  type SandboxDescription,
-} from '../report/ledger-writes.ts'
+import { ownerHold, recordOpened, recordProvisioning } from '../report/ledger-writes.ts'
+import { recordFailed } from '../report/ledger-ends.ts'
+import type { SandboxDescription } from '../report/fleet-reporter.ts'
 import type { ReporterOptions } from '../report/hold-warning.ts'
 import { AdmissionQueue } from './admission-queue.ts'
 import { SandboxLease } from './sandbox-lease.ts'
@@ -146,7 +142,9 @@ export class Admission {
     try {
       const { sessionId: _s, agentType: _a, taskId: _t, ...rest } = record
       const version = record.version + 1
-      const next = { ...rest, ...labelsOf(request), version, lastActivityAt: clock.now() }
+      const critical = request.critical ?? false
+      const own = { ...labelsOf(request), critical }
+      const next = { ...rest, ...own, version, lastActivityAt: clock.now() }
       await store.update(holding(next, ownerHold(this.#context, holder)))
       return true
     } catch (error) {

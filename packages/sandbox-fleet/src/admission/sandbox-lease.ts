@@ -4,7 +4,8 @@ import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'
 import { type ReporterOptions, warnOfHoldEnd } from '../report/hold-warning.ts'
-import { recordActivity, recordReleased, renewClaim } from '../report/ledger-writes.ts'
+import { recordActivity, renewClaim } from '../report/ledger-writes.ts'
+import { recordReleased } from '../report/ledger-ends.ts'
 import { terminateSandbox, type TerminateOutcome } from '../sweep/terminate-sandbox.ts'
 
 export interface HoldWarning extends ReporterOptions {

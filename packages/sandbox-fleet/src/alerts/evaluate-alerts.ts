@@ -1,3 +1,4 @@
+import { withDeadline } from '@helix-agents/core/provider'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import { type FleetStats, stateKey } from '../fleet-stats.ts'
@@ -12,7 +13,9 @@ import {
 import { type AlertMeasure, type AlertStep, stepAlert } from './step-alert.ts'
 
 const STATE = 'alerts'
-const LEASE_MS = 30_000
+/** Longer than the retries of a webhook take. */
+const SINK_TIMEOUT_MS = 60_000
+const LEASE_MS = SINK_TIMEOUT_MS + 30_000
 
 interface Rule {
   readonly name: AlertName
@@ -96,8 +99,9 @@ async function takeOver(
   const looks = await look()
   const next = looks.map(({ rule, step }) => [rule.name, { ...step.state }] as const)
   await store.writeState(key, Object.fromEntries(next))
+  // From here on another process takes it for sent.
+  await Promise.all(looks.map(({ rule, step }) => notify(context, rule, step, now)))
   await store.releaseLease({ name: key, token })
-  for (const { rule, step } of looks) await tell(context, rule, step, now)
 }
 
 function timesOf({ policy }: AlertContext, rule: Rule) {
@@ -184,7 +188,7 @@ function owedRule({ policy }: AlertContext, { terminating }: FleetStats): Rule {
   }
 }
 
-async function tell(
+async function notify(
   context: AlertContext,
   rule: Rule,
   { state, tell: what }: AlertStep,
@@ -192,12 +196,24 @@ async function tell(
 ): Promise<void> {
   if (what === undefined) return
   const alert = toAlert(context, rule, state, now)
-  for (const sink of context.sinks) {
-    try {
-      await sink.send(alert)
-    } catch (err) {
-      context.fleet.logger.warn({ err, alert: alert.name }, fleetMessages.alertLost)
-    }
+  await Promise.all(context.sinks.map((sink) => sendTo(sink, alert, context)))
+}
+
+function tooSlow(): Error {
+  return new Error(`the sink took more than ${SINK_TIMEOUT_MS} ms`)
+}
+
+/** Never rejects, and ends in time: a sink is code of others. */
+async function sendTo(sink: AlertSink, alert: Alert, { fleet }: AlertContext): Promise<void> {
+  const send = async (): Promise<void> => sink.send(alert)
+  try {
+    await withDeadline(send(), {
+      clock: fleet.clock,
+      timeoutMs: SINK_TIMEOUT_MS,
+      onTimeout: tooSlow,
+    })
+  } catch (err) {
+    fleet.logger.warn({ err, alert: alert.name }, fleetMessages.alertLost)
   }
 }
 

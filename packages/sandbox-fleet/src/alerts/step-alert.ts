@@ -41,7 +41,7 @@ function stepQuiet(
   now: number,
 ): AlertStep {
   if (!isBad) return { state: { isFiring: false } }
-  const pendingSince = state.pendingSince ?? now
+  const pendingSince = notAfter(now, state.pendingSince)
   if (now - pendingSince < forMs) return { state: { isFiring: false, pendingSince } }
   return { state: { isFiring: true, since: pendingSince }, tell: 'firing' }
 }
@@ -54,13 +54,18 @@ function stepFiring(
 ): AlertStep {
   const { clearSince: _clear, ...firing } = state
   if (isGood) {
-    const clearSince = state.clearSince ?? now
+    const clearSince = notAfter(now, state.clearSince)
     if (now - clearSince >= clearForMs) return { state: { isFiring: false }, tell: 'resolved' }
     return { state: { ...firing, clearSince } }
   }
-  const lastsMs = now - (state.since ?? now)
+  const lastsMs = now - notAfter(now, state.since)
   if (isSevere && lastsMs >= escalateAfterMs && state.isEscalated !== true) {
     return { state: { ...firing, isEscalated: true }, tell: 'escalate' }
   }
   return { state: firing }
+}
+
+/** A clock that was ahead recorded a time that is yet to come: it counts from now. */
+function notAfter(now: number, at: number | undefined): number {
+  return Math.min(now, at ?? now)
 }

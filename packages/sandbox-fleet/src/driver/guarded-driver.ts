@@ -3,6 +3,7 @@ import { backoffMs, withDeadline } from '@helix-agents/core/provider'
 import { FleetError } from '@helix-agents/core/runtime'
 import { causeText, errorText } from '../error-text.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+import { parseListing, parseProbe } from './driver-answers.ts'
 import type {
   FleetDriver,
   SandboxListing,
@@ -63,15 +64,17 @@ export class GuardedDriver {
   list(): Promise<SandboxListing> {
     return this.#look('list', '', async (signal) => {
       if (this.#driver.list === undefined) throw this.#cannot('list')
-      return this.#driver.list({ signal })
+      const listing = parseListing(await this.#driver.list({ signal }))
+      if (listing === undefined) throw this.#failed('its list is none')
+      return listing
     })
   }
 
   /** Never rejects: what cannot be told is `unknown`. */
   async inspect(target: SandboxTarget): Promise<SandboxProbe> {
     try {
-      const options = (signal: AbortSignal) => this.#driver.inspect(target, { signal })
-      return await this.#look('inspect', target.id, options)
+      const inspect = (signal: AbortSignal) => this.#driver.inspect(target, { signal })
+      return parseProbe(await this.#look('inspect', target.id, inspect))
     } catch (error) {
       return { state: 'unknown', detail: toText(error) }
     }
@@ -92,7 +95,9 @@ export class GuardedDriver {
   logs(target: SandboxTarget): Promise<string> {
     return this.#look('logs', target.id, async (signal) => {
       if (this.#driver.logs === undefined) throw this.#cannot('logs')
-      return this.#driver.logs(target, { signal })
+      const text: unknown = await this.#driver.logs(target, { signal })
+      if (typeof text !== 'string') throw this.#failed('logs are no text')
+      return text
     })
   }
 

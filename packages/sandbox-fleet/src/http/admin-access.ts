@@ -6,7 +6,7 @@ import { bodyOf } from './failures.ts'
 export const LEAST_TOKEN_LENGTH = 16
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-const BEARER = /^Bearer +(?<token>[\w~+/.=-]+)$/i
+const BEARER = /^Bearer +(?<token>[\x21-\x7e]+)$/i
 
 /** Who may use the API. */
 export interface AdminAccess<Env> {

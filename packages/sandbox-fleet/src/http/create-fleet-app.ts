@@ -7,6 +7,7 @@ import type { Fleet } from '../fleet.ts'
 import { requireAdmin } from './admin-access.ts'
 import { addDashboard } from './dashboard-routes.ts'
 import { answerFailure, answerUnknown } from './failures.ts'
+import { refuseBody } from './refuse-body.ts'
 import { refuseInvalid, toFleetQuery } from './request-schemas.ts'
 import * as routes from './routes.ts'
 import {
@@ -69,6 +70,7 @@ export function createFleetApp<Env extends object = object>(
     allowLocal: options.insecureAllowLocal ?? false,
   })
   for (const path of GUARDED) app.use(path, admin, noStore)
+  app.use('/api/*', refuseBody)
   const fleetOf: Parts<Env>['fleetOf'] = ({ env }) =>
     typeof fleet === 'function' ? fleet(env) : fleet
   const nowOf: Parts<Env>['nowOf'] = async (asked) => clock?.now() ?? asked.now()

@@ -25,8 +25,15 @@ const always = {
   500: failure('A record that cannot be read, or a fleet that is not set up'),
   503: failure('The ledger did not answer, or the provider is left alone for a while'),
 }
-const ofOne = { ...always, 400: failure('Not an id'), 404: failure('No such sandbox') }
-const ofPass = { ...always, 400: failure('Neither a dry run nor not') }
+const ofOne = {
+  ...always,
+  400: failure('The id is not valid, or the request has a body'),
+  404: failure('No such sandbox'),
+}
+const ofPass = {
+  ...always,
+  400: failure('dry_run must be true or false; the request must have no body'),
+}
 const security = [{ adminToken: [] }]
 
 function json<S extends z.ZodType>(

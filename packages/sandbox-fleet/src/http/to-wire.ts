@@ -16,6 +16,7 @@ import type {
 
 const MINUTE_MS = 60_000
 const MAX_LOG_LINES = 1000
+const MAX_LOG_CHARACTERS = 1024 * 1024
 
 export function toWireStats(stats: FleetStats, now: number): WireStats {
   const { active, provisioning, running, detached, terminating, failed } = stats
@@ -108,8 +109,10 @@ export function toWireDetail(record: SandboxRecord, context: DiagnoseContext): W
 
 /** The last lines of what a driver tells. */
 export function toWireLogs(id: string, text: string): WireLogs {
-  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
-  return { id, lines: lines.slice(-MAX_LOG_LINES), is_cut: lines.length > MAX_LOG_LINES }
+  const kept = text.slice(-MAX_LOG_CHARACTERS)
+  const lines = kept === '' ? [] : kept.replace(/\n$/, '').split('\n')
+  const isCut = lines.length > MAX_LOG_LINES || kept.length < text.length
+  return { id, lines: lines.slice(-MAX_LOG_LINES), is_cut: isCut }
 }
 
 export function toWireResources(usage: SandboxUsage): WireResources {

@@ -25,8 +25,8 @@ const MAX_TEXT = 2000
 const idSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/)
 const labelSchema = z.string().min(1).max(MAX_LABEL)
 const textSchema = z.string().max(MAX_TEXT)
-/** Later ones are no dates. */
-const timeSchema = z.number().nonnegative().max(8.64e15)
+/** Milliseconds since the epoch; later ones are no dates. */
+export const timeSchema = z.number().nonnegative().max(8.64e15)
 const countSchema = z.int().nonnegative()
 const statusSchema = z.enum(SANDBOX_STATUSES)
 

@@ -37,6 +37,7 @@ export async function applyAction(
       return record === undefined ? await endOrphan(action, driver, pass) : 'changed'
     }
     if (!context.rules.mayAsk(record) || record.status !== action.status) return 'changed'
+    if (!context.rules.hasOwnLabel(record.environment, ruleContext(context))) return 'changed'
     if (action.kind === 'heal-record') return await heal(record, driver, pass)
     return await destroyAgain(record, action, driver, pass)
   } catch (error) {
@@ -120,7 +121,7 @@ async function adopt(
   const { clock, environment, store } = context
   await lease.keep()
   const now = clock.now()
-  const createdAt = listed.createdAt ?? now
+  const createdAt = Math.min(listed.createdAt ?? now, now)
   const labels = { id, provider, environment, createdAt, ...(claim !== undefined && { claim }) }
   const known = createRecord(parseNewSandbox(labels))
   return store.create(applyEvent(known, { type: 'started' }, now))
@@ -180,7 +181,9 @@ async function destroyAgain(
 function mayReturnTo(record: SandboxRecord, listed: ListedSandbox, context: FleetContext): boolean {
   const { rules } = context
   const rule = ruleContext(context)
-  const since = Math.max(record.statusSince, listed.createdAt ?? 0)
+  // A time that is yet to come says nothing.
+  const madeAt = listed.createdAt ?? 0
+  const since = madeAt > rule.now ? record.statusSince : Math.max(record.statusSince, madeAt)
   const isOurs = rules.hasOwnLabel(record.environment, rule)
   if (waitsForSession(listed, context) !== undefined) return false
   return isOurs && rules.isPastGrace(since, rule) && rules.isAbandoned(listed)
@@ -191,8 +194,9 @@ function waitsForSession(
   { createdAt, isDetached }: ListedSandbox,
   { clock, policy }: FleetContext,
 ): SandboxClaim | undefined {
-  const until = (createdAt ?? clock.now()) + policy.detachedRetentionMs
-  if (isDetached !== true || until <= clock.now()) return undefined
+  const now = clock.now()
+  const until = Math.min(createdAt ?? now, now) + policy.detachedRetentionMs
+  if (isDetached !== true || until <= now) return undefined
   return { kind: 'detached', holder: 'its session', until }
 }
 

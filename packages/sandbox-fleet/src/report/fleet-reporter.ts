@@ -1,4 +1,14 @@
-import type { SandboxDescription } from './ledger-writes.ts'
+import type { SandboxLabels } from '../ledger/sandbox-record.ts'
+
+/** A sandbox that is being made or was opened. */
+export interface SandboxDescription extends SandboxLabels {
+  readonly id: string
+  readonly provider: string
+  /** Spared by an emergency. Default false. */
+  readonly critical?: boolean
+  /** Longest life from now on, in milliseconds. Default: that of the policy. */
+  readonly maxLifetimeMs?: number
+}
 
 /** What was done in a sandbox. */
 export interface ReportedActivity {

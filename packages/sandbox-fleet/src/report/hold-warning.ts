@@ -1,5 +1,6 @@
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
+import { runCallback } from '../run-callback.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 
 /** A run has held a sandbox for so long that it loses it soon. */
@@ -18,7 +19,7 @@ export interface ReporterOptions {
   /**
    * Called once for each session, `holdWarningMs` before the fleet ends a sandbox that the session
    * has held for `maxHoldMs`: time to interrupt the session, which lets go of the sandbox and keeps
-   * its files. What it throws is logged.
+   * its files. Not awaited; what it throws or rejects with is logged.
    */
   readonly onHoldEnding?: (warning: HoldEnding) => void
 }
@@ -36,11 +37,10 @@ export function warnOfHoldEnd(
     const whose = sessionId === '' ? {} : { sessionId }
     const warning = { sandboxId: id, provider, ...whose, endsAt: holdDeadlineAt, remainingMs }
     logger.warn(warning, fleetMessages.holdEnding)
-    try {
-      onHoldEnding?.(warning)
-    } catch (err) {
-      logger.warn({ err, sandboxId: id }, fleetMessages.reportLost)
-    }
+    runCallback(
+      () => onHoldEnding?.(warning),
+      (err) => logger.warn({ err, sandboxId: id }, fleetMessages.reportLost),
+    )
   }
   return true
 }

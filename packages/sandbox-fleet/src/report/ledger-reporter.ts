@@ -7,17 +7,19 @@ import type { FleetReporter, ReportedActivity } from './fleet-reporter.ts'
 import { type ReporterOptions, warnOfHoldEnd } from './hold-warning.ts'
 import {
   recordActivity,
-  recordFailed,
-  recordGone,
   recordOpened,
   recordOpening,
-  recordOwed,
   recordProvisioning,
-  recordReleased,
   renewClaim,
-  type SandboxDescription,
-  type Waiting,
 } from './ledger-writes.ts'
+import {
+  recordFailed,
+  recordGone,
+  recordOwed,
+  recordReleased,
+  type Waiting,
+} from './ledger-ends.ts'
+import type { SandboxDescription } from './fleet-reporter.ts'
 
 const MAX_ATTEMPTS = 6
 

@@ -6,27 +6,13 @@ import {
   type OwnerHold,
   type SandboxActivity,
   withActivity,
-  withClaim,
   withRenewal,
 } from '../ledger/record-changes.ts'
 import { parseNewSandbox } from '../ledger/record-schema.ts'
-import type {
-  SandboxClaim,
-  SandboxError,
-  SandboxLabels,
-  SandboxRecord,
-} from '../ledger/sandbox-record.ts'
+import type { SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { SandboxDescription } from './fleet-reporter.ts'
 import { changeRecord } from '../store/change-record.ts'
-
-/** A sandbox that is being made or was opened. */
-export interface SandboxDescription extends SandboxLabels {
-  readonly id: string
-  readonly provider: string
-  /** Spared by an emergency. Default false. */
-  readonly critical?: boolean
-  /** Longest life from now on, in milliseconds. Default: that of the policy. */
-  readonly maxLifetimeMs?: number
-}
+import { assertSame, changeOwn, isUsable } from './own-record.ts'
 
 /** The hold of a run, from now on: of the time that is kept. */
 export function ownerHold({ claims, clock, policy }: FleetContext, holder: string): OwnerHold {
@@ -71,7 +57,8 @@ export async function recordProvisioning(
 /**
  * Records that a sandbox is open and held; makes its record if there is none. A destroy that its
  * owner asked for and nobody is at is called off: it is used again.
- * @throws {FleetError} `invalid-transition` when it is being destroyed, `invalid-record`
+ * @throws {FleetError} `invalid-transition` when it is being destroyed, `invalid-record`;
+ * `already-exists` when its id is that of a sandbox of another environment, provider or tenant.
  */
 export async function recordOpened(
   context: FleetContext,
@@ -88,6 +75,7 @@ export async function recordOpened(
   const now = context.clock.now()
   const hold = ownerHold(context, holder)
   const stored = await changeRecord(context.store, sandbox.id, (record) => {
+    assertSame(context, record, sandbox)
     hasStarted = record.status !== 'running'
     const running = hasStarted
       ? applyEvent(record, { type: reopening(context, record) }, now)
@@ -113,7 +101,7 @@ function withLabels(record: SandboxRecord, sandbox: SandboxDescription): Sandbox
 
 /**
  * Records that a sandbox is about to be contacted, made anew or attached to again.
- * @throws {FleetError} `invalid-transition` while it is being destroyed, `invalid-record`
+ * @throws {FleetError} as `recordOpened`
  */
 export async function recordOpening(
   context: FleetContext,
@@ -127,8 +115,9 @@ export async function recordOpening(
     if (!FleetError.isInstance(error) || error.code !== 'already-exists') throw error
   }
   // It may be made already: only that it is running says no more than is known.
-  const { status } = (await context.store.get(sandbox.id)) ?? {}
-  if (status === 'provisioning') await renewClaim(context, sandbox.id, { holder })
+  const record = await context.store.get(sandbox.id)
+  if (record !== undefined) assertSame(context, record, sandbox)
+  if (record?.status === 'provisioning') await renewClaim(context, sandbox.id, { holder })
   else await recordOpened(context, sandbox, holder)
 }
 
@@ -161,7 +150,7 @@ export async function renewClaim(
 ): Promise<boolean> {
   await context.clock.keepTime()
   const hold = ownerHold(context, renewal.holder)
-  const stored = await changeRecord(context.store, id, (record) =>
+  const stored = await changeOwn(context, id, (record) =>
     isKept(record, renewal) ? withRenewal(record, hold) : undefined,
   )
   renewal.onStored?.(stored)
@@ -178,7 +167,7 @@ export async function recordActivity(
   // By a clock that has leapt it may lie ahead.
   const done = { ...activity, at: Math.min(activity.at, context.clock.now()) }
   const hold = ownerHold(context, activity.holder)
-  const stored = await changeRecord(context.store, id, (record) =>
+  const stored = await changeOwn(context, id, (record) =>
     isKept(record, activity)
       ? { ...withRenewal(withActivity(record, done), hold), version: record.version + 1 }
       : undefined,
@@ -188,103 +177,7 @@ export async function recordActivity(
   return isKept(stored, activity)
 }
 
-/** What a sandbox waits for, and for how long from now on. */
-export interface Waiting {
-  readonly kind: Exclude<SandboxClaim['kind'], 'owner'>
-  readonly holder: string
-  readonly lastsMs: number
-}
-
-/**
- * Lets go of a sandbox that stays, for its session or for a pool; undefined: for nobody. It counts
- * as a use, so that another process that shares it has the time to renew its own claim.
- */
-export async function recordReleased(
-  context: FleetContext,
-  id: string,
-  release: { readonly holder: string; readonly waiting: Waiting | undefined },
-): Promise<void> {
-  await context.clock.keepTime()
-  const now = context.clock.now()
-  const { holder, waiting } = release
-  const claim = waiting && {
-    kind: waiting.kind,
-    holder: waiting.holder,
-    until: now + waiting.lastsMs,
-  }
-  await changeRecord(context.store, id, (record) => {
-    const isHeld = record.claim === undefined || record.claim.holder === holder
-    if (!isUsable(record) || !isHeld) return undefined
-    return { ...withClaim(record, claim), lastActivityAt: Math.max(record.lastActivityAt, now) }
-  })
-}
-
-/** The end of a sandbox, as one of its holders tells it. */
-export interface ToldEnd {
-  readonly detail: string
-  /** Who tells it: what somebody else holds by now is not ended by it. */
-  readonly holder?: string
-}
-
-/** Notes that a sandbox is gone, as its provider says. */
-export async function recordGone(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
-  const { detail, holder } = end
-  await context.clock.keepTime()
-  const now = context.clock.now()
-  let wasThere = false
-  const stored = await changeRecord(context.store, id, (record) => {
-    wasThere = record.status !== 'terminated' && !isOthers(context, record, holder)
-    if (!wasThere) return undefined
-    return applyEvent(record, { type: 'vanish', detail }, now)
-  })
-  if (wasThere) context.emit('vanished', stored)
-}
-
-/** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
-export async function recordOwed(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
-  const { detail, holder } = end
-  await context.clock.keepTime()
-  const now = context.clock.now()
-  const kill = { reason: 'owner-closed', detail, by: 'owner' } as const
-  await changeRecord(context.store, id, (record) => {
-    if (record.status === 'terminating' || record.status === 'terminated') return undefined
-    if (isOthers(context, record, holder)) return undefined
-    return applyEvent(record, { type: 'terminate', kill, retryAt: now }, now)
-  })
-}
-
-/** Notes that a sandbox could not be made or cannot be used. */
-export async function recordFailed(
-  context: FleetContext,
-  id: string,
-  error: Omit<SandboxError, 'at'> & { readonly holder?: string },
-): Promise<void> {
-  const { holder } = error
-  await context.clock.keepTime()
-  const now = context.clock.now()
-  let hasFailed = false
-  const stored = await changeRecord(context.store, id, (record) => {
-    hasFailed = isUsable(record) && !isOthers(context, record, holder)
-    return hasFailed ? applyEvent(record, { type: 'fail', error }, now) : undefined
-  })
-  if (hasFailed) context.emit('failed', stored)
-}
-
 /** Whether who renews a claim may go on: what waits in a pool was let go. */
 function isKept(record: SandboxRecord, { lifetime = record.lifetime }: ClaimRenewal): boolean {
   return isUsable(record) && record.lifetime === lifetime && record.claim?.kind !== 'pool'
-}
-
-/** Whether somebody else uses it by now, such as the process that goes on with the session. */
-function isOthers(
-  context: FleetContext,
-  { claim }: SandboxRecord,
-  holder: string | undefined,
-): boolean {
-  if (holder === undefined || claim?.kind !== 'owner' || claim.holder === holder) return false
-  return claim.until > context.clock.now()
-}
-
-function isUsable({ status }: SandboxRecord): boolean {
-  return status === 'running' || status === 'provisioning'
 }

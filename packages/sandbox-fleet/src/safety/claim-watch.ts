@@ -14,6 +14,8 @@ export interface ClaimWatchOptions {
   readonly clock: Pick<Clock, 'setTimer'>
   /** How long a claim must stay as it is, in milliseconds. 0: nothing has to be watched. */
   readonly proofMs: number
+  /** For how long claims are not judged after a clock has leapt, in milliseconds. */
+  readonly doubtMs: number
 }
 
 /**
@@ -27,8 +29,19 @@ export class ClaimWatch {
   /** Holders of this process: they and the sweeper go by the same clock. */
   readonly #own = new Set<string>()
 
+  /** Leaps whose time is not over. */
+  #doubts = 0
+
   constructor(options: ClaimWatchOptions) {
     this.#options = options
+  }
+
+  /** A clock has leapt: living owners renew their claims by the new time before any is judged. */
+  doubt(): void {
+    this.#doubts += 1
+    this.#options.clock.setTimer(this.#options.doubtMs, () => {
+      this.#doubts -= 1
+    })
   }
 
   addOwn(holder: string): void {
@@ -37,8 +50,9 @@ export class ClaimWatch {
 
   /** Whether the claim of a record may be judged by the clock of this process; else it is watched. */
   isProven({ claim, id, lifetime }: SandboxRecord): boolean {
-    if (this.#options.proofMs === 0 || claim?.kind !== 'owner') return true
-    if (this.#own.has(claim.holder)) return true
+    if (claim?.kind !== 'owner' || this.#own.has(claim.holder)) return true
+    if (this.#doubts > 0) return false
+    if (this.#options.proofMs === 0) return true
     const { until } = claim
     const seen = this.#watched.get(id)
     if (seen?.until === until && seen.lifetime === lifetime) return seen.isUnchanged

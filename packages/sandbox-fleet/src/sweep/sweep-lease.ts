@@ -1,7 +1,9 @@
 import type { FleetContext } from '../fleet-context.ts'
+import { stateKey } from '../fleet-stats.ts'
 import { leaseLost } from '../store/revive-record.ts'
 import type { LeaseFence } from '../store/fleet-store.ts'
 
+/** Of each environment: sweepers of several have nothing in common. */
 const NAME = 'sweep'
 
 /** The right of one sweeper to end sandboxes, until it gives it back or shows no sign of life. */
@@ -14,7 +16,7 @@ export class SweepLease {
   private constructor(context: FleetContext, holder: string, token: number) {
     this.#context = context
     this.#holder = holder
-    this.#fence = { name: NAME, token }
+    this.#fence = { name: stateKey(context, NAME), token }
     this.#keptAt = context.clock.now()
   }
 
@@ -47,5 +49,6 @@ export class SweepLease {
 
 function request(context: FleetContext, holder: string): Promise<number | undefined> {
   const { clock, policy, store } = context
-  return store.acquireLease({ name: NAME, holder, ttlMs: policy.sweepLeaseMs, now: clock.now() })
+  const name = stateKey(context, NAME)
+  return store.acquireLease({ name, holder, ttlMs: policy.sweepLeaseMs, now: clock.now() })
 }

@@ -2,14 +2,16 @@ import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetContext } from '../../src/fleet-context.ts'
 import {
   recordActivity,
-  recordFailed,
-  recordGone,
   recordOpened,
-  recordOwed,
   recordProvisioning,
-  recordReleased,
   renewClaim,
 } from '../../src/report/ledger-writes.ts'
+import {
+  recordFailed,
+  recordGone,
+  recordOwed,
+  recordReleased,
+} from '../../src/report/ledger-ends.ts'
 import type { SandboxRecord } from '@helix-agents/sandbox-fleet'
 import type { RealSandbox, SimulatedProvider } from './simulated-provider.ts'
 import type { ProcessClock } from './virtual-clock.ts'

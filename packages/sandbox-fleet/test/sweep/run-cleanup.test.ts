@@ -168,9 +168,9 @@ describe('a cleanup', () => {
     expect(driver.calls).toEqual([])
     expect(logger.with(fleetMessages.cleanupStopped)).toHaveLength(1)
     // The lease was given back.
-    expect(await context.store.acquireLease({ name: 'sweep', holder: 'x', ttlMs: 1, now: 0 })).toBe(
-      2,
-    )
+    expect(
+      await context.store.acquireLease({ name: 'sweep:test', holder: 'x', ttlMs: 1, now: 0 }),
+    ).toBe(2)
   })
 
   test('goes on where it stopped, so that none waits for ever', async () => {

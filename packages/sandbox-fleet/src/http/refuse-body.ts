@@ -1,0 +1,27 @@
+import type { MiddlewareHandler } from 'hono'
+import { bodyOf } from './failures.ts'
+
+/**
+ * Refuses a request with a body. Parameters are in the query: one in a body would be overlooked, and
+ * what was meant as a dry run would be done.
+ */
+export const refuseBody: MiddlewareHandler = async (context, next) => {
+  if (!(await hasBody(context.req.raw))) return next()
+  const message = 'a request has no body: its parameters are in the query, such as ?dry_run=true'
+  return context.json(bodyOf('invalid-query', message), 400)
+}
+
+/** Not all clients tell the length of a body, and a server may make an empty one of none. */
+async function hasBody({ body, headers }: Request): Promise<boolean> {
+  const length = headers.get('content-length')
+  if (length !== null) return length !== '0'
+  if (body === null) return false
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return false
+    if (value.byteLength === 0) continue
+    await reader.cancel()
+    return true
+  }
+}

@@ -1,0 +1,97 @@
+import type { FleetContext } from '../fleet-context.ts'
+import { applyEvent } from '../ledger/lifecycle.ts'
+import { withClaim } from '../ledger/record-changes.ts'
+import type { SandboxClaim, SandboxError, SandboxRecord } from '../ledger/sandbox-record.ts'
+import { changeOwn, isUsable } from './own-record.ts'
+
+/** What a sandbox waits for, and for how long from now on. */
+export interface Waiting {
+  readonly kind: Exclude<SandboxClaim['kind'], 'owner'>
+  readonly holder: string
+  readonly lastsMs: number
+}
+
+/**
+ * Lets go of a sandbox that stays, for its session or for a pool; undefined: for nobody. It counts
+ * as a use, so that another process that shares it has the time to renew its own claim.
+ */
+export async function recordReleased(
+  context: FleetContext,
+  id: string,
+  release: { readonly holder: string; readonly waiting: Waiting | undefined },
+): Promise<void> {
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  const { holder, waiting } = release
+  const claim = waiting && {
+    kind: waiting.kind,
+    holder: waiting.holder,
+    until: now + waiting.lastsMs,
+  }
+  await changeOwn(context, id, (record) => {
+    const isHeld = record.claim === undefined || record.claim.holder === holder
+    if (!isUsable(record) || !isHeld) return undefined
+    return { ...withClaim(record, claim), lastActivityAt: Math.max(record.lastActivityAt, now) }
+  })
+}
+
+/** The end of a sandbox, as one of its holders tells it. */
+export interface ToldEnd {
+  readonly detail: string
+  /** Who tells it: what somebody else holds by now is not ended by it. */
+  readonly holder?: string
+}
+
+/** Notes that a sandbox is gone, as its provider says. */
+export async function recordGone(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+  const { detail, holder } = end
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  let wasThere = false
+  const stored = await changeOwn(context, id, (record) => {
+    wasThere = record.status !== 'terminated' && !isOthers(context, record, holder)
+    if (!wasThere) return undefined
+    return applyEvent(record, { type: 'vanish', detail }, now)
+  })
+  if (wasThere) context.emit('vanished', stored)
+}
+
+/** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
+export async function recordOwed(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+  const { detail, holder } = end
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  const kill = { reason: 'owner-closed', detail, by: 'owner' } as const
+  await changeOwn(context, id, (record) => {
+    if (record.status === 'terminating' || record.status === 'terminated') return undefined
+    if (isOthers(context, record, holder)) return undefined
+    return applyEvent(record, { type: 'terminate', kill, retryAt: now }, now)
+  })
+}
+
+/** Notes that a sandbox could not be made or cannot be used. */
+export async function recordFailed(
+  context: FleetContext,
+  id: string,
+  error: Omit<SandboxError, 'at'> & { readonly holder?: string },
+): Promise<void> {
+  const { holder } = error
+  await context.clock.keepTime()
+  const now = context.clock.now()
+  let hasFailed = false
+  const stored = await changeOwn(context, id, (record) => {
+    hasFailed = isUsable(record) && !isOthers(context, record, holder)
+    return hasFailed ? applyEvent(record, { type: 'fail', error }, now) : undefined
+  })
+  if (hasFailed) context.emit('failed', stored)
+}
+
+/** Whether somebody else uses it by now, such as the process that goes on with the session. */
+function isOthers(
+  context: FleetContext,
+  { claim }: SandboxRecord,
+  holder: string | undefined,
+): boolean {
+  if (holder === undefined || claim?.kind !== 'owner' || claim.holder === holder) return false
+  return claim.until > context.clock.now()
+}
