@@ -1,8 +1,10 @@
+import type { Capabilities, WorkspaceCapabilityFlags } from '../modules/list.ts'
+import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { RestoreReceipt } from '../workspace/provider.ts'
-import type { WorkspaceCapabilityFlags } from '../modules/list.ts'
+import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Containment, Isolation } from '../workspace/workspace.ts'
-import type { WorkspaceState } from './entry-state.ts'
-import type { RegistryEntry } from './registry-entry.ts'
+import type { EntryHealth } from './entry-health.ts'
+import type { WorkspaceState } from './state-machine.ts'
 
 /** One workspace as operators see it. Times are milliseconds since the epoch. */
 export interface WorkspaceDescription {
@@ -49,34 +51,49 @@ export interface WorkspaceDescription {
   readonly refSchemaVersion?: number
 }
 
-/** What can be seen of one entry, copied and frozen. No I/O. */
-export function describeEntry(entry: RegistryEntry): WorkspaceDescription {
-  const { containment, isolation, maxProcesses, receipt, ref } = entry
+/** What a description is made of. */
+export interface DescribedWorkspace {
+  readonly labels: WorkspaceLabels
+  readonly declared: Capabilities
+  readonly state: WorkspaceState
+  readonly stateSince: number
+  readonly health: EntryHealth
+  readonly ref: WorkspaceRef | undefined
+  readonly last: LastOpen | undefined
+}
+
+/** What the last open brought back. */
+export interface LastOpen {
+  readonly receipt: RestoreReceipt
+  readonly isolation: Isolation
+  readonly containment: Containment | undefined
+  readonly maxProcesses: number | undefined
+}
+
+/** A frozen copy, made without I/O. */
+export function describeWorkspace(entry: DescribedWorkspace): WorkspaceDescription {
+  const { labels, declared, state, stateSince, health, ref, last } = entry
+  const flags = Object.keys(declared).map((name) => [name, true] as const)
   return Object.freeze({
-    name: entry.name,
-    providerId: entry.labels.providerId,
-    state: entry.state,
-    stateSince: entry.stateSince,
-    capabilities: entry.capabilities,
-    evictions: entry.evictions,
-    retries: entry.retries,
-    ...(isolation !== undefined && { isolation }),
-    ...(containment !== undefined && { containment }),
-    ...(maxProcesses !== undefined && { maxProcesses }),
-    ...(receipt !== undefined && { receipt }),
+    name: labels.workspace,
+    providerId: labels.providerId,
+    state,
+    stateSince,
+    capabilities: Object.freeze(Object.fromEntries(flags)),
+    evictions: health.evictions,
+    retries: health.retries,
+    ...(last !== undefined && { isolation: last.isolation, receipt: last.receipt }),
+    ...(last?.containment !== undefined && { containment: last.containment }),
+    ...(last?.maxProcesses !== undefined && { maxProcesses: last.maxProcesses }),
     ...(ref !== undefined && { refSchemaVersion: ref.schemaVersion }),
-    ...describeError(entry),
-    ...describeTimes(entry),
+    ...describeHealth(health),
   })
 }
 
-function describeError({ lastError }: RegistryEntry) {
-  return lastError && { lastError: lastError.message, lastErrorCode: lastError.code }
-}
-
-function describeTimes(entry: RegistryEntry) {
-  const { lastAttemptAt, lastSuccessAt, unsuccessfulSince, lastOpAt, openedAt } = entry
+function describeHealth(health: EntryHealth) {
+  const { lastError, lastAttemptAt, lastSuccessAt, unsuccessfulSince, lastOpAt, openedAt } = health
   return {
+    ...(lastError !== undefined && { lastError: lastError.message, lastErrorCode: lastError.code }),
     ...(lastAttemptAt !== undefined && { lastAttemptAt }),
     ...(lastSuccessAt !== undefined && { lastSuccessAt }),
     ...(unsuccessfulSince !== undefined && { unsuccessfulSince }),

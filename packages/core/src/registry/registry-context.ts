@@ -8,11 +8,11 @@ import type { SessionRef } from '../workspace/provider.ts'
 import { createOpenLimit, type OpenLimit } from './open-limit.ts'
 import type { RegistryDeps } from './registry-deps.ts'
 
-/** What the algorithms of one registry share; the options with their defaults. */
+/** What all workspaces of one registry share: its dependencies, with the defaults filled in. */
 export interface RegistryContext {
   readonly session: SessionRef
-  /** For the error about a kind that is not among them. */
-  readonly registeredKinds: readonly string[]
+  /** By kind. */
+  readonly providers: RegistryDeps['providers']
   readonly logger: Logger
   readonly auditLogger: RateLimitedLogger
   readonly metrics: WorkspaceMetrics
@@ -38,7 +38,7 @@ export function createContext(deps: RegistryDeps): RegistryContext {
   const securityWindowMs = deps.securityWindowMs ?? 60_000
   return {
     session: deps.session,
-    registeredKinds: [...deps.providers.keys()],
+    providers: deps.providers,
     logger,
     auditLogger: new RateLimitedLogger({ logger, clock, securityWindowMs }),
     metrics: deps.metrics ?? noopMetrics,

@@ -5,17 +5,11 @@ import type { PolicyRejection } from '../modules/define-module.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
-import { closeAll } from './close-all.ts'
-import { resetEntry } from './cooldown-reset.ts'
-import { describeEntry, type WorkspaceDescription } from './describe.ts'
-import { useEntry } from './eviction-retry.ts'
-import { takeChangedLedgers } from './ledger-changes.ts'
-import { acquireEntry } from './open-entry.ts'
+import type { WorkspaceDescription } from './describe.ts'
 import { createContext, type RegistryContext } from './registry-context.ts'
 import type { CloseMode, CloseReport, RegistryDeps } from './registry-deps.ts'
-import { closedError, createEntry, isClosed, type RegistryEntry } from './registry-entry.ts'
-import { switchEntry } from './switch-entry.ts'
 import type { OpenWorkspace, UseOptions, WorkspaceAccess } from './workspace-access.ts'
+import { WorkspaceEntry } from './workspace-entry.ts'
 
 /**
  * The workspaces of one session: opened when first used, shared by all callers, resolved again
@@ -25,7 +19,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
   readonly clock: Clock
   readonly metrics: WorkspaceMetrics
   readonly #context: RegistryContext
-  readonly #entries: ReadonlyMap<string, RegistryEntry>
+  readonly #entries: ReadonlyMap<string, WorkspaceEntry>
   #closing: Promise<CloseReport> | undefined
 
   /**
@@ -41,7 +35,11 @@ export class WorkspaceRegistry implements WorkspaceAccess {
     this.#entries = new Map(
       Object.entries(declarations).map(([name, declaration]) => [
         name,
-        createEntry({ ...declaration, name }, deps, context),
+        new WorkspaceEntry(
+          { ...declaration, name },
+          { ref: ownValue(deps.refs, name), ledger: ownValue(deps.ledgers, name) },
+          context,
+        ),
       ]),
     )
   }
@@ -63,7 +61,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
     // Not async: the hot path of every tool call makes one promise, not two.
     const entry = this.#entries.get(name)
     if (entry === undefined) return Promise.reject(unknownName(name))
-    return useEntry(entry, operation, options, this.#context)
+    return entry.use(operation, options)
   }
 
   /**
@@ -74,7 +72,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
     name: string,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<OpenWorkspace> {
-    return acquireEntry(this.#entry(name), this.#context, options.signal)
+    return this.#entry(name).acquire(options.signal)
   }
 
   /**
@@ -91,7 +89,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
 
   /** @throws {WorkspaceFailedError} what keeps the new one from being used; the old one stays. */
   async switchTo(name: string, ref: WorkspaceRef): Promise<void> {
-    await switchEntry(this.#entry(name), ref, this.#context)
+    await this.#entry(name).switchTo(ref)
   }
 
   /**
@@ -100,36 +98,29 @@ export class WorkspaceRegistry implements WorkspaceAccess {
    * @throws {WorkspaceFailedError} `closed`, or `config-invalid` when no workspace has this name.
    */
   reset(name: string): void {
-    const entry = this.#entry(name)
-    if (isClosed(entry)) throw closedError(name)
-    resetEntry(entry, this.#context)
+    this.#entry(name).reset()
   }
 
   /** What can be seen of every workspace now: a frozen copy, made without I/O. */
   describe(): readonly WorkspaceDescription[] {
-    return Object.freeze(Array.from(this.#entries.values(), describeEntry))
+    return Object.freeze(Array.from(this.#entries.values(), (entry) => entry.describe()))
   }
 
   takeNotice(name: string): string | undefined {
-    const entry = this.#entry(name)
-    const { notice } = entry
-    delete entry.notice
-    return notice
+    return this.#entry(name).takeNotice()
   }
 
   audit(name: string, rejection: PolicyRejection): void {
-    const { labels } = this.#entry(name)
-    this.metrics.incPolicyRejection(labels, rejection.code)
-    this.#context.auditLogger.warnRateLimited(`${name} ${rejection.key}`, rejection.message, {
-      ...rejection.fields,
-      ...labels,
-      sessionId: this.#context.session.sessionId,
-    })
+    this.#entry(name).audit(rejection)
   }
 
   /** The ledgers that changed since the last call, to be stored with the session. */
   takeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
-    return takeChangedLedgers(this.#entries.values())
+    const changed = [...this.#entries.values()].flatMap((entry) => {
+      const ledger = entry.takeLedgerChanges()
+      return ledger === undefined ? [] : [[entry.name, ledger] as const]
+    })
+    return changed.length === 0 ? undefined : Object.fromEntries(changed)
   }
 
   /**
@@ -138,11 +129,22 @@ export class WorkspaceRegistry implements WorkspaceAccess {
    * logged and reported, never thrown. Only the first call has an effect.
    */
   close(options: { readonly mode: CloseMode }): Promise<CloseReport> {
-    this.#closing ??= closeAll([...this.#entries.values()], options.mode, this.#context)
+    this.#closing ??= this.#closeAll(options.mode)
     return this.#closing
   }
 
-  #entry(name: string): RegistryEntry {
+  async #closeAll(mode: CloseMode): Promise<CloseReport> {
+    const entries = [...this.#entries.values()]
+    for (const entry of entries) entry.startClose()
+    this.#context.lifetime.abort(
+      new WorkspaceFailedError('closed', 'the workspaces of this session are closed'),
+    )
+    const released = await Promise.all(entries.map((entry) => entry.finishClose(mode)))
+    this.#context.auditLogger.flush()
+    return { owed: entries.filter((_, index) => !released[index]).map(({ name }) => name) }
+  }
+
+  #entry(name: string): WorkspaceEntry {
     const entry = this.#entries.get(name)
     if (entry === undefined) throw unknownName(name)
     return entry
@@ -151,4 +153,9 @@ export class WorkspaceRegistry implements WorkspaceAccess {
 
 function unknownName(name: string): WorkspaceFailedError {
   return new WorkspaceFailedError('config-invalid', `no workspace is named "${name}"`)
+}
+
+/** Names come from the agent's author, records from the store: only own keys count. */
+function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
