@@ -13,8 +13,10 @@ export function closedError(name: string, cause?: unknown): WorkspaceFailedError
 /**
  * The error of a failed open, as its callers get it. Never an eviction: that would look like one
  * of the operation that asked for the workspace.
+ * @param closed Aborts when the registry closes.
  */
-export function toOpenError(error: unknown, name: string): HelixError {
+export function toOpenError(error: unknown, name: string, closed: AbortSignal): HelixError {
+  if (closed.aborted) return closedError(name, error)
   if (WorkspaceEvictedError.isInstance(error)) return goneAtOpen(error, name)
   if (HelixError.isInstance(error)) return error
   return new WorkspaceFailedError('provider-failed', `workspace "${name}" could not be opened`, {

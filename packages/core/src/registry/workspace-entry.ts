@@ -10,13 +10,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { type AdoptedBackend, BackendSource, endWorkspace, isLost } from './backend.ts'
 import { Closing } from './closing.ts'
 import { describeWorkspace, type LastOpen, type WorkspaceDescription } from './describe.ts'
-import {
-  closedError,
-  goneTwice,
-  isOwnEviction,
-  outcomeUnknown,
-  toOpenError,
-} from './entry-errors.ts'
+import { goneTwice, isOwnEviction, outcomeUnknown, toOpenError } from './entry-errors.ts'
 import { type Attempt, EntryHealth } from './entry-health.ts'
 import { EntryState } from './entry-state.ts'
 import { noticeOf } from './notice.ts'
@@ -238,7 +232,7 @@ export class WorkspaceEntry {
       this.#current = opened
       return opened
     } catch (cause) {
-      const error = this.#toOpenError(cause)
+      const error = toOpenError(cause, this.name, this.#context.lifetime.signal)
       if (!this.#state.isClosed) {
         this.#observer.openFailed(error)
         this.#fail(error)
@@ -255,7 +249,7 @@ export class WorkspaceEntry {
       const backend = await this.#backends.resolve(value, this.#context.lifetime.signal)
       await this.#swap(await this.#backends.adopt(backend, this.#stored.ref))
     } catch (error) {
-      throw this.#toOpenError(error)
+      throw toOpenError(error, this.name, this.#context.lifetime.signal)
     } finally {
       this.#switching = undefined
     }
@@ -362,10 +356,5 @@ export class WorkspaceEntry {
   #fail(error: HelixError): void {
     this.#health.lastError = error
     this.#state.fail(error)
-  }
-
-  #toOpenError(error: unknown): HelixError {
-    if (this.#context.lifetime.signal.aborted) return closedError(this.name, error)
-    return toOpenError(error, this.name)
   }
 }
