@@ -1,18 +1,13 @@
-export { CloudflareSandboxCodeInterpreter } from './cloudflare-sandbox-code-interpreter.ts'
-export { CloudflareSandboxFileSystem } from './cloudflare-sandbox-file-system.ts'
-export { CloudflareSandboxShell } from './cloudflare-sandbox-shell.ts'
-export { CloudflareSandboxSnapshotter } from './cloudflare-sandbox-snapshotter.ts'
-export { CloudflareSandboxWorkspace } from './cloudflare-sandbox-workspace.ts'
+export { CloudflareSandboxCodeInterpreter } from './modules/code/cloudflare-sandbox-code-interpreter.ts'
+export { CloudflareSandboxFileSystem } from './modules/fs/cloudflare-sandbox-file-system.ts'
+export { CloudflareSandboxShell } from './modules/shell/cloudflare-sandbox-shell.ts'
+export { CloudflareSandboxSnapshotter } from './modules/snapshot/cloudflare-sandbox-snapshotter.ts'
+export { CloudflareSandboxWorkspace } from './lifecycle/cloudflare-sandbox-workspace.ts'
 export type {
   CloudflareSandboxConfig,
   CloudflareSandboxConfigInput,
   SandboxMount,
 } from './config.ts'
-export {
-  type ContainerDriverOptions,
-  createContainerDriver,
-} from './driver/container/create-container-driver.ts'
-export type { ContainerHandle } from './driver/container/container-runner.ts'
 export {
   type Admission,
   DriverError,
@@ -30,4 +25,4 @@ export type { SandboxNamespace, SandboxStub } from './driver/sdk-0-12/stub.ts'
 export type { NextProcess, NextProcessOutput, NextSandboxStub } from './driver/sdk-0-13/stub.ts'
 export { CloudflareSandboxWorkspaceProvider } from './provider.ts'
 export type { CloudflareSandboxWorkspaceProviderOptions } from './provider-options.ts'
-export type { SandboxDirectory, SandboxRecord } from './sandbox-directory.ts'
+export type { SandboxDirectory, SandboxRecord } from './lifecycle/sandbox-directory.ts'

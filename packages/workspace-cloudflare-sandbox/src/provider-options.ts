@@ -1,7 +1,7 @@
 import { type Clock, type Logger, WorkspaceFailedError } from '@helix-agents/core'
 import { BACKUP_BINDING, type CloudflareSandboxConfig } from './config.ts'
 import type { CreateSandboxDriver } from './driver/port.ts'
-import type { SandboxDirectory } from './sandbox-directory.ts'
+import type { SandboxDirectory } from './lifecycle/sandbox-directory.ts'
 
 const MEGABYTE = 1024 * 1024
 

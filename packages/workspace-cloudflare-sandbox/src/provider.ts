@@ -17,7 +17,7 @@ import { OpenGate } from './lifecycle/open-gate.ts'
 import { openSandbox } from './lifecycle/open-sandbox.ts'
 import { ProviderMemory } from './lifecycle/provider-memory.ts'
 import { resolveSandbox } from './lifecycle/resolve-sandbox.ts'
-import { toOpenError } from './map-error.ts'
+import { toOpenError } from './lifecycle/map-error.ts'
 import {
   assertBindings,
   type CloudflareSandboxWorkspaceProviderOptions,

@@ -1,7 +1,6 @@
 // What the provider needs of a sandbox, and nothing more. Shaped on the 1.0 model (argument vectors,
-// bytes, an operation is admitted or not, a handle on launch), so that the 0.12 SDK and
-// `ctx.container` are two small drivers behind it. No SDK type, session id, event or error class
-// passes through it.
+// bytes, an operation is admitted or not, a handle on launch), so that a driver of the SDK and one of
+// `ctx.container` are both small. No SDK type, session id, event or error class passes through it.
 import type { DriverProcesses } from './processes.ts'
 
 /**

@@ -5,20 +5,20 @@ import type {
   RestoreReceipt,
   WorkspaceCapabilityFlags,
 } from '@helix-agents/core/provider'
-import { CloudflareSandboxCodeInterpreter } from '../cloudflare-sandbox-code-interpreter.ts'
-import { CloudflareSandboxFileSystem } from '../cloudflare-sandbox-file-system.ts'
-import { CloudflareSandboxShell } from '../cloudflare-sandbox-shell.ts'
-import { CloudflareSandboxSnapshotter } from '../cloudflare-sandbox-snapshotter.ts'
-import { CloudflareSandboxWorkspace } from '../cloudflare-sandbox-workspace.ts'
+import { CloudflareSandboxCodeInterpreter } from '../modules/code/cloudflare-sandbox-code-interpreter.ts'
+import { CloudflareSandboxFileSystem } from '../modules/fs/cloudflare-sandbox-file-system.ts'
+import { CloudflareSandboxShell } from '../modules/shell/cloudflare-sandbox-shell.ts'
+import { CloudflareSandboxSnapshotter } from '../modules/snapshot/cloudflare-sandbox-snapshotter.ts'
+import { CloudflareSandboxWorkspace } from './cloudflare-sandbox-workspace.ts'
 import { type CloudflareSandboxConfig, WORKSPACE_ROOT } from '../config.ts'
 import type { SandboxDriver } from '../driver/port.ts'
-import { LiveSandbox } from '../live-sandbox.ts'
+import { LiveSandbox } from './live-sandbox.ts'
 import type {
   CloudflareSandboxWorkspaceProviderOptions,
   SandboxSettings,
 } from '../provider-options.ts'
 import { type Claimant, type SandboxRef, toRef } from '../ref.ts'
-import type { SandboxRecord } from '../sandbox-directory.ts'
+import type { SandboxRecord } from './sandbox-directory.ts'
 import { hashParts, randomHex, sandboxIdOf } from '../sandbox-id.ts'
 import type { Preparation } from './prepare-sandbox.ts'
 import type { ProviderMemory } from './provider-memory.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '@helix-agents/core'
 import { createOpenLimit, type OpenLimit } from '@helix-agents/core/provider'
 import { DriverError } from '../driver/driver-error.ts'
-import { isCapacityError } from '../map-error.ts'
+import { isCapacityError } from './map-error.ts'
 
 /** The platform names no time. */
 const DEFAULT_PAUSE_MS = 2000

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../src/driver/driver-error.ts'
 import { lineOfSdk, SUPPORTED_SDKS } from '../../src/driver/installed-sdk.ts'
-import { toOpenError } from '../../src/map-error.ts'
+import { toOpenError } from '../../src/lifecycle/map-error.ts'
 
 /** What a package exports by its index; loaded, it asks for workerd. */
 function exportsOf(name: string): object {

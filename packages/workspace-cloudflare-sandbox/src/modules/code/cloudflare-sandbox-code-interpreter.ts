@@ -5,10 +5,10 @@ import type {
   RunCodeOptions,
   RunCodeResult,
 } from '@helix-agents/core/provider'
-import { WORKSPACE_ROOT } from './config.ts'
-import { SPILL_DIRECTORY } from './container-path.ts'
-import type { DriverCode, DriverCodeOptions, DriverCodeOutcome } from './driver/port.ts'
-import type { LiveSandbox } from './live-sandbox.ts'
+import { WORKSPACE_ROOT } from '../../config.ts'
+import { SPILL_DIRECTORY } from '../container-path.ts'
+import type { DriverCode, DriverCodeOptions, DriverCodeOutcome } from '../../driver/port.ts'
+import type { LiveSandbox } from '../../lifecycle/live-sandbox.ts'
 
 const LANGUAGES = ['python', 'javascript', 'typescript'] as const
 const TIMED_OUT = 124

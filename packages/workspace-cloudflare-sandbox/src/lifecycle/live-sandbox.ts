@@ -10,10 +10,10 @@ import {
   type WorkspaceCapabilityFlags,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
-import { DriverError } from './driver/driver-error.ts'
-import type { SandboxDriver } from './driver/port.ts'
+import { DriverError } from '../driver/driver-error.ts'
+import type { SandboxDriver } from '../driver/port.ts'
 import { toWorkspaceError } from './map-error.ts'
-import { type SandboxRef, type StoredSnapshot, toRef } from './ref.ts'
+import { type SandboxRef, type StoredSnapshot, toRef } from '../ref.ts'
 import { isRootSuspect, recoverRoot, rootReplaced } from './root-recovery.ts'
 
 /** How often the time in the ref is renewed while the sandbox is used. */

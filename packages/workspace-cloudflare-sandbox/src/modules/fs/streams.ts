@@ -1,6 +1,6 @@
 import { FileSystemError, HelixError } from '@helix-agents/core'
-import { brokenContent } from '../driver/driver-error.ts'
-import { toWorkspaceError } from '../map-error.ts'
+import { brokenContent } from '../../driver/driver-error.ts'
+import { toWorkspaceError } from '../../lifecycle/map-error.ts'
 
 /** A stream whose errors mean something to its reader. */
 export function mapStreamErrors(

@@ -5,7 +5,7 @@ import {
   joinPath,
   sortByCodePoint,
 } from '@helix-agents/core/provider'
-import type { DriverEntry } from '../driver/port.ts'
+import type { DriverEntry } from '../../driver/port.ts'
 
 /** @param path Of the workspace, normalised. */
 export function toFileStat(path: string, entry: DriverEntry): FileStat {

@@ -1,5 +1,5 @@
 import { INTERNAL_DIRECTORY, isWithin } from '@helix-agents/core/provider'
-import { WORKSPACE_ROOT } from './config.ts'
+import { WORKSPACE_ROOT } from '../config.ts'
 
 /** Where whole outputs are stored that are too long to return. */
 export const SPILL_DIRECTORY = toContainerPath(`${INTERNAL_DIRECTORY}/output`)

@@ -1,9 +1,9 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { decodeText } from '@helix-agents/core/provider'
-import { WORKSPACE_ROOT } from './config.ts'
-import { SPILL_DIRECTORY } from './container-path.ts'
-import { DriverError } from './driver/driver-error.ts'
-import type { SandboxDriver } from './driver/port.ts'
+import { WORKSPACE_ROOT } from '../config.ts'
+import { SPILL_DIRECTORY } from '../modules/container-path.ts'
+import { DriverError } from '../driver/driver-error.ts'
+import type { SandboxDriver } from '../driver/port.ts'
 
 const MAX_NAMES = 1000
 

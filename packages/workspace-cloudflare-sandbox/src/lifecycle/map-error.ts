@@ -6,7 +6,7 @@ import {
   WorkspaceEvictedError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
-import { DriverError, type DriverErrorCode } from './driver/driver-error.ts'
+import { DriverError, type DriverErrorCode } from '../driver/driver-error.ts'
 
 /** Codes about a file. */
 const FILE_CODES: Readonly<Partial<Record<DriverErrorCode, FileSystemErrorCode>>> = {

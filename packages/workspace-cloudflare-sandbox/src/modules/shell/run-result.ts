@@ -1,6 +1,6 @@
 import type { OutputCut, RunResult } from '@helix-agents/core/provider'
 import { toWorkspacePath } from '../container-path.ts'
-import type { ExecOutcome, ExecOutput } from '../driver/port.ts'
+import type { ExecOutcome, ExecOutput } from '../../driver/port.ts'
 
 const TIMED_OUT = 124
 const KILLED = 128 + 9

@@ -17,14 +17,14 @@ import {
   utf8Length,
   type WriteOptions,
 } from '@helix-agents/core/provider'
-import { WORKSPACE_ROOT } from './config.ts'
-import { toContainerPath, toWorkspacePath } from './container-path.ts'
-import type { SandboxDriver, TransferOptions as DriverTransferOptions } from './driver/port.ts'
-import { toFileEntries, toFileStat } from './file-system/entries.ts'
-import { glob } from './file-system/glob.ts'
-import { grep } from './file-system/grep.ts'
-import { LimitedSource, mapStreamErrors } from './file-system/streams.ts'
-import type { FileCalls, LiveSandbox } from './live-sandbox.ts'
+import { WORKSPACE_ROOT } from '../../config.ts'
+import { toContainerPath, toWorkspacePath } from '../container-path.ts'
+import type { SandboxDriver, TransferOptions as DriverTransferOptions } from '../../driver/port.ts'
+import { toFileEntries, toFileStat } from './entries.ts'
+import { glob } from './glob.ts'
+import { grep } from './grep.ts'
+import { LimitedSource, mapStreamErrors } from './streams.ts'
+import type { FileCalls, LiveSandbox } from '../../lifecycle/live-sandbox.ts'
 
 export interface SandboxFileLimits {
   /** Largest file that may be made, in bytes. */

@@ -11,8 +11,8 @@ import {
   sortByCodePoint,
 } from '@helix-agents/core/provider'
 import { toContainerPath } from '../container-path.ts'
-import type { DriverEntry } from '../driver/port.ts'
-import type { FileCalls } from '../live-sandbox.ts'
+import type { DriverEntry } from '../../driver/port.ts'
+import type { FileCalls } from '../../lifecycle/live-sandbox.ts'
 
 /** Relative to the root of the workspace. */
 export const INTERNAL_NAME = INTERNAL_DIRECTORY.slice(1)

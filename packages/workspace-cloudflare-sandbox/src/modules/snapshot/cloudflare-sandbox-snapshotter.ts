@@ -6,11 +6,11 @@ import type {
   WorkspaceRef,
 } from '@helix-agents/core/provider'
 import * as z from 'zod'
-import { SANDBOX_KIND, WORKSPACE_ROOT } from './config.ts'
-import type { DriverSnapshots, SandboxDriver } from './driver/port.ts'
-import type { LiveSandbox } from './live-sandbox.ts'
-import { type StoredSnapshot, storedSnapshotSchema } from './ref.ts'
-import { forkId } from './sandbox-id.ts'
+import { SANDBOX_KIND, WORKSPACE_ROOT } from '../../config.ts'
+import type { DriverSnapshots, SandboxDriver } from '../../driver/port.ts'
+import type { LiveSandbox } from '../../lifecycle/live-sandbox.ts'
+import { type StoredSnapshot, storedSnapshotSchema } from '../../ref.ts'
+import { forkId } from '../../sandbox-id.ts'
 
 const snapshotSchema = z.strictObject({
   schemaVersion: z.literal(1),

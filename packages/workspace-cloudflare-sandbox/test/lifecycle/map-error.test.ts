@@ -9,7 +9,7 @@ import {
   type DriverErrorCode,
 } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'
-import { Bench } from './double/open-on-double.ts'
+import { Bench } from '../double/open-on-double.ts'
 
 const SECRET = 'sandbox hx-secret at /var/lib/secret said no'
 

@@ -7,11 +7,11 @@ import {
   type ShellCommand,
   type ShellRunOptions,
 } from '@helix-agents/core/provider'
-import { SPILL_DIRECTORY, toContainerPath } from './container-path.ts'
-import type { DriverProcess, DriverProcessOutput } from './driver/processes.ts'
-import type { LiveSandbox } from './live-sandbox.ts'
-import { checkEnv, titleOf, toArgv } from './shell/command.ts'
-import { toRunResult } from './shell/run-result.ts'
+import { SPILL_DIRECTORY, toContainerPath } from '../container-path.ts'
+import type { DriverProcess, DriverProcessOutput } from '../../driver/processes.ts'
+import type { LiveSandbox } from '../../lifecycle/live-sandbox.ts'
+import { checkEnv, titleOf, toArgv } from './command.ts'
+import { toRunResult } from './run-result.ts'
 
 export interface SandboxShellOptions {
   /** Time of a command that asks for none, in milliseconds. */

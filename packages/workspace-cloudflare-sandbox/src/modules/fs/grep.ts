@@ -15,8 +15,8 @@ import {
   type TextSearch,
 } from '@helix-agents/core/provider'
 import { toContainerPath } from '../container-path.ts'
-import type { DriverFile, SearchOutcome } from '../driver/port.ts'
-import type { FileCalls } from '../live-sandbox.ts'
+import type { DriverFile, SearchOutcome } from '../../driver/port.ts'
+import type { FileCalls } from '../../lifecycle/live-sandbox.ts'
 import { INTERNAL_NAME, isInternal } from './glob.ts'
 
 /** Bytes that are fetched together. */
