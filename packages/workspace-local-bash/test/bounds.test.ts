@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { FileStat } from '@helix-agents/core/provider'
 import { TestSampler } from '@helix-agents/core/testing'
 import {
   type BoundRow,
@@ -19,7 +20,7 @@ defineBounds(
   {
     capabilities: { fs: true, shell: true },
     plants: ['deep-tree', 'sparse-file'],
-    extras: ['background'],
+    extras: ['background', 'stored-output', 'progress'],
     whole: sampler.isExhaustive,
     create: async () => {
       const host = new TestHost()
@@ -29,6 +30,7 @@ defineBounds(
         workspace: ws,
         capabilities: host.provider.capabilities,
         host: createNodeWorkHost(process),
+        files: { writeFile: async (path, data) => plantFile(join(ws.shellRoot, path), data) },
         report: (row) => void rows.push(row),
         plants: {
           deepTree: async (depth) => nest(ws.shellRoot, host.tmpdirRoot, depth),
@@ -42,6 +44,13 @@ defineBounds(
     },
   },
 )
+
+/** As the workspace would make it, without its care for races and crashes. */
+function plantFile(path: string, data: Uint8Array | string): FileStat {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, data)
+  return { path, type: 'file', size: data.length, mtime: new Date(0), version: 'planted' }
+}
 
 /** Paths of the host are shorter than the tree is deep: it is made from its deepest end. */
 function nest(root: string, scratch: string, depth: number): void {

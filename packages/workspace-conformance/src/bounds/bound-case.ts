@@ -27,6 +27,8 @@ export interface BoundCase {
   input(scale: BoundScale, prepared: unknown): object
   /** Results that are right. Default: every one but `internal`. */
   readonly results?: readonly string[]
+  /** Characters of output that the call must have streamed while it ran. */
+  streams?(scale: BoundScale): number
 }
 
 /** A call must stay within its bounds and end with a result that a model can use. */
@@ -45,6 +47,8 @@ export function boundBehaviour(one: BoundCase): BoundBehaviour {
       report(subject, id, tool, call)
       checkCost(call)
       checkResult(call, one.results)
+      const most = one.streams?.(subject.target.scale) ?? 0
+      check(call.streamed >= most, `${most} characters of progress, got ${call.streamed}`)
     },
   }
 }

@@ -61,6 +61,8 @@ export interface BoundCall extends WorkCost {
   readonly result: string
   /** What the model reads; the message of an error. */
   readonly text: string
+  /** Characters of output that were streamed while the call ran. */
+  readonly streamed: number
 }
 
 const SESSION = { sessionId: 'bounds', agentId: 'run', agentType: 'kit', toolCallId: 'call' }
@@ -70,6 +72,7 @@ export class BoundSubject {
   readonly target: BoundTarget
   readonly #tools: readonly Tool[]
   readonly #access: WorkspaceAccess
+  #streamed = 0
 
   constructor(target: BoundTarget) {
     this.target = target
@@ -93,12 +96,16 @@ export class BoundSubject {
   /** One call, measured. Never rejects. */
   async call(name: string, input: object, signal?: AbortSignal): Promise<BoundCall> {
     const json = JSON.stringify(input)
+    this.#streamed = 0
     const { cost, outcome } = await measureWork(this.target.host, () =>
       this.#run(name, json, signal),
     )
-    if (outcome.status === 'fulfilled') return { ...cost, result: 'ok', text: outcome.value }
+    const streamed = this.#streamed
+    if (outcome.status === 'fulfilled') {
+      return { ...cost, result: 'ok', text: outcome.value, streamed }
+    }
     const { code, message } = toToolError(outcome.reason)
-    return { ...cost, result: code, text: message }
+    return { ...cost, result: code, text: message, streamed }
   }
 
   /** One call, not measured: it loads what only a first call loads. */
@@ -124,7 +131,7 @@ export class BoundSubject {
       },
       updateState: () => undefined,
       emit: () => undefined,
-      progress: () => undefined,
+      progress: (_output, text) => void (this.#streamed += text.length),
     }
   }
 }

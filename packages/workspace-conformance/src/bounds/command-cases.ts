@@ -47,6 +47,13 @@ export const commandCases: readonly BoundCase[] = [
     results: ['ok'],
   })),
   {
+    name: 'run/progress-of-a-flood',
+    needs: ['shell', 'progress'],
+    input: ({ textBytes }) => ({ command: `yes | head -c ${textBytes}` }),
+    results: ['ok'],
+    streams: ({ textBytes }) => textBytes,
+  },
+  {
     name: 'run/a-megabyte-command',
     needs: ['shell'],
     input: () => ({ command: `: ${MEGABYTE_TEXT}` }),

@@ -12,7 +12,7 @@ export interface BoundsSubject {
   /** Which of the plants `create` gives. */
   readonly plants?: readonly ('deep-tree' | 'sparse-file')[]
   /** What a shell or an interpreter offers besides. */
-  readonly extras?: readonly ('background' | 'stateful-code' | 'stored-output')[]
+  readonly extras?: readonly ('background' | 'stateful-code' | 'stored-output' | 'progress')[]
   /** Whole sizes take minutes and gigabytes of disk. Default false: a sample. */
   readonly whole?: boolean
   /** Ids of the behaviours that are registered, for a sample of them. Default: all. */

@@ -13,7 +13,7 @@ import {
 } from '@helix-agents/workspace-conformance/bounds'
 import { describe, expect, test } from 'vitest'
 import { createReference } from '../reference/file-system.ts'
-import { createInertModules } from '../reference/inert-modules.ts'
+import { createInertModules, STORED_OUTPUT } from '../reference/inert-modules.ts'
 
 /** So little that the reference, which is not made to be fast, stays within all bounds. */
 const SCALE = { textBytes: 2_000, entries: 10, edits: 5, depth: 10, sparseBytes: 1_000 }
@@ -46,6 +46,9 @@ const obeys: Sabotage =
 const isDeaf: Sabotage = (good) => (input, context) =>
   good(input, { ...context, abortSignal: new AbortController().signal })
 
+const isSilent: Sabotage = (good) => (input, context) =>
+  good(input, { ...context, progress: () => undefined })
+
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
@@ -63,6 +66,7 @@ async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unkno
     ...createInertModules(),
     close: async () => undefined,
   }
+  await workspace.fs!.writeFile(STORED_OUTPUT, 'y\n'.repeat(1000))
   const subject = new BoundSubject({
     provider: 'reference',
     workspace,
@@ -144,6 +148,12 @@ describe.each(abortable)('$id', (behaviour) => {
   test('catches what does not hear', async () => {
     expect(await run(behaviour, isDeaf)).toBeInstanceOf(ConformanceError)
   })
+})
+
+test('progress that is lost is noticed', async () => {
+  const [behaviour] = boundBehaviours.filter(({ id }) => id.includes('progress'))
+  expect(await run(behaviour!, (good) => good)).toBeUndefined()
+  expect(await run(behaviour!, isSilent)).toBeInstanceOf(ConformanceError)
 })
 
 test('a hold is processor time between two turns, not the time of the whole call', async () => {

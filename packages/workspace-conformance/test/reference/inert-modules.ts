@@ -15,6 +15,8 @@ const RESULT: RunResult = {
   durationMs: 1,
   timedOut: false,
 }
+/** Where an output that is too long lies; whoever uses it puts a file there. */
+export const STORED_OUTPUT = '/stored-output'
 const PROCESS: BackgroundProcess = {
   id: 'p1',
   command: 'x',
@@ -25,6 +27,16 @@ const OUTPUT = { stdout: NOTHING, stderr: NOTHING, nextStdoutOffset: 0, nextStde
 const REF = { providerId: 'reference', ref: {} }
 const FORKED = { ...REF, schemaVersion: 1, capabilities: { fs: true } }
 
+/** Keeps nothing of an output, and streams all of it. */
+const run: Shell['run'] = async (_command, options = {}) => {
+  const { maxOutputBytes } = options
+  await options.onStdout?.(new Uint8Array(MOST_PRINTED).fill(121))
+  if (maxOutputBytes === undefined || maxOutputBytes > 100_000) return RESULT
+  return { ...RESULT, stdoutCut: { totalBytes: MOST_PRINTED, headBytes: 0, path: STORED_OUTPUT } }
+}
+/** Of a test. */
+const MOST_PRINTED = 2000
+
 /** A shell, an interpreter and snapshots that keep all bounds since they do nothing. */
 export function createInertModules(): {
   readonly shell: Shell
@@ -33,7 +45,7 @@ export function createInertModules(): {
 } {
   return {
     shell: {
-      run: async () => RESULT,
+      run,
       start: async () => PROCESS,
       list: async () => [PROCESS],
       output: async () => ({ ...OUTPUT, process: PROCESS }),
