@@ -114,7 +114,7 @@ export class QuickAgent extends createAgentServer({
   workspaceMaxConcurrentOpens: 2,
 }) {}
 
-/** Every limit at its smallest. */
+/** Every limit at its smallest, and files for one turn only. */
 export class NarrowAgent extends createAgentServer({
   ...options,
   maxUnreadBodies: 1,
@@ -122,6 +122,7 @@ export class NarrowAgent extends createAgentServer({
   maxWebSockets: 1,
   maxResumeAttempts: 1,
   streams: { maxBufferedChunks: 3 },
+  keepWorkspaces: false,
 }) {}
 
 /** As the runbook prints it. */

@@ -19,7 +19,9 @@ describe.skipIf(skip)('test beds at once', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const started = once(child.stdout, 'data')
-    testbeds = await Promise.all([1, 2].map(() => startSandboxTestbed({ worker: WORKER })))
+    const flags = ['nodejs_compat', 'no_global_navigator']
+    const other = { worker: { ...WORKER, compatibilityFlags: flags }, costs: 'recorded' } as const
+    testbeds = await Promise.all([{ worker: WORKER }, other].map(startSandboxTestbed))
     await started
   }, 120_000)
   afterAll(async () => {
@@ -38,6 +40,15 @@ describe.skipIf(skip)('test beds at once', () => {
     )
     await Promise.all(write)
     expect(await read()).toEqual(['0\n', '1\n'])
+  }, 120_000)
+
+  it('have settings of their own', async () => {
+    const agents = testbeds.map(async (testbed) => (await testbed.fetch('/agent')).text())
+    expect(await Promise.all(agents)).toEqual(['Cloudflare-Workers', 'none'])
+    const costs = "tr '\\0' '\\n' < /proc/1/environ | grep HELIX_TESTBED_COSTS"
+    const answers = testbeds.map((testbed) => execute(testbed, 'orphan', costs))
+    const texts = (await Promise.all(answers)).map(({ value }) => value?.stdout)
+    expect(texts).toEqual(['HELIX_TESTBED_COSTS=none\n', 'HELIX_TESTBED_COSTS=recorded\n'])
   }, 120_000)
 
   it('survive one whose process is killed, and the clean-up after it', async () => {

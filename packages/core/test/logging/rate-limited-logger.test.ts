@@ -84,6 +84,8 @@ test('keys without end cost bounded memory and bounded lines, and none goes unco
   await clock.advance(5000)
   expect(logger.lines).toHaveLength(102)
   expect(accountedFor(logger.lines)).toBe(10_000)
+  const rest = '[rate-limited] further warnings of different kinds'
+  expect(logger.lines.at(-1)?.message).toBe(rest)
   // When the window is over the places are free again.
   await clock.advance(60_000)
   limited.warnRateLimited('attacker new', 'rejected', { i: -1 })

@@ -1,10 +1,11 @@
 // Each limit of a server, set to its smallest: the second of a kind is rejected, not the first.
 import { env, exports } from 'cloudflare:workers'
+import { defineAgent } from '@helix-agents/core'
 import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { insecureAllowAnyone, routeAgentRequest } from '@helix-agents/runtime-cloudflare'
 import { DOStreamManager } from '@helix-agents/store-cloudflare'
 import { describe, expect, test, vi } from 'vitest'
-import { createGate, say } from '../scripts.ts'
+import { createGate, say, use } from '../scripts.ts'
 import { answerOf, crash, createSession, inObject, type TestSession } from '../session.ts'
 
 const narrow = { agent: 'narrow', namespace: env.NARROW }
@@ -97,3 +98,23 @@ async function post(session: TestSession, body: BodyInit) {
   const options = { binding: 'NARROW', authenticate: insecureAllowAnyone }
   return answerOf((await routeAgentRequest(request, env, options))!)
 }
+
+test('without `keepWorkspaces` the files of a turn end with it', async () => {
+  const box = { provider: { kind: 'in-memory' }, capabilities: { fs: true } } as const
+  const llmConfig = { model: 'scripted' }
+  const modes: string[] = []
+  const session = createSession(
+    {
+      brain: (messages) =>
+        messages.length > 1
+          ? say('done')
+          : use('workspace__box__write_file', { path: '/a', content: 'x' }),
+      agents: () => [defineAgent({ name: 'narrow', llmConfig, workspaces: { box } })],
+      lifecycle: { onClose: ({ mode }) => void modes.push(mode) },
+    },
+    narrow,
+  )
+  await session.post('/start', { message: 'go' })
+  expect(await session.ended()).toBe('completed')
+  expect(modes).toEqual(['end'])
+})

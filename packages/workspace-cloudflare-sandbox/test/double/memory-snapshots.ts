@@ -26,6 +26,7 @@ export class MemorySnapshots implements DriverSnapshots {
 
   async restore({ id }: DriverSnapshot, _directory: string, limits: Limits): Promise<void> {
     const container = await this.#reach('snapshots.restore')
+    this.#world.onRestore(limits)
     const tree = this.#world.backups.get(id)
     if (tree === undefined) throw new DriverError('snapshot-missing', id, { admitted: 'no' })
     if (tree.size > limits.maxMembers) {

@@ -41,6 +41,8 @@ export class SandboxWorld {
   onCode: (code: string) => DriverCodeOutcome['outputs'] = () => []
   onOutput: (() => Pick<DriverProcessOutput, 'stdout' | 'stderr'>) | undefined
   now: () => number = Date.now
+  /** Sees the limits of each restore. */
+  onRestore: (limits: object) => void = () => {}
   /** How often a container was started. */
   starts = 0
   #backupCount = 0

@@ -123,6 +123,24 @@ describe('forks', () => {
   })
 })
 
+test('a search over `maxSearchedFiles` is rejected, one of as many is not', async () => {
+  const bench = new Bench({}, { maxSearchedFiles: 3 })
+  const { ws } = await bench.open()
+  for (const path of ['/a', '/b', '/c']) await ws.fs!.writeFile(path, 'x')
+  expect(await codeOf(ws.fs!.glob('*'))).toBe('no error')
+  await ws.fs!.writeFile('/d', 'x')
+  expect(await codeOf(ws.fs!.glob('*'))).toBe('too-large')
+})
+
+test('a restore gets its limits with it', async () => {
+  const limits: object[] = []
+  const bench = new Bench(backups, { maxRestoreBytes: 5, maxRestoreMembers: 6 })
+  bench.world.onRestore = (given) => void limits.push(given)
+  const { ws } = await bench.open()
+  await bench.resolve(await ws.snapshot!.restore(await ws.snapshot!.snapshot()))
+  expect(limits).toMatchObject([{ maxBytes: 5, maxMembers: 6 }])
+})
+
 describe('the end', () => {
   test('leaves the container to its sleep by default', async () => {
     const bench = new Bench()
