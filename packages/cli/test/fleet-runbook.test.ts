@@ -1,7 +1,7 @@
 // The commands of the runbook, as they stand there, against a fleet.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,17 +10,15 @@ import { serve, type ServerType } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runShell } from './child-process.ts'
 import { SampleFleet, TOKEN } from './commands/fleet/sample-fleet.ts'
+import { commandsOf, fencesOf } from './runbook-page.ts'
 
 const SLOW = { timeout: 60_000 }
-const PAGE = join(import.meta.dirname, '../../../docs/guide/fleet-runbook.md')
-const fences = [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(?<code>[\s\S]*?)^```$/gm)].map(
-  ({ groups }) => groups?.code ?? '',
-)
-const lines = fences.flatMap((fence) => fence.split('\n')).map((line) => line.split(' #')[0] ?? '')
+const fences = fencesOf('fleet-runbook.md')
+const lines = commandsOf('fleet-runbook.md')
 const programs = ['curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
 
 function linesOf(program: string): string[] {
-  return lines.map((line) => line.trim()).filter((line) => line.startsWith(`${program} `))
+  return lines.filter((line) => line.startsWith(`${program} `))
 }
 
 /** A fleet with the sandbox of the page, which is stuck. */

@@ -1,7 +1,7 @@
 // The runbooks, walked with nothing but the page: their commands in a shell, against what is started here.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,33 +15,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { runShell, SOURCE } from './child-process.ts'
 import { SampleDriver, TOKEN } from './commands/fleet/sample-fleet.ts'
 import { addSession, REF } from './commands/sessions/sample-sessions.ts'
+import { commandsOf, fencesOf, inlineCommandsOf } from './runbook-page.ts'
 
 const SLOW = { timeout: 120_000 }
 const MINUTE_MS = 60_000
-const GUIDE = join(import.meta.dirname, '../../../docs/guide')
 const SESSION = 'rolled-back'
 const missing = ['curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
 const skipNote = missing.length === 0 ? '' : ` (skipped: no ${missing.join(', ')})`
-
-function page(name: string): string {
-  return readFileSync(join(GUIDE, name), 'utf8')
-}
-
-/** Commands of the fences of a section, or of the whole page, in order; without their comments. */
-function commandsOf(name: string, section?: string): string[] {
-  const parts = page(name).split(/^## /m)
-  const text =
-    section === undefined ? parts.join('\n') : parts.find((one) => one.startsWith(section))
-  const fences = (text ?? '').matchAll(/^```sh\n(?<code>[\s\S]*?)^```$/gm)
-  const lines = [...fences].flatMap(({ groups }) => (groups?.code ?? '').split('\n'))
-  return lines.map((line) => line.split(' #')[0]?.trim() ?? '').filter((line) => line !== '')
-}
-
-/** Commands inside of sentences and tables. */
-function inlineCommandsOf(name: string): string[] {
-  const found = page(name).matchAll(/`(?<line>helix [^`]*)`/g)
-  return [...found].map(({ groups }) => (groups?.line ?? '').replaceAll('\\|', '|'))
-}
 
 let folder: string
 let driver: SampleDriver
@@ -118,7 +98,7 @@ beforeEach(async () => {
   server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const [fence = ''] = page('fleet-runbook.md').match(/(?<=^```sh\n)[\s\S]*?(?=^```$)/m) ?? []
+  const [fence = ''] = fencesOf('fleet-runbook.md')
   const here = `unset -f helix; export PATH='${join(folder, 'bin')}':"$PATH" TMPDIR='${join(folder, 'tmp')}' HELIX_DB='${join(folder, 'data/helix.db')}' NO_COLOR=1`
   const address = fence.replace('https://fleet.example.com', `http://127.0.0.1:${port}`)
   setUp = `${here}\n${address.replace('…', TOKEN)}`

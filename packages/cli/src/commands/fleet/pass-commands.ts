@@ -75,10 +75,15 @@ async function runEmergency(flags: EmergencyFlags, context: CommandContext): Pro
   const isDryRun = flags.dryRun === true
   if (!isDryRun && flags.yes !== true) refuseWithoutPerson(flags, context)
   const fleet = await connect(context.host, flags)
-  if (!isDryRun && flags.yes !== true && !(await isConfirmed(fleet, context))) {
-    context.output.note('nothing was done')
-    context.setExitCode(exitCodes.findings)
-    return
+  if (!isDryRun && flags.yes !== true) {
+    const plan = await ask(fleet, 'cleanup/emergency', true)
+    printPass(plan, context.output)
+    // With nothing to end there is nothing to confirm.
+    if (plan.items.length === 0) return context.setExitCode(exitCodeOf(plan))
+    if (!(await isConfirmed(plan, context))) {
+      context.output.note('nothing was done')
+      return context.setExitCode(exitCodes.findings)
+    }
   }
   tell(await ask(fleet, 'cleanup/emergency', isDryRun), flags, context)
 }
@@ -88,13 +93,9 @@ function refuseWithoutPerson(flags: EmergencyFlags, { host }: CommandContext): v
   throw new CommandError(exitCodes.usage, 'there is nobody to ask: give --yes, or --dry-run')
 }
 
-/** Shows what would be ended, and takes nothing but a whole `yes`. */
-async function isConfirmed(fleet: FleetClient, { host, output }: CommandContext): Promise<boolean> {
-  const plan = await ask(fleet, 'cleanup/emergency', true)
-  printPass(plan, output)
-  const count = plan.items.length
-  if (count === 0) return false
-  host.stderr.write(`End ${count} sandboxes, in use or not? Type yes: `)
+/** Takes nothing but a whole `yes`. */
+async function isConfirmed({ items }: PassAnswer, { host }: CommandContext): Promise<boolean> {
+  host.stderr.write(`End ${items.length} sandboxes, in use or not? Type yes: `)
   return (await host.stdin.readLine()).trim() === 'yes'
 }
 
