@@ -18,6 +18,8 @@ export interface Exports {
   readonly declarations: readonly Declaration[]
   /** Other packages whose exports are passed on. */
   readonly packages: readonly string[]
+  /** The names of theirs that are passed on. */
+  readonly passedOn: readonly string[]
 }
 
 const exportFrom = /^export (?:type )?\{(?<names>[^}]*)\} from '(?<from>[^']+)'/gm
@@ -38,6 +40,7 @@ export function exportsOf(file: string): Exports {
   ]
   return {
     declarations: declarations.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    passedOn: foreign.flatMap(({ names = '' }) => namesOf(names)).toSorted(),
     packages: [...new Set(foreign.map(({ from = '' }) => from))].toSorted(),
   }
 }

@@ -1,7 +1,7 @@
 // The ledger
 export type {
   KillReason,
-  OwedDestroy,
+  PendingDestroy,
   ResourceSample,
   SandboxClaim,
   SandboxError,

@@ -22,4 +22,4 @@ export type {
   TestbedNamespace,
   TestbedWorker,
 } from './testbed-miniflare.ts'
-export type { DurableObjectSetting, JsonValue, WorkerSettings } from './worker-settings.ts'
+export type { DurableObjectSetting, BindingValue, WorkerSettings } from './worker-settings.ts'

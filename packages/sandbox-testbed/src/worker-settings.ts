@@ -1,11 +1,11 @@
 /** A JSON value, as a binding of a Worker can hold. */
-export type JsonValue =
+export type BindingValue =
   | string
   | number
   | boolean
   | null
-  | JsonValue[]
-  | { [key: string]: JsonValue }
+  | BindingValue[]
+  | { [key: string]: BindingValue }
 
 /** A class that a Worker exports for Durable Objects. */
 export interface DurableObjectSetting {
@@ -31,7 +31,7 @@ export interface WorkerSettings {
   /** Default `['BACKUP_BUCKET']`. */
   readonly r2Buckets?: readonly string[]
   /** Variables of the Worker; `SANDBOX_TRANSPORT` is `rpc` unless given. */
-  readonly bindings?: Readonly<Record<string, JsonValue>>
+  readonly bindings?: Readonly<Record<string, BindingValue>>
   /** Default `2026-10-01`. */
   readonly compatibilityDate?: string
   /** Default `['nodejs_compat']`. */

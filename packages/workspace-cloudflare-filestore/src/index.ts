@@ -9,7 +9,7 @@ export type {
   FileStoreStorage,
   ObjectBody,
   ObjectRange,
-  SqlBinding,
-  SqlRow,
-  SqlValue,
+  FileStoreSqlBinding,
+  FileStoreSqlRow,
+  FileStoreSqlValue,
 } from './ports.ts'

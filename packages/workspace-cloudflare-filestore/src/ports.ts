@@ -1,14 +1,14 @@
 /** What a column of a row holds. */
-export type SqlValue = ArrayBuffer | string | number | null
+export type FileStoreSqlValue = ArrayBuffer | string | number | null
 
 /** What a statement is given for a `?`. */
-export type SqlBinding = SqlValue | Uint8Array
+export type FileStoreSqlBinding = FileStoreSqlValue | Uint8Array
 
-export type SqlRow = Readonly<Record<string, SqlValue>>
+export type FileStoreSqlRow = Readonly<Record<string, FileStoreSqlValue>>
 
 /** The part of `SqlStorage` that is used. */
 export interface FileStoreSql {
-  exec(statement: string, ...bindings: SqlBinding[]): { toArray(): SqlRow[] }
+  exec(statement: string, ...bindings: FileStoreSqlBinding[]): { toArray(): FileStoreSqlRow[] }
 }
 
 /** The part of `DurableObjectStorage` that is used: `ctx.storage` fits as it is. */

@@ -1,7 +1,7 @@
 import type {
   FileStoreStorage,
-  SqlBinding,
-  SqlRow,
+  FileStoreSqlBinding,
+  FileStoreSqlRow,
 } from '@helix-agents/workspace-cloudflare-filestore'
 
 /** The part of `node:sqlite` that is used; this folder has the types of workerd. */
@@ -27,7 +27,7 @@ export class NodeStorage implements FileStoreStorage {
   constructor() {
     this.database.exec('BEGIN')
     this.sql = {
-      exec: (statement: string, ...bindings: SqlBinding[]) => {
+      exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
         const rows = this.database
           .prepare(statement)
           .all(...numbered(bindings))
@@ -70,14 +70,14 @@ export class NodeStorage implements FileStoreStorage {
   }
 }
 
-function numbered(bindings: readonly SqlBinding[]): readonly unknown[] {
+function numbered(bindings: readonly FileStoreSqlBinding[]): readonly unknown[] {
   return bindings.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
 }
 
-function toRow(row: Record<string, unknown>): SqlRow {
+function toRow(row: Record<string, unknown>): FileStoreSqlRow {
   const entries = Object.entries(row).map(([name, value]) => [
     name,
     value instanceof Uint8Array ? new Uint8Array(value).buffer : value,
   ])
-  return Object.fromEntries(entries) as SqlRow
+  return Object.fromEntries(entries) as FileStoreSqlRow
 }

@@ -1,6 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { FileStoreStorage, SqlBinding } from '@helix-agents/workspace-cloudflare-filestore'
+import type {
+  FileStoreStorage,
+  FileStoreSqlBinding,
+} from '@helix-agents/workspace-cloudflare-filestore'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { expect } from 'vitest'
 import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
@@ -60,7 +63,7 @@ export function countStatements(storage: FileStoreStorage): {
 } {
   const statements: string[] = []
   const sql = {
-    exec: (statement: string, ...bindings: SqlBinding[]) => {
+    exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
       statements.push(statement)
       return storage.sql.exec(statement, ...bindings)
     },

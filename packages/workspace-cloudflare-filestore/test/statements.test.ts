@@ -1,6 +1,9 @@
 // How many statements an operation takes, and that none of them grows with the number of files.
 import { env } from 'cloudflare:workers'
-import type { FileStoreStorage, SqlBinding } from '@helix-agents/workspace-cloudflare-filestore'
+import type {
+  FileStoreStorage,
+  FileStoreSqlBinding,
+} from '@helix-agents/workspace-cloudflare-filestore'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
 import { countStatements, inObject, openFiles } from './objects.ts'
@@ -85,7 +88,7 @@ function countRows(storage: DurableObjectStorage): {
 } {
   const counted = { rows: 0 }
   const sql = {
-    exec: (statement: string, ...bindings: SqlBinding[]) => {
+    exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
       const cursor = storage.sql.exec(statement, ...bindings)
       const rows = cursor.toArray()
       counted.rows += cursor.rowsRead + cursor.rowsWritten

@@ -9,7 +9,7 @@ export type {
   SandboxMount,
 } from './config.ts'
 export {
-  type Admission,
+  type CallAdmission,
   DriverError,
   type DriverErrorCode,
   type DriverErrorOptions,
@@ -25,4 +25,4 @@ export type { SandboxNamespace, SandboxStub } from './driver/sdk-0-12/stub.ts'
 export type { NextProcess, NextProcessOutput, NextSandboxStub } from './driver/sdk-0-13/stub.ts'
 export { CloudflareSandboxWorkspaceProvider } from './provider.ts'
 export type { CloudflareSandboxWorkspaceProviderOptions } from './provider-options.ts'
-export type { SandboxDirectory, SandboxRecord } from './lifecycle/sandbox-directory.ts'
+export type { SandboxDirectory, SandboxDirectoryEntry } from './lifecycle/sandbox-directory.ts'

@@ -6,7 +6,7 @@ import type {
 } from '../driver/fleet-driver.ts'
 
 /** What of a sandbox is called. A stub of `@cloudflare/sandbox` fits. */
-export interface SandboxStub {
+export interface FleetSandboxStub {
   /** Does not start the container; it does make an object for an id that is not known. */
   getState(): Promise<{ readonly status: string; readonly exitCode?: number | undefined }>
   /** Several at once are one; that nothing runs counts as done. */
@@ -18,7 +18,7 @@ export interface CloudflareSandboxFleetDriverOptions {
    * The sandbox of an id, with the same options as where it is used. It is called for ids of the
    * ledger alone: asking Cloudflare about an unknown one makes it.
    */
-  readonly getSandbox: (id: string) => SandboxStub
+  readonly getSandbox: (id: string) => FleetSandboxStub
   /** Key of its sandboxes in the ledger. Default `cloudflare-sandbox`. */
   readonly provider?: string
 }

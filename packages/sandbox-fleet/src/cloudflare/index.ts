@@ -1,10 +1,10 @@
 export {
   CloudflareSandboxFleetDriver,
   type CloudflareSandboxFleetDriverOptions,
-  type SandboxStub,
+  type FleetSandboxStub,
 } from './cloudflare-sandbox-fleet-driver.ts'
 export {
-  type MeasurableSandboxStub,
+  type MeasurableFleetSandboxStub,
   MeasuringSandboxFleetDriver,
   type MeasuringSandboxFleetDriverOptions,
 } from './measuring-sandbox-fleet-driver.ts'

@@ -3,11 +3,11 @@ import type { FleetDriver, SandboxResources, SandboxTarget } from '../driver/fle
 import {
   CloudflareSandboxFleetDriver,
   type CloudflareSandboxFleetDriverOptions,
-  type SandboxStub,
+  type FleetSandboxStub,
 } from './cloudflare-sandbox-fleet-driver.ts'
 
 /** A sandbox in which a command can run. A stub of `@cloudflare/sandbox` fits. */
-export interface MeasurableSandboxStub extends SandboxStub {
+export interface MeasurableFleetSandboxStub extends FleetSandboxStub {
   exec(
     command: string,
     options: { readonly cwd: string; readonly timeout: number },
@@ -15,7 +15,7 @@ export interface MeasurableSandboxStub extends SandboxStub {
 }
 
 export interface MeasuringSandboxFleetDriverOptions extends CloudflareSandboxFleetDriverOptions {
-  readonly getSandbox: (id: string) => MeasurableSandboxStub
+  readonly getSandbox: (id: string) => MeasurableFleetSandboxStub
 }
 
 const TICKS_PER_SECOND = 100

@@ -42,7 +42,7 @@ export interface SandboxClaim {
 }
 
 /** A destroy that is not confirmed yet. */
-export interface OwedDestroy {
+export interface PendingDestroy {
   readonly since: number
   /** How often the destroy was tried. */
   readonly attempts: number
@@ -114,7 +114,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly unknownProbes: number
   readonly lastError?: SandboxError
   readonly kill?: SandboxKill
-  readonly owed?: OwedDestroy
+  readonly owed?: PendingDestroy
   /** The latest, oldest first. */
   readonly samples: readonly ResourceSample[]
   /** The latest steps, oldest first. */

@@ -1,4 +1,4 @@
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { flags, hasFlag, type TreeNode } from '../tree/node.ts'
 
@@ -26,7 +26,7 @@ export function readKnown(
   context: StoreContext,
   path: string,
   form: keyof typeof READS,
-): SqlRow | undefined {
+): FileStoreSqlRow | undefined {
   const { known } = context.shared
   const content = known.node(context.namespace.id, path)?.content
   if (content?.blocks !== 1 || hasFlag(content, flags.spilled)) return undefined

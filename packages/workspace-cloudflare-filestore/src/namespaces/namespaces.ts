@@ -1,6 +1,6 @@
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { Database } from '../sql/database.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { NamespaceOwner } from './namespace-key.ts'
 
 /** A set of files in the database of an object. */
@@ -59,7 +59,7 @@ function sessionMark(sessionId: string): string {
   return JSON.stringify(sessionId)
 }
 
-function toNamespace(row: SqlRow): Namespace {
+function toNamespace(row: FileStoreSqlRow): Namespace {
   return {
     id: numberOf(row, 'id'),
     publicId: textOf(row, 'public_id'),

@@ -2,7 +2,7 @@ import { FileSystemError } from '@helix-agents/core'
 import { decodeText, normalizePath } from '@helix-agents/core/provider'
 import { releaseRetained } from '../content/release-content.ts'
 import { bytesOf, numberOf, optionalNumberOf, textOf } from '../sql/columns.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import { readKnown } from '../known/read-known.ts'
 import type { StoreContext } from '../store-context.ts'
 import { notFound, observeNode } from '../tree/find-node.ts'
@@ -29,7 +29,7 @@ const READ_TEXT =
 interface FileRows {
   readonly path: string
   readonly content: Content
-  readonly rows: readonly SqlRow[]
+  readonly rows: readonly FileStoreSqlRow[]
 }
 
 /** The bytes of a file, in memory that belongs to the caller. */

@@ -11,7 +11,7 @@ import {
   utf8Length,
 } from '@helix-agents/core/provider'
 import { numberOf, textOf } from '../sql/columns.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { requireNode } from '../tree/find-node.ts'
 import { placeOf, subtreeOf } from '../tree/place.ts'
@@ -174,6 +174,6 @@ function pathsAtOnce({ database, namespace }: StoreContext, files: Files): strin
   }
 }
 
-function pathsOf(row: SqlRow | undefined): string {
+function pathsOf(row: FileStoreSqlRow | undefined): string {
   return row === undefined || row.paths === null ? '' : textOf(row, 'paths')
 }

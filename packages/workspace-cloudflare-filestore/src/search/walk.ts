@@ -1,7 +1,7 @@
 import { compareCodePoints } from '@helix-agents/core/provider'
 import { BLOCK_BYTES } from '../content/cut-blocks.ts'
 import { numberOf, textOf } from '../sql/columns.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type Content, flags, toContent } from '../tree/node.ts'
 
@@ -103,7 +103,7 @@ function addSorted(waiting: string[], added: string): void {
   waiting.splice(at < 0 ? waiting.length : at, 0, added)
 }
 
-function isPage(step: SqlRow | WalkedPage): step is WalkedPage {
+function isPage(step: FileStoreSqlRow | WalkedPage): step is WalkedPage {
   return 'bytes' in step
 }
 
@@ -111,7 +111,7 @@ function* childrenOf(
   context: StoreContext,
   directory: string,
   walk: Walk,
-): Generator<SqlRow | WalkedPage> {
+): Generator<FileStoreSqlRow | WalkedPage> {
   const { database, namespace } = context
   let after = ''
   for (;;) {

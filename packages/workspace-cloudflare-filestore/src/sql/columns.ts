@@ -1,26 +1,26 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 
 /** @throws {WorkspaceFailedError} `provider-failed` when the stored row is damaged. */
-export function numberOf(row: SqlRow, column: string): number {
+export function numberOf(row: FileStoreSqlRow, column: string): number {
   const value = row[column]
   if (typeof value === 'number') return value
   throw damaged(column)
 }
 
-export function textOf(row: SqlRow, column: string): string {
+export function textOf(row: FileStoreSqlRow, column: string): string {
   const value = row[column]
   if (typeof value === 'string') return value
   throw damaged(column)
 }
 
-export function bytesOf(row: SqlRow, column: string): Uint8Array<ArrayBuffer> {
+export function bytesOf(row: FileStoreSqlRow, column: string): Uint8Array<ArrayBuffer> {
   const value = row[column]
   if (value instanceof ArrayBuffer) return new Uint8Array(value)
   throw damaged(column)
 }
 
-export function optionalNumberOf(row: SqlRow, column: string): number | undefined {
+export function optionalNumberOf(row: FileStoreSqlRow, column: string): number | undefined {
   const value = row[column]
   return value === null || value === undefined ? undefined : numberOf(row, column)
 }

@@ -5,7 +5,7 @@ import {
   WorkspaceFailedError,
 } from '@helix-agents/core'
 import { OUTDATED } from './tables.ts'
-import type { FileStoreStorage, SqlBinding, SqlRow } from '../ports.ts'
+import type { FileStoreStorage, FileStoreSqlBinding, FileStoreSqlRow } from '../ports.ts'
 import { sharedStateOf } from '../shared-state.ts'
 import type { KnownNodes } from '../known/known-nodes.ts'
 
@@ -28,7 +28,7 @@ export class Database {
     this.#known = sharedStateOf(storage).known
   }
 
-  all(statement: string, ...bindings: SqlBinding[]): SqlRow[] {
+  all(statement: string, ...bindings: FileStoreSqlBinding[]): FileStoreSqlRow[] {
     try {
       return this.#storage.sql.exec(statement, ...bindings).toArray()
     } catch (cause) {
@@ -37,12 +37,12 @@ export class Database {
   }
 
   /** The first row, or undefined. */
-  get(statement: string, ...bindings: SqlBinding[]): SqlRow | undefined {
+  get(statement: string, ...bindings: FileStoreSqlBinding[]): FileStoreSqlRow | undefined {
     return this.all(statement, ...bindings)[0]
   }
 
   /** A statement without a result. */
-  run(statement: string, ...bindings: SqlBinding[]): void {
+  run(statement: string, ...bindings: FileStoreSqlBinding[]): void {
     try {
       this.#storage.sql.exec(statement, ...bindings)
     } catch (cause) {
@@ -51,7 +51,7 @@ export class Database {
   }
 
   /** A write to a view. Whatever it answers but `done`, nothing was changed. */
-  runOnView(statement: string, ...bindings: SqlBinding[]): ViewAnswer {
+  runOnView(statement: string, ...bindings: FileStoreSqlBinding[]): ViewAnswer {
     try {
       this.#storage.sql.exec(statement, ...bindings)
       return 'done'

@@ -2,7 +2,7 @@ import { FileSystemError } from '@helix-agents/core'
 import { parentPath } from '@helix-agents/core/provider'
 import { numberOf } from '../sql/columns.ts'
 import { lost } from '../sql/database.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { recallNode } from '../known/read-known.ts'
 import { NODE_COLUMNS, toNode, type TreeNode } from './node.ts'
@@ -19,7 +19,7 @@ export function findNode(context: StoreContext, path: string): TreeNode | undefi
 }
 
 /** Reads a node and records it as known at the version of the tables, `counter`. */
-export function observeNode(context: StoreContext, path: string, row: SqlRow): TreeNode {
+export function observeNode(context: StoreContext, path: string, row: FileStoreSqlRow): TreeNode {
   const { known } = context.shared
   const node = toNode(row)
   known.observeVersion(numberOf(row, 'counter'))

@@ -1,5 +1,5 @@
 import { numberOf, optionalNumberOf } from '../sql/columns.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 
 /** Bits of the column `flags`. */
 export const flags = {
@@ -35,7 +35,7 @@ export interface TreeNode {
 export const NODE_COLUMNS = 'n.content, n.size, n.blocks, n.flags, n.mtime, n.version'
 
 /** Reads the columns of {@link NODE_COLUMNS}. */
-export function toNode(row: SqlRow): TreeNode {
+export function toNode(row: FileStoreSqlRow): TreeNode {
   return {
     content: toContent(row),
     modifiedMs: numberOf(row, 'mtime'),
@@ -43,7 +43,7 @@ export function toNode(row: SqlRow): TreeNode {
   }
 }
 
-export function toContent(row: SqlRow): Content | undefined {
+export function toContent(row: FileStoreSqlRow): Content | undefined {
   const id = optionalNumberOf(row, 'content')
   if (id === undefined) return undefined
   return {

@@ -1,6 +1,6 @@
 import { FileSystemError } from '@helix-agents/core'
 import { utf8Length } from '@helix-agents/core/provider'
-import type { SqlBinding, SqlRow } from '../ports.ts'
+import type { FileStoreSqlBinding, FileStoreSqlRow } from '../ports.ts'
 import { numberOf, textOf } from '../sql/columns.ts'
 import type { StoreContext } from '../store-context.ts'
 import { type Place, type SubtreeRange, subtreeOf } from './place.ts'
@@ -38,13 +38,18 @@ function workOf({ database, namespace }: StoreContext, range: SubtreeRange): Sub
   const work = { entries: 0, bytes: 0, pathBytes: 0 }
   let after: Place | undefined = { directory: range.start, name: '' }
   while (after !== undefined && work.entries <= MAX_ENTRIES && work.pathBytes <= MAX_PATH_BYTES) {
-    const page: readonly SqlBinding[] = [namespace.id, after.directory, after.name, range.end]
-    const measured: SqlRow = database.get(MEASURE, ...page) ?? {}
+    const page: readonly FileStoreSqlBinding[] = [
+      namespace.id,
+      after.directory,
+      after.name,
+      range.end,
+    ]
+    const measured: FileStoreSqlRow = database.get(MEASURE, ...page) ?? {}
     work.entries += numberOf(measured, 'entries')
     work.bytes += numberOf(measured, 'bytes')
     work.pathBytes += numberOf(measured, 'path_bytes')
     const isFull = measured.entries === PAGE
-    const end: SqlRow | undefined = isFull ? database.get(PAGE_END, ...page) : undefined
+    const end: FileStoreSqlRow | undefined = isFull ? database.get(PAGE_END, ...page) : undefined
     after = end && { directory: textOf(end, 'directory'), name: textOf(end, 'name') }
   }
   return work

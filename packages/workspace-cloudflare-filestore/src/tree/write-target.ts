@@ -2,7 +2,7 @@ import { FileSystemError } from '@helix-agents/core'
 import { parentPath, type WriteOptions } from '@helix-agents/core/provider'
 import { numberOf } from '../sql/columns.ts'
 import { lost } from '../sql/database.ts'
-import type { SqlRow } from '../ports.ts'
+import type { FileStoreSqlRow } from '../ports.ts'
 import type { StoreContext } from '../store-context.ts'
 import { missingParents, observeNode } from './find-node.ts'
 import { NODE_COLUMNS, type TreeNode } from './node.ts'
@@ -77,7 +77,7 @@ export function resolveTarget(context: StoreContext, path: string): WriteTarget 
   }
 }
 
-function observeParent(context: StoreContext, path: string, row: SqlRow): void {
+function observeParent(context: StoreContext, path: string, row: FileStoreSqlRow): void {
   context.shared.known.observeNode(context.namespace.id, parentPath(path), {
     content: undefined,
     modifiedMs: numberOf(row, 'parent_mtime'),

@@ -2,7 +2,7 @@ import type {
   FileStoreBucket,
   FileStoreStorage,
   ObjectBody,
-  SqlBinding,
+  FileStoreSqlBinding,
 } from '@helix-agents/workspace-cloudflare-filestore'
 
 /**
@@ -108,7 +108,7 @@ export class FaultyIsolate {
   #storageOver(storage: FileStoreStorage): FileStoreStorage {
     return {
       sql: {
-        exec: (statement: string, ...bindings: SqlBinding[]) => {
+        exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
           this.statements.push(statement)
           const fault = this.#strikes('statement', statement)
           if (fault !== undefined && fault !== 'evict-after') throw new InjectedFault('statement')

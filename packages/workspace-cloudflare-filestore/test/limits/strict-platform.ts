@@ -1,8 +1,8 @@
 import type {
   FileStoreBucket,
   FileStoreStorage,
-  SqlBinding,
-  SqlValue,
+  FileStoreSqlBinding,
+  FileStoreSqlValue,
 } from '@helix-agents/workspace-cloudflare-filestore'
 
 const MAX_VALUE_BYTES = 2_000_000
@@ -15,7 +15,7 @@ const KEY_PAUSE_MS = 1000
 
 const encoder = new TextEncoder()
 
-function bytesIn(value: SqlBinding): number {
+function bytesIn(value: FileStoreSqlBinding): number {
   if (typeof value === 'string') return encoder.encode(value).length
   return value === null || typeof value === 'number' ? 8 : value.byteLength
 }
@@ -24,7 +24,7 @@ function assertAtMost(what: string, size: number, limit: number): void {
   if (size > limit) throw new Error(`${what}: ${size}, in production at most ${limit}`)
 }
 
-function checkRow(row: Readonly<Record<string, SqlValue>>): void {
+function checkRow(row: Readonly<Record<string, FileStoreSqlValue>>): void {
   const bytes = Object.values(row).reduce<number>((sum, value) => sum + bytesIn(value), 0)
   assertAtMost('bytes of a row', bytes, MAX_VALUE_BYTES)
 }
@@ -37,7 +37,7 @@ function checkKey(key: string): void {
 export function strictStorage(storage: FileStoreStorage): FileStoreStorage {
   return {
     sql: {
-      exec: (statement: string, ...bindings: SqlBinding[]) => {
+      exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
         assertAtMost('bytes of a statement', bytesIn(statement), MAX_STATEMENT_BYTES)
         assertAtMost('bound parameters', bindings.length, MAX_BINDINGS)
         for (const value of bindings) assertAtMost('bound bytes', bytesIn(value), MAX_VALUE_BYTES)

@@ -43,10 +43,10 @@ export type DriverErrorCode =
   | 'failed'
 
 /** Whether the container took the operation: `no` means that it certainly did not run. */
-export type Admission = 'no' | 'yes' | 'unknown'
+export type CallAdmission = 'no' | 'yes' | 'unknown'
 
 export interface DriverErrorOptions {
-  readonly admitted: Admission
+  readonly admitted: CallAdmission
   /** The platform asks to wait so long. */
   readonly retryAfterMs?: number
   /** Why no container was there: of capacity, it also slows further opens. */
@@ -60,7 +60,7 @@ export interface DriverErrorOptions {
 export class DriverError extends Error {
   override readonly name = 'DriverError'
   readonly code: DriverErrorCode
-  readonly admitted: Admission
+  readonly admitted: CallAdmission
   readonly retryAfterMs?: number
   readonly reason?: DriverErrorOptions['reason'] & string
   readonly missing?: string

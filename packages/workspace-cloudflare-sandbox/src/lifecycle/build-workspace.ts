@@ -18,7 +18,7 @@ import type {
   SandboxSettings,
 } from '../provider-options.ts'
 import { type Claimant, type SandboxRef, toRef } from '../ref.ts'
-import type { SandboxRecord } from './sandbox-directory.ts'
+import type { SandboxDirectoryEntry } from './sandbox-directory.ts'
 import { hashParts, randomHex, sandboxIdOf } from '../sandbox-id.ts'
 import type { Preparation } from './prepare-sandbox.ts'
 import type { ProviderMemory } from './provider-memory.ts'
@@ -80,7 +80,10 @@ export function createDriver({ services }: Attachment, sandboxId: string): Sandb
 }
 
 /** The entry of a sandbox in the directory. */
-export function recordOf({ request, claimant }: Attachment, sandboxId: string): SandboxRecord {
+export function recordOf(
+  { request, claimant }: Attachment,
+  sandboxId: string,
+): SandboxDirectoryEntry {
   const { session, workspace } = request
   return { sandboxId, session, workspace, isShared: claimant.isShared }
 }

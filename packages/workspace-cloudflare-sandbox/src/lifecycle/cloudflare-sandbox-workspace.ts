@@ -7,7 +7,7 @@ import type { CloudflareSandboxShell } from '../modules/shell/cloudflare-sandbox
 import type { CloudflareSandboxSnapshotter } from '../modules/snapshot/cloudflare-sandbox-snapshotter.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 import { toOpenError } from './map-error.ts'
-import type { SandboxDirectory, SandboxRecord } from './sandbox-directory.ts'
+import type { SandboxDirectory, SandboxDirectoryEntry } from './sandbox-directory.ts'
 
 export interface SandboxWorkspaceParts {
   readonly sandbox: LiveSandbox
@@ -16,7 +16,7 @@ export interface SandboxWorkspaceParts {
   readonly code: CloudflareSandboxCodeInterpreter
   /** Absent without a backup bucket. */
   readonly snapshot?: CloudflareSandboxSnapshotter
-  readonly record: SandboxRecord
+  readonly record: SandboxDirectoryEntry
   readonly directory?: SandboxDirectory
   /** Whether `close` ends the container. */
   readonly destroyOnClose: boolean

@@ -1,7 +1,7 @@
 import type { SessionRef } from '@helix-agents/core/provider'
 
 /** A sandbox that the platform runs, or is about to. */
-export interface SandboxRecord {
+export interface SandboxDirectoryEntry {
   readonly sandboxId: string
   readonly session: SessionRef
   /** Name under which the agent declares the workspace. */
@@ -19,9 +19,9 @@ export interface SandboxDirectory {
    * Awaited before the first contact with a sandbox, at each open and resolve. When it throws, the
    * sandbox is not made.
    */
-  noteOpening(record: SandboxRecord): Promise<void>
+  noteOpening(record: SandboxDirectoryEntry): Promise<void>
   /** The platform has confirmed the end. */
-  noteDestroyed(record: SandboxRecord): Promise<void>
+  noteDestroyed(record: SandboxDirectoryEntry): Promise<void>
   /** The end was asked for and is not confirmed: it is owed. */
-  noteDestroyFailed(record: SandboxRecord, cause: unknown): Promise<void>
+  noteDestroyFailed(record: SandboxDirectoryEntry, cause: unknown): Promise<void>
 }

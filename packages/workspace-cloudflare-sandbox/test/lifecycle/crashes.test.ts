@@ -1,7 +1,7 @@
 // A crash at every call of a driver: the process is gone, the store has what it had. Afterwards
 // every sandbox is one that the directory knows, and the session gets its files or the truth.
 import type { OpenedWorkspace, WorkspaceRef } from '@helix-agents/core/provider'
-import type { SandboxRecord } from '@helix-agents/workspace-cloudflare-sandbox'
+import type { SandboxDirectoryEntry } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, test } from 'vitest'
 import { Bench } from '../double/open-on-double.ts'
 
@@ -17,7 +17,7 @@ class Crash extends Error {}
 function createStory(): Story {
   const known = new Set<string>()
   const directory = {
-    noteOpening: async ({ sandboxId }: SandboxRecord) => void known.add(sandboxId),
+    noteOpening: async ({ sandboxId }: SandboxDirectoryEntry) => void known.add(sandboxId),
     noteDestroyed: async () => {},
     noteDestroyFailed: async () => {},
   }

@@ -4,7 +4,7 @@ import { FileSystemError, HelixError } from '@helix-agents/core'
 import type { Workspace } from '@helix-agents/core/provider'
 import { renderToolError, toToolError } from '@helix-agents/core/runtime'
 import {
-  type Admission,
+  type CallAdmission,
   DriverError,
   type DriverErrorCode,
 } from '@helix-agents/workspace-cloudflare-sandbox'
@@ -103,7 +103,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
   })
 
   test('tells whether it may have run', async () => {
-    const admissions: readonly Admission[] = ['no', 'yes', 'unknown']
+    const admissions: readonly CallAdmission[] = ['no', 'yes', 'unknown']
     const told = admissions.map(async (admitted) => {
       const error = await provoke(operation, new DriverError('interrupted', 'x', { admitted }))
       return (error as { admitted?: string }).admitted

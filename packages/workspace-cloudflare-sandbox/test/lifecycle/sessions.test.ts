@@ -1,5 +1,5 @@
 import { snapshotConfigSchema } from '@helix-agents/core/provider'
-import type { SandboxRecord } from '@helix-agents/workspace-cloudflare-sandbox'
+import type { SandboxDirectoryEntry } from '@helix-agents/workspace-cloudflare-sandbox'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'
 import { Bench, codeOf, payloadOf } from '../double/open-on-double.ts'
@@ -163,7 +163,8 @@ describe('the end', () => {
   test('that is not confirmed is reported, owed, and tried again', async () => {
     const events: string[] = []
     const directory = {
-      noteOpening: async ({ workspace }: SandboxRecord) => void events.push(`opening ${workspace}`),
+      noteOpening: async ({ workspace }: SandboxDirectoryEntry) =>
+        void events.push(`opening ${workspace}`),
       noteDestroyed: async () => void events.push('destroyed'),
       noteDestroyFailed: async () => void events.push('owed'),
     }

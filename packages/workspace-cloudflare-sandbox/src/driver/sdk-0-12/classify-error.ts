@@ -1,4 +1,4 @@
-import { type Admission, DriverError, type DriverErrorOptions } from '../driver-error.ts'
+import { type CallAdmission, DriverError, type DriverErrorOptions } from '../driver-error.ts'
 import type { DriverErrorCode } from '../driver-error.ts'
 import {
   causesOf,
@@ -106,8 +106,8 @@ function interrupted({ context }: ErrorShape, thrown: unknown): Classified {
 }
 
 /** The SDK says `true` of what it handed to the connection: it need not have run. */
-const ADMISSIONS: ReadonlyMap<string, Admission> = new Map(
-  Object.entries<Admission>({
+const ADMISSIONS: ReadonlyMap<string, CallAdmission> = new Map(
+  Object.entries<CallAdmission>({
     true: 'unknown',
     false: 'no',
     unknown: 'unknown',
