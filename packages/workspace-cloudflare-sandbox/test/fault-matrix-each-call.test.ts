@@ -19,7 +19,7 @@ import { availability, Bench, RemoteWorkspace, skipNote } from './testbed/bench.
 
 const sampler = new TestSampler()
 /** Operations of each kind that a sample takes. */
-const SAMPLED_OPERATIONS = 2
+const SAMPLED_OPERATIONS = 1
 
 /** Processes of the container; the command that counts them is always the same. */
 const countProcesses = async (ws: RemoteWorkspace): Promise<number> =>

@@ -35,7 +35,9 @@ export async function meetAll(
   const stored = JSON.stringify([ws.opened, subject.snapshot, subject.fork])
   if (stored.includes(SECRET)) throw new Error('a ref or a receipt holds a secret')
   const scene = { bench, subject }
-  const met = await (fault.meets === 'each' ? oneByOne(scene, fault, some) : atOnce(scene, fault))
+  const met = await (fault.meets === 'each'
+    ? oneByOne(scene, fault, some)
+    : atOnce(scene, fault, some))
   const logged = await ws.call<string>('logged')
   if (logged.includes(SECRET)) throw new Error('a line of the log tells a secret')
   if (fault.isLast === true) return met
@@ -67,17 +69,18 @@ async function oneByOne(
 async function atOnce(
   scene: Scene,
   { begin, during, isFirstAsleep }: FaultCase,
+  all: readonly Operation[],
 ): Promise<Map<string, Met>> {
   const end = await begin?.(scene)
   const meet = (some: readonly Operation[]): Promise<readonly (readonly [string, Met])[]> =>
     Promise.all(some.map(async (one) => [one.name, await attempt(one, scene.subject)] as const))
   // What others start says nothing about what an operation would have met alone.
-  const first = isFirstAsleep === true ? operations.filter(({ isOnce }) => isOnce) : []
+  const first = isFirstAsleep === true ? all.filter(({ isOnce }) => isOnce) : []
   const met = new Map(await meet(first))
   if (first.length > 0 && (await scene.bench.testbed.sandbox(scene.subject.ws.id)) !== undefined) {
     throw new Error('a container was started for nothing')
   }
-  const rest = meet(operations.filter(({ name }) => !met.has(name)))
+  const rest = meet(all.filter(({ name }) => !met.has(name)))
   await during?.(scene)
   for (const [name, one] of await rest) met.set(name, one)
   await end?.()
