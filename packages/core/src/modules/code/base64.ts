@@ -17,8 +17,14 @@ export function encodeBase64(bytes: Uint8Array & NativeBase64): string {
   return encoded
 }
 
+interface NativeDecoder {
+  fromBase64?(encoded: string): Uint8Array
+}
+
 /** The bytes of what {@link encodeBase64} wrote. @throws when it is no base64. */
 export function decodeBase64(encoded: string): Uint8Array {
+  const native: typeof Uint8Array & NativeDecoder = Uint8Array
+  if (native.fromBase64 !== undefined) return native.fromBase64(encoded)
   const characters = atob(encoded)
   const bytes = new Uint8Array(characters.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
