@@ -1,6 +1,6 @@
 import { HelixError } from '@helix-agents/core'
 import type { FileSystem } from '@helix-agents/core/provider'
-import { check, ConformanceError } from '../assert.ts'
+import { check, ConformanceError, equal, rejectsWithCode } from '../assert.ts'
 import { unguessable } from '../unguessable.ts'
 
 type Call = 'writeFile' | 'copy' | 'move' | 'rm'
@@ -24,6 +24,14 @@ async function writeAndRemove(fs: FileSystem): Promise<void> {
   const name = unguessable()
   await acts(fs, 'writeFile', { appears: [name] }, () => fs.writeFile(`/${name}`, 'x'))
   await acts(fs, 'rm', { vanishes: [name] }, () => fs.rm(`/${name}`))
+  await removeSubtree(fs)
+}
+
+/** A call may take another way for a whole subtree. */
+async function removeSubtree(fs: FileSystem): Promise<void> {
+  const name = unguessable()
+  await acts(fs, 'writeFile', { appears: [name] }, () => fs.writeFile(`/${name}/file`, 'x'))
+  await acts(fs, 'rm', { vanishes: [name] }, () => fs.rm(`/${name}`, { recursive: true }))
 }
 
 /**
@@ -41,6 +49,25 @@ export async function assertActsInside(fs: FileSystem): Promise<void> {
     if (![first, copy, moved].includes(name)) continue
     await acts(fs, 'rm', { vanishes: [name] }, () => fs.rm(`/${name}`))
   }
+  await removeSubtree(fs)
+}
+
+/**
+ * Shows, in an empty workspace, that `rm` of the root and `rm` of a subtree each mean this workspace:
+ * a full root is refused without `recursive`, an empty one is accepted, and of the subtree nothing
+ * stays. Only then may a behaviour empty the root.
+ * @throws {ConformanceError} when one of these calls means something else; nothing more is tried.
+ */
+export async function assertRootInside(fs: FileSystem): Promise<void> {
+  await assertActsInside(fs)
+  const name = unguessable()
+  await fs.writeFile(`/${name}/file`, 'x')
+  for (const path of [`/${name}`, '/']) await rejectsWithCode('not-empty', () => fs.rm(path))
+  equal(await namesIn(fs), [name])
+  await fs.rm(`/${name}`, { recursive: true })
+  equal(await namesIn(fs), [])
+  const [emptied] = await Promise.allSettled([fs.rm('/')])
+  check(emptied.status === 'fulfilled', expectation('rm'))
 }
 
 interface Effect {

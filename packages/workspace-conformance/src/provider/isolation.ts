@@ -1,6 +1,6 @@
 import { renderToolError, toToolError } from '@helix-agents/core/runtime'
 import { check, equal, rejectionOf, rejectsWithCode, textOf } from '../assert.ts'
-import { assertActsInside } from '../file-system/acts-inside.ts'
+import { assertRootInside } from '../file-system/acts-inside.ts'
 import { names, read, writeFiles } from '../file-system/files.ts'
 import { PATH_CALLS } from '../file-system/paths.ts'
 import { unguessable } from '../unguessable.ts'
@@ -91,7 +91,7 @@ export const isolationBehaviours: readonly ProviderBehaviour[] = [
         await rejectsWithCode('path-escape', () => mine.readFile(path))
       }
       await rejectsWithCode('not-found', () => mine.readFile(`/${theirs.ws.id}/theirs.txt`))
-      await assertActsInside(mine)
+      await assertRootInside(mine)
       await mine.rm('/', { recursive: true })
       equal(await read(filesOf(theirs.ws), '/theirs.txt'), 'private words')
     },

@@ -23,6 +23,8 @@ export interface Bugs {
   readonly followDots?: readonly (keyof FileSystem)[]
   /** Calls that take a path of the workspace for one of the host. */
   readonly forgetRoot?: readonly (keyof FileSystem)[]
+  /** Takes the root for that of the host, or every path of a recursive call, in `rm`. */
+  readonly forgetInRm?: 'root' | 'recursive'
   /** Makes a path of whatever id stands in a ref, and removes that when it is closed. */
   readonly trustIds?: 'join' | 'resolve' | 'make'
   /** Removes the directory on `detach` as well. */
@@ -80,7 +82,14 @@ export function createDirectoryProvider(host: ThrowAwayHost, bugs: Bugs): Worksp
 function mappingOf(bugs: Bugs, root: string, call: keyof FileSystem): Mapping {
   if (bugs.forgetRoot?.includes(call) === true) return (path) => path
   if (bugs.followDots?.includes(call) === true) return (path) => posix.join(root, path)
-  return (path) => posix.join(root, normalizePath(path))
+  return (path, isRecursive) => {
+    const normal = normalizePath(path)
+    const { forgetInRm } = bugs
+    const isForgotten = forgetInRm === 'root' ? normal === '/' : isRecursive === true
+    return call === 'rm' && forgetInRm !== undefined && isForgotten
+      ? normal
+      : posix.join(root, normal)
+  }
 }
 
 function directoryOf({ trustIds }: Bugs, id: string): string {

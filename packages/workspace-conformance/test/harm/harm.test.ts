@@ -156,6 +156,14 @@ const bugs: Readonly<
     bugs: { forgetRoot: ['rm'] },
     caught: ['fs/rm/removes-a-file'],
   },
+  'takes the root for that of the host in rm': {
+    bugs: { forgetInRm: 'root' },
+    caught: ['fs/rm/the-root-is-emptied-and-stays'],
+  },
+  'takes a path for one of the host in a recursive rm': {
+    bugs: { forgetInRm: 'recursive' },
+    caught: ['fs/rm/recursive-removes-the-subtree', 'fs/rm/the-root-is-emptied-and-stays'],
+  },
   'takes a path for one of the host in move': {
     bugs: { forgetRoot: ['move'] },
     caught: ['fs/move/overwrite-replaces-a-file'],

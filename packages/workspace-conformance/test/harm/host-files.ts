@@ -21,7 +21,7 @@ import {
 import type { ThrowAwayHost } from './throw-away-host.ts'
 
 /** How a path of the workspace becomes one of the host. */
-export type Mapping = (path: string) => string
+export type Mapping = (path: string, isRecursive?: boolean) => string
 
 function found(path: string, real: string): string {
   if (lstatSync(real, { throwIfNoEntry: false }) !== undefined) return real
@@ -38,6 +38,15 @@ function write(path: string, real: string, data: Uint8Array): FileStat {
   mkdirSync(dirname(real), { recursive: true })
   writeFileSync(real, data)
   return statOf(path, real)
+}
+
+/** As the contract has it: the root stays, and what is full goes only with its content. */
+function remove(path: string, real: string, isRecursive = false): void {
+  const isDirectory = statSync(found(path, real)).isDirectory()
+  if (isDirectory && !isRecursive && readdirSync(real).length > 0)
+    throw new FileSystemError('not-empty', path)
+  rmSync(real, { recursive: true })
+  if (path === '/') mkdirSync(real)
 }
 
 function walk(real: string, path: string): string[] {
@@ -67,7 +76,7 @@ export function createHostFiles(
     stat: async (path) => statOf(path, at('stat', path)),
     mkdir: async (path) => void mkdirSync(at('mkdir', path), { recursive: true }),
     rm: async (path, options) =>
-      rmSync(found(path, at('rm', path)), { recursive: options?.recursive ?? false }),
+      remove(path, host.path(mappingOf('rm')(path, options?.recursive)), options?.recursive),
     copy: async (from, to) =>
       cpSync(found(from, at('copy', from)), at('copy', to), { recursive: true }),
     move: async (from, to) => renameSync(found(from, at('move', from)), at('move', to)),
