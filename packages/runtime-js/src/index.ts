@@ -8,10 +8,9 @@ export type {
   JSAgentExecutorOptions,
   ResumeOptions,
   ShutdownOptions,
-  WorkspaceProviders,
-  WorkspaceRegistryTuning,
 } from './executor/executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './executor/js-agent-executor.ts'
 export type { Recovery } from './executor/recover-session.ts'
 export { endStream, type StreamEnd } from './stream/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'
+export type { WorkspaceProviders, WorkspaceRegistryTuning } from './ports.ts'

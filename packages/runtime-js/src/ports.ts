@@ -1,16 +1,46 @@
-import type { Clock, LLMAdapter, Logger } from '@helix-agents/core'
+// What the rooms of this package know of each other: every other file may import from here.
 import type {
+  Agent,
+  LLMAdapter,
+  Clock,
+  Logger,
+  Message,
+  ToolCall,
+  ToolResultMessage,
+  UserMessage,
+  WorkspaceAccess,
+} from '@helix-agents/core'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+import type {
+  CloseReport,
+  FileLedgerSnapshot,
   RateLimitedLogger,
+  RegistryDeps,
+  RegistryOptions,
+  SessionLabels,
   SessionStateStore,
+  StateChange,
   StreamManager,
   Tracer,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
+  WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
+import type { RunOutcome } from './agent-result.ts'
+import type { ToolSet, ToolSets } from './call/tool-sets.ts'
+import type { Lease } from './lease/lease.ts'
 import type { ActiveRun, ActiveRuns } from './run/active-runs.ts'
-import type { WorkspaceProviders, WorkspaceRegistryTuning } from './executor/executor-options.ts'
-import type { LaunchRequest } from './run/launch-request.ts'
-import type { ToolSets } from './call/tool-sets.ts'
+import type { Meter } from './run/meter.ts'
+import type { RunControl } from './run/run-control.ts'
+import type { StateTracker } from './run/state-tracker.ts'
+import type { ChunkForward, ChunkWriter } from './stream/chunk-writer.ts'
+
+/** The kinds of workspaces an executor offers: `provider.kind` → provider. */
+export type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>
+
+/** How the registry of each session retries, closes and recovers. */
+export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'> &
+  Pick<RegistryDeps, 'onOwedDestroy'>
 
 /** What all runs of one executor share. */
 export interface RunServices {
@@ -21,7 +51,7 @@ export interface RunServices {
   readonly registryTuning: WorkspaceRegistryTuning & { readonly maxConcurrentOpens?: number }
   readonly openEagerly: boolean
   readonly logger: Logger
-  /** For what a model may cause over and over. */
+  /** For lines that a model can cause any number of times. */
   readonly rateLimitedLogger: RateLimitedLogger
   readonly metrics: WorkspaceMetrics
   readonly lifecycle: WorkspaceLifecycleListener | undefined
@@ -30,6 +60,110 @@ export interface RunServices {
   readonly leaseMs: number
   readonly active: ActiveRuns
   readonly toolSets: ToolSets
-  /** Starts a run: here, so that sub-agents reach it. */
+  /** Starts a run; sub-agents use it. */
   readonly launch: (request: LaunchRequest) => Promise<ActiveRun>
+}
+
+/** A run to be started. */
+export interface LaunchRequest {
+  readonly agent: Agent
+  readonly sessionId: string
+  readonly control: RunControl
+  readonly toolSet: ToolSet
+  /** `execute` creates the session when needed; `resume` continues the step under way. */
+  readonly mode: 'execute' | 'resume'
+  readonly messages: readonly UserMessage[]
+  /** Replaces these fields of the custom state. */
+  readonly state?: Readonly<Record<string, unknown>>
+  readonly labels?: SessionLabels
+  /** Default: the value that the session stores. */
+  readonly keepWorkspaces?: boolean | undefined
+  readonly parent?: ParentRun
+}
+
+/** What a sub-agent gets from its parent. */
+export interface ParentRun {
+  readonly sessionId: string
+  readonly lease: Lease
+  readonly forward: ChunkForward
+  readonly meter: Meter
+  /** Only for a sub-agent that shares them. */
+  readonly workspaces?: WorkspaceAccess
+}
+
+/** The workspaces of one run. */
+export interface RunWorkspaces {
+  /** Absent when the session opens none of its own. */
+  readonly registry: WorkspaceRegistry | undefined
+  /** What tools see. */
+  readonly access: WorkspaceAccess
+  consumeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined
+  /** `end`: the session is over. `detach`: it may continue later. Never rejects. */
+  close(mode: 'end' | 'detach'): Promise<CloseReport>
+}
+
+/** What the parts of one run share. */
+export interface RunContext {
+  readonly services: RunServices
+  readonly agent: Agent
+  readonly sessionId: string
+  readonly runId: string
+  readonly lease: Lease
+  readonly control: RunControl
+  readonly toolSet: ToolSet
+  readonly chunks: ChunkWriter
+  readonly state: StateTracker
+  readonly meter: Meter
+  readonly workspaces: RunWorkspaces
+  /** The conversation: grows, and is never copied. */
+  readonly messages: Message[]
+  /** Sub-agents whose workspace names a warning was logged for. */
+  readonly warnedSubAgents: Set<string>
+}
+
+/** One run under way. */
+export interface Run extends RunContext {
+  /** Stores what the steps produce. */
+  readonly recorder: StepRecorder
+}
+
+/** Stores steps and the results of their calls. */
+export interface StepRecorder {
+  /** Finished steps of the session. */
+  readonly stepCount: number
+  /** Finished steps of this run. */
+  readonly runSteps: number
+  /**
+   * Stores the result of a call, with what it has changed, while its step continues. One at a
+   * time: a later one holds more of the state.
+   */
+  recordCall(call: ToolCall, result: CallResult): Promise<void>
+  /**
+   * Ends a step: one write stores its messages, its state, its checkpoint, and how the run ends
+   * when the step decides that. The stream is flushed first, so that its readers miss nothing of
+   * what is stored when the process dies in between.
+   */
+  commit(messages: readonly Message[], outcome?: RunOutcome): Promise<void>
+  /** What the run has used, when that is not stored yet. */
+  unstoredUsage(): Pick<StateChange, 'spending'>
+}
+
+/** The end of one tool call. */
+export interface CallResult {
+  readonly message: ToolResultMessage
+  /** Set by a tool that completes the run. */
+  readonly finish?: { readonly output: unknown }
+}
+
+/** `open`: a sub-agent was interrupted; the call continues when the run is resumed. */
+export type CallEnd = CallResult | 'open'
+
+/** One call and its place in the step. */
+export interface PlacedCall {
+  readonly call: ToolCall
+  readonly index: number
+  /** The step was under way when an earlier run ended. */
+  readonly isRecovered: boolean
+  /** When a recovered call was started, according to the journal. */
+  readonly startedAt?: number
 }

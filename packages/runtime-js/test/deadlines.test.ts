@@ -45,7 +45,7 @@ const program = `
     workspaceProviders: [provider],
     workspaceOpenStrategy: 'eager',
     workspaceRegistry: { closeTimeoutMs: 10, onOwedDestroy: ({ reason }) => console.log('close', reason) },
-  }).execute(holder, 'Go')
+  }).execute(holder, 'Go', { keepWorkspaces: false })
   await third.result()
 
   const executor = create([({ abortSignal }) => untilAborted(abortSignal)])

@@ -54,7 +54,7 @@ test('a retry of the adapter is told to the stream and the log', async () => {
     discardsOutput: true,
   })
   expect(chunks[2]).toMatchObject({ delta: 'Twice.' })
-  expect(logger.with('model call is tried again')).toHaveLength(1)
+  expect(logger.with('retrying model call')).toHaveLength(1)
 })
 
 test('an adapter that asks for another step gets it, after the time that it names', async () => {

@@ -173,7 +173,7 @@ test('a renewal that fails for a moment does not stop the run', async () => {
   await clock.advance(1_000)
   Object.assign(store, { renewRun: renew })
   await clock.advance(10_000)
-  expect(harness.logger.with('claim not renewed')).toHaveLength(1)
+  expect(harness.logger.with('lease renewal failed')).toHaveLength(1)
   await handle.abort()
   expect((await handle.result()).status).toBe('aborted')
 })

@@ -71,7 +71,7 @@ test('a sub-agent is paused for the reason of its parent', async () => {
 
 describe('a control', () => {
   test('knows a shutdown from other ways to stop', () => {
-    const causes = ['aborted', 'max-duration', 'claim-lost', 'shutdown'] as const
+    const causes = ['aborted', 'max-duration', 'lease-lost', 'shutdown'] as const
     const known = causes.map((cause) => {
       const control = new RunControl()
       expect(control.isShutDown).toBe(false)

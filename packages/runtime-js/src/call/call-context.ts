@@ -1,5 +1,5 @@
 import type { ToolCall, ToolContext, WorkspaceAccess } from '@helix-agents/core'
-import type { Run } from '../run/run.ts'
+import type { Run } from '../ports.ts'
 
 /** What one tool call may use. */
 export class CallContext implements ToolContext {

@@ -24,8 +24,7 @@ import {
 import { CallContext } from './call-context.ts'
 import { CallDeadline } from './call-deadline.ts'
 import { toCallError } from './cut-off-calls.ts'
-import type { PlacedCall } from './find-open-calls.ts'
-import type { Run } from '../run/run.ts'
+import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
 import { toolSpan } from '../observe/spans.ts'
 import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
 import { unreadableArguments } from './unreadable-arguments.ts'
@@ -34,26 +33,21 @@ import { unreadableArguments } from './unreadable-arguments.ts'
 const MAX_SUGGESTIONS = 5
 const MAX_REASON_LENGTH = 500
 
-export interface CallResult {
-  readonly message: ToolResultMessage
-  /** Set by a tool that completes the run. */
-  readonly finish?: { readonly output: unknown }
-}
-
-/** `open`: a sub-agent was interrupted; the call goes on when the run is resumed. */
-export type CallEnd = CallResult | 'open'
-
-/** Runs one tool call. What the tool throws becomes a result that the model can read. */
-export function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+/**
+ * Runs one tool call. What the tool throws becomes a result that the model can read.
+ * @throws {StateStoreError} `conflict` when the lease has expired and another run has the session.
+ */
+export async function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+  if (run.lease.isStale) await run.lease.confirm()
   const tool = run.toolSet.tools.byName.get(placed.call.name)
   return traced(
     run.services.tracer,
     () => toolSpan(run, placed.call, tool !== undefined),
-    (span) => dispatch(run, placed, tool, span),
+    (span) => runCall(run, placed, tool, span),
   )
 }
 
-async function dispatch(
+async function runCall(
   run: Run,
   placed: PlacedCall,
   tool: Tool | undefined,
@@ -118,7 +112,7 @@ async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown
   const parsed = tool.parse(placed.call.arguments)
   const deadline = new CallDeadline(tool, control.signal, services.clock)
   const { signal } = deadline
-  // A schema that asks somebody may wait for ever.
+  // An asynchronous schema may never answer.
   const input = parsed instanceof Promise ? untilAborted(parsed, signal) : parsed
   const subAgent = subAgentOf(tool)
   if (subAgent !== undefined) {
@@ -131,7 +125,7 @@ async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown
   return deadline.settle(start())
 }
 
-/** Models like to leave out the prefix of a workspace. */
+/** Models often leave out the prefix of a workspace. */
 function unknownTool(name: string, known: Iterable<string>): ToolInputError {
   const meant = [...known].filter((each) => each.endsWith(`__${name}`)).slice(0, MAX_SUGGESTIONS)
   const hint =

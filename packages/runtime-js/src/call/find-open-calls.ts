@@ -1,16 +1,7 @@
-import type { Message, ToolCall } from '@helix-agents/core'
+import type { Message } from '@helix-agents/core'
+import type { PlacedCall } from '../ports.ts'
 
-/** One call and its place in the step. */
-export interface PlacedCall {
-  readonly call: ToolCall
-  readonly index: number
-  /** The step was under way when an earlier run ended. */
-  readonly isRecovered: boolean
-  /** When the journal says that a recovered call was started. */
-  readonly startedAt?: number
-}
-
-/** Calls at the end of a conversation that have no result: an earlier run stopped in between. */
+/** Calls at the end of a conversation that have no result, since an earlier run stopped in between. */
 export function findOpenCalls(messages: readonly Message[]): readonly PlacedCall[] {
   const last = messages.findLastIndex((message) => message.role !== 'tool')
   const message = messages[last]

@@ -1,12 +1,12 @@
 import { ToolFailedError, type UserMessage } from '@helix-agents/core'
 import { logMessages } from '@helix-agents/core/provider'
 import type { SessionState, SubAgentCall, StreamChunk } from '@helix-agents/core/runtime'
-import { abortPaused } from '../session/abort-session.ts'
+import { abortSession } from '../session/abort-session.ts'
 import type { AgentResult, RunError } from '../agent-result.ts'
-import type { LaunchRequest } from '../run/launch-request.ts'
-import type { PlacedCall } from './find-open-calls.ts'
+import type { LaunchRequest } from '../ports.ts'
+import type { PlacedCall } from '../ports.ts'
 import { RunControl } from '../run/run-control.ts'
-import type { Run } from '../run/run.ts'
+import type { Run } from '../ports.ts'
 import { subSessionIdOf } from '../session/sub-session.ts'
 
 /** The sub-agent was interrupted: its call has no result yet. */
@@ -26,7 +26,7 @@ export interface SubAgentRun extends PlacedCall {
  * open goes on where the session of the sub-agent stands.
  */
 export async function runSubAgent(parent: Run, call: SubAgentRun): Promise<unknown> {
-  const subSessionId = subSessionIdOf(parent, call.index)
+  const subSessionId = subSessionIdOf(parent.sessionId, parent.recorder.stepCount, call.index)
   const subAgentType = call.subAgent.agent.name
   const place = { toolCallId: call.call.id, subAgentType, subSessionId }
   parent.chunks.emit('subagent_start', place)
@@ -74,7 +74,7 @@ async function existingSession(
   const existing = await services.stateStore.loadSession(sessionId)
   if (existing === null || (isRecovered && existing.createdAt >= startedAt)) return existing
   // Left by steps that a restored checkpoint took back: this call is another one.
-  await abortPaused(services, subAgent.agent, sessionId)
+  await abortSession(services, subAgent.agent, sessionId)
   await services.stateStore.deleteSession(sessionId)
   return null
 }
@@ -96,7 +96,7 @@ function requestOf(
     messages: child.isNew ? [toMessage(input)] : [],
     parent: {
       sessionId: parent.sessionId,
-      claim: parent.claim,
+      lease: parent.lease,
       meter: parent.meter,
       forward: {
         send: (chunk) => forward(parent, chunk),

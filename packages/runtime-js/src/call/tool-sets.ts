@@ -7,7 +7,9 @@ import {
   subAgentOf,
   type WorkspaceDeclaration,
 } from '@helix-agents/core/runtime'
-import type { WorkspaceProviders } from '../executor/executor-options.ts'
+import type { WorkspaceProvider } from '@helix-agents/core/provider'
+
+type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>
 
 type Declarations = Readonly<Record<string, WorkspaceDeclaration>>
 

@@ -43,7 +43,7 @@ export interface AgentHandle<TOutput = unknown> {
 export interface HandleActions<TOutput> {
   resume(options: ResumeOptions): Promise<AgentHandle<TOutput>>
   /** Ends a session that does not run. */
-  abortPaused(): Promise<void>
+  abortSession(): Promise<void>
 }
 
 export interface HandleParts<TOutput> {
@@ -68,7 +68,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     interrupt: () => interruptRun(services, sessionId),
     abort: async () => {
       const run = liveRun()
-      if (run === undefined) return actions.abortPaused()
+      if (run === undefined) return actions.abortSession()
       run.control.stop('aborted')
     },
     resume: (options = {}) => actions.resume(options),
@@ -78,7 +78,7 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
 async function interruptRun(services: RunServices, sessionId: string): Promise<void> {
   await services.active.untilStarted(sessionId)
   const run = services.active.get(sessionId)
-  if (run !== undefined && services.active.isTaken(sessionId)) return run.control.interrupt()
+  if (run !== undefined && services.active.isRunning(sessionId)) return run.control.interrupt()
   const session = await load(services, sessionId)
   if (run === undefined && session?.status === 'running') {
     throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process', {

@@ -9,7 +9,7 @@ import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/ru
 import type { BranchOptions } from './executor-options.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
-import { releaseRefs } from '../session/release-refs.ts'
+import { releaseRefs } from '../session/end-refs.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
 import type { RunServices } from '../ports.ts'
 

@@ -31,7 +31,7 @@ export async function deleteSession(
   const { abortRun = false, keepWorkspaces = false } = options
   await active.untilEnded(sessionId)
   if (abortRun) await endRuns(active, sessionId)
-  active.take(sessionId)
+  active.reserve(sessionId)
   try {
     const deletion = { services, agents: agentsWithin(agent), keepWorkspaces }
     await deleteTaken(deletion, agent, sessionId)
@@ -95,7 +95,7 @@ async function remove(
       await first()
       const agent = agents.get(held.session.agentType)
       const left = keepWorkspaces ? [] : await endRefs(services, agent, held)
-      await held.claim.confirm()
+      await held.lease.confirm()
       if (left.length === 0) await removeStored(services, sessionId)
       return left
     },

@@ -1,19 +1,11 @@
 import type { Clock, JsonValue, Logger, UserMessage } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
-  RegistryDeps,
-  RegistryOptions,
   Tracer,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
 } from '@helix-agents/core/runtime'
-
-/** The kinds of workspaces an executor offers: `provider.kind` → provider. */
-export type WorkspaceProviders = ReadonlyMap<string, WorkspaceProvider>
-
-/** How the registry of each session retries, closes and recovers. */
-export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'> &
-  Pick<RegistryDeps, 'onOwedDestroy'>
+import type { WorkspaceProviders, WorkspaceRegistryTuning } from '../ports.ts'
 
 export interface JSAgentExecutorOptions {
   /** The kinds of workspaces on offer, by `provider.kind`. Default: none. */

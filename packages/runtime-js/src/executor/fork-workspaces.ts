@@ -6,7 +6,7 @@ import {
 } from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { SessionState } from '@helix-agents/core/runtime'
-import { releaseRefs } from '../session/release-refs.ts'
+import { releaseRefs } from '../session/end-refs.ts'
 import { holdSession } from '../lease/hold-session.ts'
 import type { RunServices } from '../ports.ts'
 import { saveRefsOf, SessionWorkspaces } from '../session/session-workspaces.ts'
@@ -60,9 +60,9 @@ function forkPaused(
   { source, forkInto }: PausedFork,
 ): Promise<void> {
   return holdSession(services, source.sessionId, {
-    work: async ({ session, claim }) => {
+    work: async ({ session, lease }) => {
       const toolSet = services.toolSets.of(agent)
-      const saveRef = saveRefsOf(services, claim)
+      const saveRef = saveRefsOf(services, lease)
       const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef })
       try {
         await forkInto(workspaces.access)

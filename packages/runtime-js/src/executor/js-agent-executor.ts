@@ -10,7 +10,7 @@ import {
 import { assertAgent, assertParts } from './check-arguments.ts'
 import { toProviderMap } from './provider-map.ts'
 import { ActiveRuns } from '../run/active-runs.ts'
-import { abortPaused } from '../session/abort-session.ts'
+import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
 import { branchSession } from './branch-session.ts'
 import { deleteSession } from './delete-session.ts'
@@ -27,7 +27,7 @@ import type { ActiveRun } from '../run/active-runs.ts'
 import { toLabels, toUserMessages } from './execute-input.ts'
 import { guardLogger, guardMetrics } from '../observe/guard-observers.ts'
 import { launchRun } from '../run/launch.ts'
-import type { LaunchRequest } from '../run/launch-request.ts'
+import type { LaunchRequest } from '../ports.ts'
 import { whyNotResumable } from '../run/prepare-session.ts'
 import { type Recovery, recoverSession } from './recover-session.ts'
 import { restoreSession } from './restore-session.ts'
@@ -259,7 +259,11 @@ export class JSAgentExecutor {
     try {
       const run = await launchRun(this.#services, { ...request, agent, control, toolSet })
       void run.done.finally(unfollow)
-      if (!(await run.heard)) throw notHeard(request.sessionId)
+      if (!(await run.acknowledged)) {
+        // The caller may resume the session at once: it is released by then.
+        await run.done
+        throw notAcknowledged(request.sessionId)
+      }
       return this.#handle(agent, request.sessionId, run)
     } catch (error) {
       unfollow()
@@ -281,14 +285,14 @@ export class JSAgentExecutor {
       ...(run === undefined ? {} : { run }),
       actions: {
         resume: (options) => this.resume(agent, sessionId, options),
-        abortPaused: () => abortPaused(this.#services, agent, sessionId),
+        abortSession: () => abortSession(this.#services, agent, sessionId),
       },
     })
   }
 
   #whyNot(agent: Agent, state: SessionState): string | undefined {
     if (state.agentType !== agent.name) return `it belongs to agent ${state.agentType}`
-    if (this.#services.active.isTaken(state.sessionId)) return 'it is running'
+    if (this.#services.active.isRunning(state.sessionId)) return 'it is running'
     // As the store decides for a run that starts now.
     if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
     return whyNotResumable(state, false)
@@ -306,7 +310,7 @@ function parseSessionId(sessionId: string = crypto.randomUUID()): string {
   throw new RangeError('sessionId must not be empty; leave it out to get a random one')
 }
 
-function notHeard(sessionId: string): SessionError {
+function notAcknowledged(sessionId: string): SessionError {
   const detail = 'its step under way was stopped again, before the message could be stored'
   return new SessionError('not-resumable', sessionId, detail)
 }

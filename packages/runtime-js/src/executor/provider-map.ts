@@ -1,6 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
-import type { WorkspaceProviders } from './executor-options.ts'
+import type { WorkspaceProviders } from '../ports.ts'
 
 /**
  * Providers by kind. Both ways to name them are checked, so that a provider is not found under a

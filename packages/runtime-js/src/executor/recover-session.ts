@@ -36,7 +36,7 @@ export async function recoverSession<TOutput>(
 
 function isLeft({ active }: RunServices, session: SessionState): boolean {
   const { sessionId, status, error, parentSessionId } = session
-  if (parentSessionId !== undefined || active.isTaken(sessionId)) return false
+  if (parentSessionId !== undefined || active.isRunning(sessionId)) return false
   return status === 'running' || (status === 'interrupted' && error?.code === 'shutdown')
 }
 

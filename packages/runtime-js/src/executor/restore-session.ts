@@ -18,7 +18,7 @@ export async function restoreSession(
 ): Promise<string | undefined> {
   const { active } = services
   await active.untilEnded(at.sessionId)
-  active.take(at.sessionId)
+  active.reserve(at.sessionId)
   try {
     return await restoreTaken(services, agent, at)
   } finally {

@@ -1,12 +1,12 @@
 import type { RunEnd, SessionState, StoredOutcome } from '@helix-agents/core/runtime'
-import { Claim } from './lease.ts'
+import { Lease } from './lease.ts'
 import type { RunServices } from '../ports.ts'
 
 /** A session that does not run, held against runs. */
 export interface HeldSession {
-  /** As it stands since nobody else can change it. */
+  /** As it is while no other process can change it. */
   readonly session: SessionState
-  readonly claim: Claim
+  readonly lease: Lease
 }
 
 /** What is done with a held session. */
@@ -20,8 +20,8 @@ export interface HoldOptions<T> {
 type Standing = StoredOutcome & Pick<RunEnd, 'owed'>
 
 /**
- * Holds a session that does not run while something is done with what it owns. It stays as it is
- * meanwhile: a process that dies in between leaves it to the next one.
+ * Holds the lease of a session that does not run while `work` changes what it owns. The session keeps
+ * its status: a process that dies in between leaves it to the next one.
  * @throws {AgentAlreadyRunningError} `already-running` while a run holds it.
  */
 export async function holdSession<T>(
@@ -31,19 +31,19 @@ export async function holdSession<T>(
 ): Promise<T> {
   const { stateStore, clock, leaseMs } = services
   const runId = crypto.randomUUID()
-  const claimedAt = clock.now()
-  const start = { sessionId, runId, leaseMs, now: claimedAt, hold: true }
+  const startedAt = clock.now()
+  const start = { sessionId, runId, leaseMs, now: startedAt, hold: true }
   const session = await stateStore.beginRun(start)
-  const claim = new Claim({ services, sessionId, runId, claimedAt, onLost: () => {} })
-  const endClaim = claim.keep()
+  const lease = new Lease({ services, sessionId, runId, startedAt, onLost: () => {} })
+  const stopRenewing = lease.keepRenewed()
   let standing: Standing | null = standingOf(session)
   try {
-    const result = await work({ session, claim })
+    const result = await work({ session, lease })
     if (end !== undefined) standing = end(result, standing)
     return result
   } finally {
-    endClaim()
-    if (standing !== null) await stateStore.endRun({ ...claim.write(), ...standing })
+    stopRenewing()
+    if (standing !== null) await stateStore.endRun({ ...lease.write(), ...standing })
   }
 }
 
@@ -52,8 +52,8 @@ function standingOf({ status, output, error, owed, outcome }: SessionState): Sta
   if (status === 'idle' || status === 'running') return outcome ?? { status: 'interrupted' }
   return {
     status,
-    ...(output === undefined ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
-    ...(owed === undefined ? {} : { owed }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    ...(owed !== undefined && { owed }),
   }
 }

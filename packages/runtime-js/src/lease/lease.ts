@@ -1,38 +1,45 @@
-import { StateStoreError } from '@helix-agents/core'
-import type { RunWrite } from '@helix-agents/core/runtime'
-import type { RunServices } from '../ports.ts'
+import { type Clock, type Logger, StateStoreError } from '@helix-agents/core'
+import type { RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 
-export interface ClaimOptions {
-  readonly services: Pick<RunServices, 'stateStore' | 'clock' | 'leaseMs' | 'logger'>
+/** What a lease needs of its executor. */
+export interface LeaseServices {
+  readonly stateStore: Pick<SessionStateStore, 'renewRun'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly leaseMs: number
+}
+
+export interface LeaseOptions {
+  readonly services: LeaseServices
   readonly sessionId: string
   readonly runId: string
-  /** When the store was asked for it, with the time of {@link leaseFor}. */
-  readonly claimedAt: number
-  /** The claim of the parent, for a sub-agent. */
-  readonly parent?: Claim | undefined
+  /** When the store was asked for it, with the duration of {@link leaseFor}. */
+  readonly startedAt: number
+  /** The lease of the parent, for a sub-agent. */
+  readonly parent?: Lease | undefined
   /** Called once it is known that another run has the session. */
   readonly onLost: () => void
 }
 
 /**
- * The lease, in milliseconds, of what is claimed or renewed now. That of a sub-agent ends with its
- * parent's: who takes over the parent of a process that died finds its sub-agents free as well.
+ * The duration, in milliseconds, of a lease that is acquired or renewed now. That of a sub-agent
+ * ends with its parent's: who takes over the parent of a dead process finds its sub-agents free.
  */
-export function leaseFor(leaseMs: number, parent: Claim | undefined, now: number): number {
+export function leaseFor(leaseMs: number, parent: Lease | undefined, now: number): number {
   return parent === undefined ? leaseMs : Math.max(1, Math.min(leaseMs, parent.expiresAt - now))
 }
 
-/** What a run holds its session by: a lease that is renewed while the run lives. */
-export class Claim {
-  readonly #options: ClaimOptions
+/** The run's lease on its session; renewed on a timer. */
+export class Lease {
+  readonly #options: LeaseOptions
   #expiresAt: number
 
-  constructor(options: ClaimOptions) {
+  constructor(options: LeaseOptions) {
     this.#options = options
-    this.#expiresAt = options.claimedAt + this.#leaseAt(options.claimedAt)
+    this.#expiresAt = options.startedAt + this.#leaseAt(options.startedAt)
   }
 
-  /** When the lease runs out unless it is renewed before. */
+  /** When the lease expires unless it is renewed before; milliseconds since the epoch. */
   get expiresAt(): number {
     return this.#expiresAt
   }
@@ -43,8 +50,8 @@ export class Claim {
     return { sessionId, runId, now: services.clock.now() }
   }
 
-  /** Renews the lease by itself; the result ends that. */
-  keep(): () => void {
+  /** Renews the lease on a timer; the result stops that. */
+  keepRenewed(): () => void {
     const { services, sessionId, runId } = this.#options
     let cancel: (() => void) | undefined
     let ended = false
@@ -52,8 +59,8 @@ export class Claim {
       try {
         await this.#renew()
       } catch (err) {
-        if (isLost(err)) return
-        services.logger.warn({ err, sessionId, runId }, 'claim not renewed')
+        if (isLeaseLost(err)) return
+        services.logger.warn({ err, sessionId, runId }, 'lease renewal failed')
       }
       schedule()
     }
@@ -68,16 +75,16 @@ export class Claim {
   }
 
   /**
-   * Whether the lease has run out without a renewal: the machine was asleep, or the store did
-   * not answer. Another process may have taken the session then.
+   * Whether the lease has expired without a renewal: the machine was asleep, or the store did not
+   * answer. Another process may have taken the session.
    */
   get isStale(): boolean {
     return this.#options.services.clock.now() >= this.#expiresAt
   }
 
   /**
-   * Makes sure that the session is still this run's, before it does what cannot be taken back.
-   * Asks the store only when the lease has run out.
+   * Makes sure that the session is still this run's, before something that cannot be undone.
+   * Asks the store only when the lease has expired.
    * @throws {StateStoreError} `conflict` when it is not; and what the store throws.
    */
   async confirm(): Promise<void> {
@@ -92,7 +99,7 @@ export class Claim {
       await services.stateStore.renewRun({ ...write, leaseMs })
       this.#expiresAt = write.now + leaseMs
     } catch (error) {
-      if (isLost(error)) onLost()
+      if (isLeaseLost(error)) onLost()
       throw error
     }
   }
@@ -103,8 +110,8 @@ export class Claim {
   }
 }
 
-/** Whether the store says that the session is not this run's any more. */
-export function isLost(error: unknown): boolean {
+/** Whether the store says that the session is no longer this run's. */
+export function isLeaseLost(error: unknown): boolean {
   if (!StateStoreError.isInstance(error)) return false
   return error.code === 'conflict' || error.code === 'not-found'
 }

@@ -4,7 +4,7 @@ import type { LLMConfig, StepResult, ToolCall } from '@helix-agents/core'
 import { failSpan, failSpanWith, type Span, type SpanStart } from '@helix-agents/core/runtime'
 import type { AgentResult, RunError, RunOutcome } from '../agent-result.ts'
 import { identifyModel } from './identify-model.ts'
-import type { Run } from '../run/run.ts'
+import type { Run } from '../ports.ts'
 
 export function runSpan({ agent, sessionId, runId }: Run): SpanStart {
   return {
@@ -20,23 +20,23 @@ export function runSpan({ agent, sessionId, runId }: Run): SpanStart {
 }
 
 /** How a run ended. Being stopped from outside is no failure. */
-export function noteRun(span: Span | undefined, result: AgentResult): void {
+export function recordRun(span: Span | undefined, result: AgentResult): void {
   span?.setAttributes({
     'helix.run.status': result.status,
     'helix.session.steps': result.stepCount,
     'gen_ai.usage.input_tokens': result.usage.inputTokens ?? 0,
     'gen_ai.usage.output_tokens': result.usage.outputTokens ?? 0,
   })
-  noteOutcome(span, result)
+  recordOutcome(span, result)
 }
 
 /** One round: a model call and the tools that it asks for. */
-export function stepSpan({ stepCount }: Run): SpanStart {
-  return { name: 'helix.step', attributes: { 'helix.step.number': stepCount + 1 } }
+export function stepSpan({ recorder }: Run): SpanStart {
+  return { name: 'helix.step', attributes: { 'helix.step.number': recorder.stepCount + 1 } }
 }
 
 /** A step fails with the run that it ends. */
-export function noteOutcome(
+export function recordOutcome(
   span: Span | undefined,
   outcome:
     | { readonly status: RunOutcome['status']; readonly error?: RunError | undefined }
@@ -64,7 +64,7 @@ export function modelSpan({ agent, sessionId, control }: Run, config: LLMConfig)
 }
 
 /** What the model used, why it stopped, and whether its adapter reports an error. */
-export function noteModel(span: Span | undefined, result: StepResult): void {
+export function recordModel(span: Span | undefined, result: StepResult): void {
   if (span === undefined) return
   const { inputTokens, outputTokens } = result.usage ?? {}
   span.setAttributes({

@@ -12,11 +12,11 @@ export interface ActiveRun {
   readonly registry: WorkspaceRegistry | undefined
   /** How it ends. Never rejects. */
   readonly done: Promise<AgentResult>
-  /** Whether what the user said is stored: once that is known. Never rejects. */
-  readonly heard: Promise<boolean>
+  /** Whether the messages of the user are stored, once that is known. Never rejects. */
+  readonly acknowledged: Promise<boolean>
 }
 
-/** The runs of one executor. A place is taken before the run is known to the store. */
+/** The runs of one executor. A session is reserved before the store knows of the run. */
 export class ActiveRuns {
   readonly #places = new Map<string, ActiveRun | 'starting'>()
   /** Starts that are under way: each ends with a run, or with none. */
@@ -25,7 +25,7 @@ export class ActiveRuns {
   readonly #ending = new Set<string>()
 
   /** @throws {AgentAlreadyRunningError} `already-running` */
-  take(sessionId: string): void {
+  reserve(sessionId: string): void {
     if (this.#places.has(sessionId)) throw new AgentAlreadyRunningError(sessionId)
     this.#places.set(sessionId, 'starting')
     this.#starts.set(sessionId, Promise.withResolvers<void>())
@@ -42,12 +42,12 @@ export class ActiveRuns {
     else await Promise.all([...this.#starts.values()].map(({ promise }) => promise))
   }
 
-  /** The end of the run is stored: the session is free as soon as its stream has ended. */
-  noteEnding(sessionId: string): void {
+  /** The end of the run is stored: its session is released once its stream has ended. */
+  markEnding(sessionId: string): void {
     this.#ending.add(sessionId)
   }
 
-  /** Who has read a stream to its end may start the next turn: waits for the rest of the end. */
+  /** Waits for the rest of an end: a reader at the end of the stream may start the next turn. */
   async untilEnded(sessionId: string): Promise<void> {
     if (this.#ending.has(sessionId)) await this.get(sessionId)?.done
   }
@@ -63,7 +63,7 @@ export class ActiveRuns {
     return this.#places.has(sessionId)
   }
 
-  isTaken(sessionId: string): boolean {
+  isRunning(sessionId: string): boolean {
     return this.#places.has(sessionId) && !this.#ending.has(sessionId)
   }
 

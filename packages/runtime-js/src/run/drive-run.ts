@@ -1,82 +1,69 @@
 import { HelixError, type Message, type UserMessage } from '@helix-agents/core'
 import { traced } from '@helix-agents/core/runtime'
-import type { RunError, RunOutcome, AgentResult } from '../agent-result.ts'
-import { isLost } from '../lease/lease.ts'
-import type { PlacedCall } from '../call/find-open-calls.ts'
-import { goOnWithStep } from '../step/resume-step.ts'
-import type { Run } from './run.ts'
-import { runLoop, stopped } from './run-loop.ts'
-import { noteOutcome, noteRun, runSpan, stepSpan } from '../observe/spans.ts'
-import { endStored } from './store-end.ts'
-import { endStream } from '../stream/end-stream.ts'
+import type { AgentResult, RunError, RunOutcome } from '../agent-result.ts'
+import { isLeaseLost } from '../lease/lease.ts'
+import { recordOutcome, recordRun, runSpan, stepSpan } from '../observe/spans.ts'
+import type { PlacedCall, Run } from '../ports.ts'
 import { toRunEnd, toStoredOutcome } from '../session/stored-outcome.ts'
+import { resumeStep } from '../step/resume-step.ts'
+import { stopped } from '../step/stop-outcome.ts'
+import { endStream } from '../stream/end-stream.ts'
+import { runLoop } from './run-loop.ts'
+import { storeEnd } from './store-end.ts'
 
-/** A run that holds its session and is ready to go. */
+/** A run that has the lease of its session and is ready to start. */
 export interface OpenedRun {
   readonly run: Run
-  /** Set when the run before had done its work and died before it could say so. */
+  /** Set when the run before was decided, and its process died before it could end it. */
   readonly finished: RunOutcome | undefined
   readonly keepWorkspaces: boolean
   /** Calls of the step under way that have no result. */
   readonly openCalls: readonly PlacedCall[]
-  /** What the user said meanwhile; added once the open calls are settled. */
+  /** Messages of the user that are added once the open calls are settled. */
   readonly laterMessages: readonly UserMessage[]
-  /** Says whether what the user said is stored. */
-  readonly onHeard: (isStored: boolean) => void
+  /** Reports whether the messages of the user are stored. */
+  readonly onAcknowledged: (isStored: boolean) => void
 }
 
-/** Carries a run to its end and stores that. Never rejects. */
-export function carryRun(opened: OpenedRun): Promise<AgentResult> {
+/** Drives a run to completion and persists the outcome. Never rejects. */
+export function driveRun(opened: OpenedRun): Promise<AgentResult> {
   const { run } = opened
-  const { tracer } = run.services
   return traced(
-    tracer,
+    run.services.tracer,
     () => runSpan(run),
     async (span) => {
-      const result = await carryToEnd(opened)
-      noteRun(span, result)
+      const stopRenewing = run.lease.keepRenewed()
+      const outcome = await driveToEnd(opened).finally(stopRenewing)
+      run.services.active.markEnding(run.sessionId)
+      await endRunStream(run, outcome)
+      const result = toResult(run, outcome)
+      recordRun(span, result)
       return result
     },
   )
 }
 
-async function carryToEnd(opened: OpenedRun): Promise<AgentResult> {
-  const { run } = opened
-  const endClaim = run.claim.keep()
-  let outcome: RunOutcome
-  try {
-    outcome = await carryAndStore(opened)
-  } finally {
-    endClaim()
-  }
-  run.services.active.noteEnding(run.sessionId)
-  await tellEnd(run, outcome)
-  return toResult(run, outcome)
-}
-
-async function carryAndStore(opened: OpenedRun): Promise<RunOutcome> {
+async function driveToEnd(opened: OpenedRun): Promise<RunOutcome> {
   const { run } = opened
   const endLimit = run.control.limit(run.services.clock, run.meter.timeLeftMs)
-  const reached = await carry(opened)
-  opened.onHeard(false)
+  const reached = await runSteps(opened)
+  opened.onAcknowledged(false)
   endLimit()
   const { owed } = await run.workspaces.close(await closeMode(opened, reached))
-  return storeEnd(run, reached, owed)
+  return persist(run, reached, owed)
 }
 
-async function carry(opened: OpenedRun): Promise<RunOutcome> {
+async function runSteps(opened: OpenedRun): Promise<RunOutcome> {
   const { run, finished } = opened
+  const { services, sessionId, runId } = run
   try {
     if (finished !== undefined) return finished
-    if (run.services.openEagerly) await run.workspaces.registry?.openAll(run.control.signal)
-    return (await takeUp(opened)) ?? (await runLoop(run))
+    if (services.openEagerly) await run.workspaces.registry?.openAll(run.control.signal)
+    return (await resumePending(opened)) ?? (await runLoop(run))
   } catch (error) {
-    if (isLost(error)) run.control.stop('claim-lost')
+    if (isLeaseLost(error)) run.control.stop('lease-lost')
     if (isStop(run, error)) return stopped(run, 'aborted')
-    run.services.logger.error(
-      { err: error, sessionId: run.sessionId, runId: run.runId },
-      'run broke',
-    )
+    services.logger.error({ err: error, sessionId, runId }, 'run failed')
     return { status: 'failed', error: toRunError(error) }
   }
 }
@@ -84,17 +71,17 @@ async function carry(opened: OpenedRun): Promise<RunOutcome> {
 /** Whether the run ends with the stop that was asked for, and not with an error of its own. */
 function isStop({ control }: Run, error: unknown): boolean {
   const { cause, signal } = control
-  return cause !== undefined && cause !== 'claim-lost' && error === signal.reason
+  return cause !== undefined && cause !== 'lease-lost' && error === signal.reason
 }
 
-/** Goes on with the step under way; then the agent hears what the user said meanwhile. */
-async function takeUp(opened: OpenedRun): Promise<RunOutcome | undefined> {
-  const { run, openCalls, laterMessages, onHeard } = opened
+/** Resumes the step under way, and adds the messages that came meanwhile after it. */
+async function resumePending(opened: OpenedRun): Promise<RunOutcome | undefined> {
+  const { run, openCalls, laterMessages, onAcknowledged } = opened
   const outcome = openCalls.length === 0 ? undefined : await tracedStep(run, openCalls)
   if (outcome !== undefined && outcome.status !== 'completed') return outcome
   if (laterMessages.length === 0) return outcome
   await addMessages(run, laterMessages)
-  onHeard(true)
+  onAcknowledged(true)
   return undefined
 }
 
@@ -103,25 +90,25 @@ function tracedStep(run: Run, calls: readonly PlacedCall[]): Promise<RunOutcome 
     run.services.tracer,
     () => stepSpan(run),
     async (span) => {
-      const outcome = await goOnWithStep(run, calls)
-      noteOutcome(span, outcome)
+      const outcome = await resumeStep(run, calls)
+      recordOutcome(span, outcome)
       return outcome
     },
   )
 }
 
 /**
- * A run that may go on keeps its workspaces: an interrupted one, one that another process took
- * over, and a failed one, which can be resumed when its model or its store answers again.
+ * A run that may be resumed keeps its workspaces: an interrupted one, one whose lease another process
+ * has, and a failed one, whose model or store may answer again.
  */
 async function closeMode(
   { run, keepWorkspaces }: OpenedRun,
   { status }: RunOutcome,
 ): Promise<'end' | 'detach'> {
   const isOver = status === 'completed' || status === 'aborted'
-  if (keepWorkspaces || !isOver || run.control.cause === 'claim-lost') return 'detach'
+  if (keepWorkspaces || !isOver || run.control.cause === 'lease-lost') return 'detach'
   try {
-    await run.claim.confirm()
+    await run.lease.confirm()
     return 'end'
   } catch (err) {
     const { sessionId, runId } = run
@@ -130,30 +117,27 @@ async function closeMode(
   }
 }
 
-async function storeEnd(
+async function persist(
   run: Run,
   outcome: RunOutcome,
   owed: readonly string[],
 ): Promise<RunOutcome> {
-  const { logger } = run.services
+  const { services, sessionId, runId } = run
   try {
-    await endStored(run, toRunEnd(run, outcome, owed))
+    await storeEnd(run, toRunEnd(run, outcome, owed))
     return outcome
   } catch (error) {
-    if (isLost(error)) run.control.stop('claim-lost')
-    logger.error(
-      { err: error, sessionId: run.sessionId, runId: run.runId },
-      'end of run not stored',
-    )
-    if (outcome.status === 'failed' && !isLost(error)) return outcome
+    if (isLeaseLost(error)) run.control.stop('lease-lost')
+    services.logger.error({ err: error, sessionId, runId }, 'end of run not stored')
+    if (outcome.status === 'failed' && !isLeaseLost(error)) return outcome
     return { status: 'failed', error: toRunError(error) }
   }
 }
 
-/** Ends the stream. Nothing is said for a session that is another process's by now. */
-async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
+/** Ends the stream, unless another process has the session by now. */
+async function endRunStream(run: Run, outcome: RunOutcome): Promise<void> {
   const { services, agent, sessionId, runId } = run
-  if (run.control.cause === 'claim-lost') return
+  if (run.control.cause === 'lease-lost') return
   await run.chunks.flush()
   const end = { sessionId, runId, agentType: agent.name, ...toStoredOutcome(outcome) }
   try {
@@ -164,9 +148,9 @@ async function tellEnd(run: Run, outcome: RunOutcome): Promise<void> {
 }
 
 function toResult(run: Run, outcome: RunOutcome): AgentResult {
-  const { sessionId, runId, stepCount, usage } = run
-  const { spending } = run.meter
-  return { sessionId, runId, stepCount, usage, spending, ...outcome }
+  const { sessionId, runId, recorder, meter } = run
+  const { usage, spending } = meter
+  return { sessionId, runId, stepCount: recorder.stepCount, usage, spending, ...outcome }
 }
 
 function toRunError(cause: unknown): RunError {
@@ -174,15 +158,15 @@ function toRunError(cause: unknown): RunError {
   return { code: 'internal', message: 'the run failed for a reason that is not shown here', cause }
 }
 
-/** Stores what the user said, with the state that came with it. */
+/** Stores messages of the user, with the state that came with them. */
 export async function addMessages(run: Run, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return
-  const customState = run.state.takeChange()
+  const customState = run.state.consumeChange()
   await run.services.stateStore.appendMessages({
-    ...run.write(),
+    ...run.lease.write(),
     messages,
-    ...run.takeSpending(),
-    ...(customState === undefined ? {} : { customState }),
+    ...run.recorder.unstoredUsage(),
+    ...(customState !== undefined && { customState }),
   })
   run.messages.push(...messages)
 }

@@ -1,138 +1,141 @@
 import type { Message } from '@helix-agents/core'
-import type { SessionState } from '@helix-agents/core/runtime'
-import type { ActiveRun } from './active-runs.ts'
-import { ChunkWriter } from '../stream/chunk-writer.ts'
-import { addMessages, carryRun, type OpenedRun } from './drive-run.ts'
-import { Claim, isLost, leaseFor } from '../lease/lease.ts'
-import type { LaunchRequest } from './launch-request.ts'
-import { Meter } from './meter.ts'
+import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import { findOpenCalls } from '../call/find-open-calls.ts'
-import { settleStep } from '../step/resume-step.ts'
-import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
-import { Run } from './run.ts'
-import type { RunServices } from '../ports.ts'
+import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
+import type { LaunchRequest, Run, RunContext, RunServices } from '../ports.ts'
 import { saveRefsOf, SessionWorkspaces } from '../session/session-workspaces.ts'
-import { StateTracker } from './state-tracker.ts'
 import { fromStoredOutcome } from '../session/stored-outcome.ts'
+import { settleStep } from '../step/resume-step.ts'
+import { createStepRecorder } from '../step/step-recorder.ts'
+import { ChunkWriter } from '../stream/chunk-writer.ts'
+import type { ActiveRun } from './active-runs.ts'
+import { addMessages, driveRun, type OpenedRun } from './drive-run.ts'
+import { Meter } from './meter.ts'
+import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
+import { StateTracker } from './state-tracker.ts'
 
 /**
- * Claims a session, stores what the user said and lets the run go on by itself.
+ * Acquires a session, stores the messages of the user and lets the run proceed by itself.
  * @throws {AgentAlreadyRunningError} `already-running`
  * @throws {SessionError} `other-agent`, `not-resumable`
  * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
  */
 export async function launchRun(services: RunServices, request: LaunchRequest): Promise<ActiveRun> {
   const { sessionId, control } = request
-  await services.active.untilEnded(sessionId)
-  services.active.take(sessionId)
+  const { active } = services
+  await active.untilEnded(sessionId)
+  active.reserve(sessionId)
   try {
-    const { session: before, isNew } = await prepareSession(services, request)
-    const runId = crypto.randomUUID()
-    const { clock, stateStore } = services
-    const now = clock.now()
-    const leaseMs = leaseFor(services.leaseMs, request.parent?.claim, now)
-    const { keepWorkspaces } = request
-    const session = await stateStore.beginRun({
-      sessionId,
-      runId,
-      leaseMs,
-      now,
-      ...(keepWorkspaces === undefined ? {} : { keepWorkspaces }),
-    })
-    const wasRunning = before.status === 'running'
-    const opened = await openRun(services, request, { session, isNew, runId, wasRunning, now })
-    const { registry } = opened.run.workspaces
-    const { promise: heard, resolve: onHeard } = Promise.withResolvers<boolean>()
-    if (opened.laterMessages.length === 0) onHeard(true)
-    // A completed turn is not the end of a session; a sub-agent ends with its call.
-    const keeps = keepWorkspaces ?? session.keepWorkspaces ?? request.parent === undefined
-    const carried = { ...opened, onHeard, keepWorkspaces: keeps }
-    const done = carryRun(carried).finally(() => services.active.release(sessionId))
-    const active = { sessionId, runId, control, registry, done, heard }
-    services.active.set(active)
-    return active
+    const opened = await openRun(services, request, await acquire(services, request))
+    const { promise: acknowledged, resolve: onAcknowledged } = Promise.withResolvers<boolean>()
+    if (opened.laterMessages.length === 0) onAcknowledged(true)
+    const { runId, workspaces } = opened.run
+    const done = driveRun({ ...opened, onAcknowledged }).finally(() => active.release(sessionId))
+    const run = { sessionId, runId, control, registry: workspaces.registry, done, acknowledged }
+    active.set(run)
+    return run
   } catch (error) {
-    services.active.release(sessionId)
+    active.release(sessionId)
     throw error
   }
 }
 
-interface Begun extends PreparedSession {
+/** A session whose lease this run has. */
+interface AcquiredSession extends PreparedSession {
   readonly runId: string
   /** The run before did not end: its process died. */
   readonly wasRunning: boolean
-  readonly now: number
+  /** When the store was asked for the lease. */
+  readonly startedAt: number
+}
+
+async function acquire(services: RunServices, request: LaunchRequest): Promise<AcquiredSession> {
+  const { session: before, isNew } = await prepareSession(services, request)
+  const { sessionId, keepWorkspaces, parent } = request
+  const runId = crypto.randomUUID()
+  const now = services.clock.now()
+  const session = await services.stateStore.beginRun({
+    sessionId,
+    runId,
+    leaseMs: leaseFor(services.leaseMs, parent?.lease, now),
+    now,
+    ...(keepWorkspaces !== undefined && { keepWorkspaces }),
+  })
+  return { session, isNew, runId, wasRunning: before.status === 'running', startedAt: now }
 }
 
 async function openRun(
   services: RunServices,
   request: LaunchRequest,
-  begun: Begun,
-): Promise<Omit<OpenedRun, 'onHeard' | 'keepWorkspaces'>> {
+  acquired: AcquiredSession,
+): Promise<Omit<OpenedRun, 'onAcknowledged'>> {
+  const { messages, mode } = request
+  const { session } = acquired
   let run: Run | undefined
   try {
-    run = await createRun(services, request, begun)
+    run = await createRun(services, request, acquired)
     const open = findOpenCalls(run.messages)
-    // A resumed run settles its step first, and then hears the message.
-    const settleLater = request.mode === 'resume' && open.length > 0
+    // A resumed run settles its step first, and adds the message after that.
+    const settleLater = mode === 'resume' && open.length > 0
     if (!settleLater) {
       await settleStep(run, open)
-      await addMessages(run, request.messages)
+      await addMessages(run, messages)
     }
-    const { outcome } = begun.session
-    const isDecided = outcome !== undefined && request.messages.length === 0
+    const { outcome } = session
+    const isDecided = outcome !== undefined && messages.length === 0
     return {
       run,
       finished: isDecided ? fromStoredOutcome(outcome) : undefined,
+      keepWorkspaces: keepsWorkspaces(request, session),
       openCalls: settleLater ? open : [],
-      laterMessages: settleLater ? request.messages : [],
+      laterMessages: settleLater ? messages : [],
     }
   } catch (error) {
     await run?.workspaces.close('detach')
-    await releaseClaim(services, request, begun)
+    await releaseLease(services, acquired)
     throw error
   }
+}
+
+/** A completed turn is not the end of a session; a sub-agent ends with its call. */
+function keepsWorkspaces(
+  { keepWorkspaces, parent }: LaunchRequest,
+  session: SessionState,
+): boolean {
+  return keepWorkspaces ?? session.keepWorkspaces ?? parent === undefined
 }
 
 async function createRun(
   services: RunServices,
   request: LaunchRequest,
-  { session, isNew, runId, now: claimedAt }: Begun,
+  acquired: AcquiredSession,
 ): Promise<Run> {
   const { agent, sessionId, control, toolSet, parent } = request
+  const { session, runId, startedAt } = acquired
   const meter = createMeter(services, request, session)
   const messages = await loadMessages(services, session)
-  const custom = await customStateOf({ session, isNew }, request)
+  const custom = await customStateOf(acquired, request)
   const chunks = await openStream(services, request, runId)
-  const state = new StateTracker(
-    custom.value,
-    (patches) => chunks.emit('state_patch', { patches }),
-    custom.isChanged,
-  )
-  const onLost = (): void => control.stop('claim-lost')
-  const claim = new Claim({
-    services,
-    sessionId,
-    runId,
-    claimedAt,
-    parent: parent?.claim,
-    onLost,
-  })
+  const onPatches = (patches: readonly StatePatch[]): void =>
+    chunks.emit('state_patch', { patches })
+  const state = new StateTracker(custom.value, onPatches, custom.isChanged)
+  const onLost = (): void => control.stop('lease-lost')
+  const parentLease = parent?.lease
+  const lease = new Lease({ services, sessionId, runId, startedAt, parent: parentLease, onLost })
   const workspaces = new SessionWorkspaces({
     services,
     session,
     toolSet,
     messages,
-    saveRef: saveRefsOf(services, claim),
-    ...(parent?.workspaces === undefined ? {} : { parent: parent.workspaces }),
+    saveRef: saveRefsOf(services, lease),
+    ...(parent?.workspaces !== undefined && { parent: parent.workspaces }),
   })
-  const { stepCount } = session
-  return new Run({
+  const context: RunContext = {
     services,
     agent,
     sessionId,
     runId,
-    claim,
+    lease,
     control,
     toolSet,
     chunks,
@@ -140,11 +143,12 @@ async function createRun(
     meter,
     workspaces,
     messages,
-    stepCount,
-  })
+    warnedSubAgents: new Set(),
+  }
+  return { ...context, recorder: createStepRecorder(context, session.stepCount) }
 }
 
-/** A new turn starts from nothing; one that is resumed goes on counting, and so does its parent. */
+/** A new turn starts from nothing; a resumed one continues to count, and so does its parent. */
 function createMeter(
   { clock }: RunServices,
   { agent, mode, parent }: LaunchRequest,
@@ -172,7 +176,7 @@ async function openStream(
     agentType: agent.name,
     clock,
     logger,
-    ...(parent === undefined ? {} : { forward: parent.forward }),
+    ...(parent !== undefined && { forward: parent.forward }),
   })
 }
 
@@ -186,16 +190,18 @@ async function loadMessages(
 }
 
 /** A run that could not start leaves the session to the next one, or as it was decided. */
-async function releaseClaim(
+async function releaseLease(
   { stateStore, clock, logger }: RunServices,
-  { sessionId }: LaunchRequest,
-  { runId, session, wasRunning }: Begun,
+  { runId, session, wasRunning }: AcquiredSession,
 ): Promise<void> {
+  const { sessionId } = session
   try {
     const status = wasRunning || session.messageCount > 0 ? 'interrupted' : 'failed'
     const outcome = (await stateStore.loadSession(sessionId))?.outcome ?? { status }
     await stateStore.endRun({ sessionId, runId, now: clock.now(), ...outcome })
   } catch (error) {
-    if (!isLost(error)) logger.warn({ err: error, sessionId, runId }, 'claim not given up')
+    if (!isLeaseLost(error)) {
+      logger.warn({ err: error, sessionId, runId }, 'lease release failed')
+    }
   }
 }

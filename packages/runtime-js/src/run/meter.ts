@@ -40,8 +40,12 @@ export class Meter {
 
   /** All that the run has used up to now. */
   get spending(): Spending {
-    const elapsedMs = this.#options.clock.now() - this.#startedAt
-    return { ...this.#spent, durationMs: this.#spent.durationMs + elapsedMs }
+    return { ...this.#spent, durationMs: this.#spent.durationMs + this.elapsedMs }
+  }
+
+  /** Time since the start of this run, in milliseconds. */
+  get elapsedMs(): number {
+    return this.#options.clock.now() - this.#startedAt
   }
 
   /** Tokens of this run, those of its sub-agents included. */
@@ -93,7 +97,7 @@ export class Meter {
   }
 
   /** What is to be stored; `undefined` when that is stored already. */
-  takeChange(): Spending | undefined {
+  consumeChange(): Spending | undefined {
     const hasTimeLimit = this.#options.agent.budget?.maxDurationMs !== undefined
     if (!this.#isChanged && !hasTimeLimit) return undefined
     this.#isChanged = false

@@ -1,6 +1,6 @@
 import { type JsonValue, SessionError } from '@helix-agents/core'
 import { initializeAgentState, type SessionState } from '@helix-agents/core/runtime'
-import type { LaunchRequest } from './launch-request.ts'
+import type { LaunchRequest } from '../ports.ts'
 import type { RunServices } from '../ports.ts'
 
 const HINT = 'Start a new turn with execute(agent, message, { sessionId }), or branch from it.'

@@ -1,10 +1,10 @@
 import type { Clock } from '@helix-agents/core'
 
 /**
- * Why a run is stopped at once. `shutdown` leaves it resumable; `claim-lost` means that another
+ * Why a run is stopped at once. `shutdown` leaves it resumable; `lease-lost` means that another
  * process may go on with the session: nothing more may be written.
  */
-export type StopCause = 'aborted' | 'max-duration' | 'shutdown' | 'claim-lost'
+export type StopCause = 'aborted' | 'max-duration' | 'shutdown' | 'lease-lost'
 
 /** The ways to stop one run from outside. */
 export class RunControl {

@@ -73,11 +73,11 @@ export class StateTracker {
   /** Measures what is new; the whole state only when so much was added that it may be too large. */
   #assertSize(next: unknown, patches: readonly Patch[]): void {
     const added = new ContentMeter()
-    for (const { path, value } of patches) refuse(added.value(value, path.length))
+    for (const { path, value } of patches) assertNo(added.value(value, path.length))
     this.#mayHave += added.characters
     if (this.#mayHave <= contentLimits.maxCharacters) return
     const whole = new ContentMeter()
-    refuse(whole.value(next))
+    assertNo(whole.value(next))
     this.#mayHave = whole.characters
   }
 
@@ -85,17 +85,17 @@ export class StateTracker {
   settle(call: object): StoredStateChange {
     const patches = this.#unsettled.get(call)
     this.#unsettled.delete(call)
-    if (patches === undefined) return this.#takeSettled(this.#settled)
-    return this.#takeSettled(this.#withPatches(patches))
+    if (patches === undefined) return this.#storeSettled(this.#settled)
+    return this.#storeSettled(this.#withPatches(patches))
   }
 
   /** What to store with a whole step: every update. */
-  takeChange(): StoredStateChange {
+  consumeChange(): StoredStateChange {
     this.#unsettled.clear()
-    return this.#takeSettled(this.#state)
+    return this.#storeSettled(this.#state)
   }
 
-  #takeSettled(settled: JsonValue | undefined): StoredStateChange {
+  #storeSettled(settled: JsonValue | undefined): StoredStateChange {
     if (this.#isStored && settled === this.#settled) return undefined
     this.#settled = settled
     this.#isStored = true
@@ -115,7 +115,7 @@ export class StateTracker {
   }
 }
 
-function refuse(problem: ContentProblem | undefined): void {
+function assertNo(problem: ContentProblem | undefined): void {
   if (problem === undefined) return
   throw new ToolFailedError('tool-failed', `the custom state is ${describeContentProblem(problem)}`)
 }

@@ -1,18 +1,18 @@
 import { type Agent, type Message, SessionError } from '@helix-agents/core'
 import { type SessionState, subAgentOf } from '@helix-agents/core/runtime'
 import { endStream, type StreamEnd } from '../stream/end-stream.ts'
-import { findOpenCalls, type PlacedCall } from '../call/find-open-calls.ts'
+import { findOpenCalls } from '../call/find-open-calls.ts'
 import { type HeldSession, holdSession } from '../lease/hold-session.ts'
-import type { RunServices } from '../ports.ts'
+import type { PlacedCall, RunServices } from '../ports.ts'
 import { saveRefsOf, SessionWorkspaces } from './session-workspaces.ts'
 import { toOwed } from './stored-outcome.ts'
 import { subSessionIdOf } from './sub-session.ts'
 
 /**
- * Ends a session that does not run, its workspaces, and the sub-agents that it waits for. One
- * that is over already may still own workspaces, kept or owed: they are ended too.
+ * Ends a session that does not run, its workspaces, and the sub-agents that it waits for. One that
+ * is over may still own workspaces, kept or owed: they are ended too.
  */
-export async function abortPaused(
+export async function abortSession(
   services: RunServices,
   agent: Agent,
   sessionId: string,
@@ -27,16 +27,16 @@ export async function abortPaused(
     work: (held) => endHeld(services, agent, held),
     end: (ended, { status, output }) => ({
       status: ended.wasOver ? status : 'aborted',
-      ...(ended.wasOver && output !== undefined ? { output } : {}),
+      ...(ended.wasOver && output !== undefined && { output }),
       ...toOwed(ended.owed),
     }),
   })
-  await tellEnd(services, wasOver ? session : { ...session, status: 'aborted' })
+  await endLastStream(services, wasOver ? session : { ...session, status: 'aborted' })
 }
 
 interface EndedSession {
   readonly owed: readonly string[]
-  /** Its last run has ended by itself. */
+  /** Its last run has ended before. */
   readonly wasOver: boolean
   readonly session: SessionState
 }
@@ -44,16 +44,16 @@ interface EndedSession {
 async function endHeld(
   services: RunServices,
   agent: Agent,
-  { session, claim }: HeldSession,
+  { session, lease }: HeldSession,
 ): Promise<EndedSession> {
   const wasOver = isOver(session)
   const calls = wasOver ? [] : await openCallsOf(services, session.sessionId)
   await abortSubAgents(services, agent, { ...session, calls })
   const toolSet = services.toolSets.of(agent)
-  const saveRef = saveRefsOf(services, claim)
+  const saveRef = saveRefsOf(services, lease)
   const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef })
-  // The sub-agents may have taken their time.
-  await claim.confirm()
+  // Ending the sub-agents may have outlasted the lease.
+  await lease.confirm()
   const { owed } = await workspaces.close('end')
   return { owed, wasOver, session }
 }
@@ -62,8 +62,8 @@ function isOver({ status }: SessionState): boolean {
   return status === 'completed' || status === 'aborted'
 }
 
-/** The process of the last run may have died without ending its stream: readers wait for that. */
-async function tellEnd(services: RunServices, end: StreamEnd): Promise<void> {
+/** The process of the last run may have died without ending its stream. */
+async function endLastStream(services: RunServices, end: StreamEnd): Promise<void> {
   try {
     await endStream(services, end)
   } catch (err) {
@@ -71,7 +71,7 @@ async function tellEnd(services: RunServices, end: StreamEnd): Promise<void> {
   }
 }
 
-/** Calls of a session that nobody will answer, and where it stands. */
+/** Calls of a session that will have no result, and how many steps it has finished. */
 export interface AbandonedCalls {
   readonly sessionId: string
   readonly stepCount: number
@@ -88,14 +88,18 @@ export async function abortSubAgents(
     const tool = agent.tools.find(({ name }) => name === call.name)
     const subAgent = tool === undefined ? undefined : subAgentOf(tool)
     if (subAgent === undefined) continue
-    await tryAbort(services, subAgent.agent, subSessionIdOf(abandoned, index))
+    await tryAbort(
+      services,
+      subAgent.agent,
+      subSessionIdOf(abandoned.sessionId, abandoned.stepCount, index),
+    )
   }
 }
 
 async function tryAbort(services: RunServices, agent: Agent, sessionId: string): Promise<void> {
   if ((await services.stateStore.loadSession(sessionId)) === null) return
   try {
-    await abortPaused(services, agent, sessionId)
+    await abortSession(services, agent, sessionId)
   } catch (error) {
     services.logger.warn({ err: error, sessionId }, 'sub-agent was not ended')
   }

@@ -6,24 +6,24 @@ import type { RunServices } from '../ports.ts'
 import { saveRefsOf, SessionWorkspaces } from './session-workspaces.ts'
 
 /**
- * Ends every workspace that a held session has a ref of, also those that its agent declares no
- * more. Never rejects. @returns the names of those that could not be ended
+ * Ends every workspace that a held session has a ref of, also those that its agent no longer
+ * declares. Never rejects. @returns the names of those that could not be ended
  */
 export async function endRefs(
   services: RunServices,
   agent: Agent | undefined,
-  { session, claim }: HeldSession,
+  { session, lease }: HeldSession,
 ): Promise<readonly string[]> {
   const refs = Object.entries(session.workspaceRefs)
   if (refs.length === 0) return []
   const own = Object.fromEntries(refs.map(([name, ref]) => [name, declarationOf(agent, name, ref)]))
-  const saveRef = saveRefsOf(services, claim)
+  const saveRef = saveRefsOf(services, lease)
   const workspaces = new SessionWorkspaces({ services, session, toolSet: { own }, saveRef })
   const { owed } = await workspaces.close('end')
   return owed
 }
 
-/** What a provider does at the end may be up to what the agent declares. */
+/** What a provider does at the end may depend on what the agent declares. */
 function declarationOf(
   agent: Agent | undefined,
   name: string,
@@ -33,4 +33,33 @@ function declarationOf(
   const declared = Object.hasOwn(workspaces, name) ? workspaces[name] : undefined
   if (declared?.provider.kind === providerId) return declared
   return { name, provider: { kind: providerId }, capabilities: {}, onLost: 'reopen' }
+}
+
+/** Refs that no stored session has. */
+export interface UnusedRefs {
+  /** The session that they were made for. */
+  readonly sessionId: string
+  readonly refs: Readonly<Record<string, WorkspaceRef>>
+}
+
+/**
+ * Ends workspaces that were made for a session that was not created. What cannot be ended is
+ * logged and reported as owed. Never rejects.
+ */
+export async function releaseRefs(
+  services: RunServices,
+  agent: Agent,
+  { sessionId, refs }: UnusedRefs,
+): Promise<void> {
+  if (Object.keys(refs).length === 0) return
+  const toolSet = services.toolSets.of(agent)
+  const session = {
+    sessionId,
+    agentType: agent.name,
+    workspaceRefs: refs,
+    fileLedgers: {},
+    stepCount: 0,
+  }
+  const workspaces = new SessionWorkspaces({ services, session, toolSet, saveRef: async () => {} })
+  await workspaces.close('end')
 }

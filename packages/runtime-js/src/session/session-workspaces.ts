@@ -7,9 +7,9 @@ import {
   workspaceOrderKey,
   WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
-import type { Claim } from '../lease/lease.ts'
+import type { Lease } from '../lease/lease.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
-import type { RunServices } from '../ports.ts'
+import type { RunServices, RunWorkspaces } from '../ports.ts'
 import { SharedWorkspaces } from './shared-workspaces.ts'
 import type { ToolSet } from '../call/tool-sets.ts'
 
@@ -35,16 +35,14 @@ export interface SessionWorkspacesOptions {
 /** Stores refs with the session that is held. */
 export function saveRefsOf(
   { stateStore }: RunServices,
-  claim: Claim,
+  lease: Lease,
 ): SessionWorkspacesOptions['saveRef'] {
-  return (workspace, ref) => stateStore.saveWorkspaceRef({ ...claim.write(), workspace, ref })
+  return (workspace, ref) => stateStore.saveWorkspaceRef({ ...lease.write(), workspace, ref })
 }
 
 /** The workspaces of one run. */
-export class SessionWorkspaces {
-  /** Absent when the session opens none of its own. */
+export class SessionWorkspaces implements RunWorkspaces {
   readonly registry: WorkspaceRegistry | undefined
-  /** What tools see. */
   readonly access: WorkspaceAccess
 
   constructor(options: SessionWorkspacesOptions) {
@@ -53,11 +51,10 @@ export class SessionWorkspaces {
     this.access = options.parent === undefined ? own : new SharedWorkspaces(options.parent, own)
   }
 
-  takeChangedLedgers(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
+  consumeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
     return this.registry?.takeLedgerChanges()
   }
 
-  /** `end`: the session is over. `detach`: it may go on later. Never rejects. */
   async close(mode: 'end' | 'detach'): Promise<CloseReport> {
     return (await this.registry?.close({ mode })) ?? { owed: [] }
   }
@@ -75,8 +72,8 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     persistRef: saveRef,
     logger: services.logger,
     metrics: services.metrics,
-    ...(services.lifecycle === undefined ? {} : { lifecycle: services.lifecycle }),
-    ...(services.tracer === undefined ? {} : { tracer: services.tracer }),
+    ...(services.lifecycle !== undefined && { lifecycle: services.lifecycle }),
+    ...(services.tracer !== undefined && { tracer: services.tracer }),
     clock: services.clock,
   })
 }

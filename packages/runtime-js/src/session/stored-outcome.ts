@@ -6,7 +6,7 @@ import {
   toJsonValue,
 } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
-import type { Run } from '../run/run.ts'
+import type { Run } from '../ports.ts'
 
 /** The end of a run as it is stored. */
 export function toStoredOutcome(outcome: RunOutcome): StoredOutcome {

@@ -1,9 +1,6 @@
 /** The session of a sub-agent call: known before the call starts, and the same after a crash. */
-export function subSessionIdOf(
-  parent: { readonly sessionId: string; readonly stepCount: number },
-  index: number,
-): string {
-  return `${subSessionPrefix(parent.sessionId)}s${parent.stepCount + 1}-${index}`
+export function subSessionIdOf(parentSessionId: string, stepCount: number, index: number): string {
+  return `${subSessionPrefix(parentSessionId)}s${stepCount + 1}-${index}`
 }
 
 /** How the ids of all sub-agent calls of a session begin, those of its sub-agents included. */

@@ -7,20 +7,20 @@ import {
   traced,
 } from '@helix-agents/core/runtime'
 import { type CallInput, InputMaker } from './prepare-input.ts'
-import type { Run } from '../run/run.ts'
-import { modelSpan, noteModel } from '../observe/spans.ts'
+import type { Run } from '../ports.ts'
+import { modelSpan, recordModel } from '../observe/spans.ts'
 
 /**
- * Asks the model for one step, and streams what it says. Rejects as soon as the run is stopped,
+ * Asks the model for one step and streams its answer. Rejects as soon as the run is stopped,
  * even when the adapter does not listen to its signal.
  */
 export function createModelCaller(run: Run): () => Promise<StepResult> {
-  const spoken = { text: false, thinking: false, toolInput: false, characters: 0 }
-  const callbacks = createCallbacks(run, spoken)
+  const streamed = { text: false, thinking: false, toolInput: false, characters: 0 }
+  const callbacks = createCallbacks(run, streamed)
   const inputs = new InputMaker(run)
   return async () => {
     for (let attempt = 1; ; attempt += 1) {
-      forget(spoken)
+      reset(streamed)
       const made = inputs.make()
       // Most agents have no hook: a step of theirs does not wait for one.
       const isLater = made instanceof Promise
@@ -29,11 +29,12 @@ export function createModelCaller(run: Run): () => Promise<StepResult> {
       const error = inputs.shorten(result, input.messages)
       if (error === undefined) {
         inputs.accepted()
-        if (result.type === 'text' || result.type === 'tool_calls') speakRest(run, result, spoken)
+        if (result.type === 'text' || result.type === 'tool_calls')
+          emitUnstreamed(run, result, streamed)
         return result
       }
-      const discardsOutput = spoken.text || spoken.thinking || spoken.toolInput
-      tellRetry(run, { error, attempt, delayMs: 0, discardsOutput })
+      const discardsOutput = streamed.text || streamed.thinking || streamed.toolInput
+      emitRetry(run, { error, attempt, delayMs: 0, discardsOutput })
     }
   }
 }
@@ -57,15 +58,15 @@ async function askModel(
     async (span) => {
       const given = await untilAborted(services.llmAdapter.generateStep(input), control.signal)
       const answer = readStepResult(given)
-      noteModel(span, answer)
+      recordModel(span, answer)
       return answer
     },
   )
-  run.count(result.usage, prepared.config)
+  if (result.usage !== undefined) run.meter.count(result.usage, prepared.config)
   return result
 }
 
-interface Spoken {
+interface Streamed {
   text: boolean
   thinking: boolean
   toolInput: boolean
@@ -73,68 +74,68 @@ interface Spoken {
   characters: number
 }
 
-function forget(spoken: Spoken): void {
-  spoken.text = false
-  spoken.thinking = false
-  spoken.toolInput = false
-  spoken.characters = 0
+function reset(streamed: Streamed): void {
+  streamed.text = false
+  streamed.thinking = false
+  streamed.toolInput = false
+  streamed.characters = 0
 }
 
 /** An adapter that streams without an end is stopped by the error that it gets. */
-function countSpoken(spoken: Spoken, piece: string): void {
-  spoken.characters += piece.length
-  if (spoken.characters > contentLimits.maxCharacters) throw new ModelError('answer-too-large')
+function countStreamed(streamed: Streamed, piece: string): void {
+  streamed.characters += piece.length
+  if (streamed.characters > contentLimits.maxCharacters) throw new ModelError('answer-too-large')
 }
 
-function createCallbacks(run: Run, spoken: Spoken): StepCallbacks {
+function createCallbacks(run: Run, streamed: Streamed): StepCallbacks {
   const { chunks, control } = run
   return {
     onTextDelta: (delta) => {
       if (control.cause !== undefined) return
-      spoken.text = true
-      countSpoken(spoken, delta)
+      streamed.text = true
+      countStreamed(streamed, delta)
       chunks.emit('text_delta', { delta })
     },
     onThinking: (content, isComplete) => {
       if (control.cause !== undefined) return
-      spoken.thinking = true
-      if (!isComplete) countSpoken(spoken, content)
+      streamed.thinking = true
+      if (!isComplete) countStreamed(streamed, content)
       chunks.emit('thinking', { content, isComplete })
     },
     onToolInput: (piece) => {
       if (control.cause !== undefined) return
-      spoken.toolInput = true
-      countSpoken(spoken, piece.delta)
+      streamed.toolInput = true
+      countStreamed(streamed, piece.delta)
       chunks.emit('tool_input_delta', piece)
     },
     onRetry: (retry) => {
       if (control.cause !== undefined) return
-      forget(spoken)
-      tellRetry(run, retry)
+      reset(streamed)
+      emitRetry(run, retry)
     },
   }
 }
 
-/** Says that a model call is made again, on the stream and in the log. */
-export function tellRetry({ chunks, services, sessionId, runId }: Run, retry: ModelRetry): void {
+/** Reports a retry of a model call, on the stream and in the log. */
+export function emitRetry({ chunks, services, sessionId, runId }: Run, retry: ModelRetry): void {
   const { error, attempt, delayMs, discardsOutput } = retry
   const { code, message } = error
   chunks.emit('model_retry', { code, message, attempt, delayMs, discardsOutput })
   const fields = { err: error, sessionId, runId, attempt, delayMs }
-  services.logger.warn(fields, 'model call is tried again')
+  services.logger.warn(fields, 'retrying model call')
 }
 
 /** An adapter that does not stream still gets its text onto the stream. */
-function speakRest(
+function emitUnstreamed(
   { chunks }: Run,
   result: { readonly content?: string; readonly thinking?: string },
-  spoken: Spoken,
+  streamed: Streamed,
 ): void {
   const { content, thinking } = result
-  if (thinking !== undefined && !spoken.thinking) {
+  if (thinking !== undefined && !streamed.thinking) {
     chunks.emit('thinking', { content: thinking, isComplete: true })
   }
-  if (content !== undefined && content !== '' && !spoken.text) {
+  if (content !== undefined && content !== '' && !streamed.text) {
     chunks.emit('text_delta', { delta: content })
   }
 }

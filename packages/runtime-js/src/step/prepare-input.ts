@@ -11,7 +11,7 @@ import {
   type StepResult,
 } from '@helix-agents/core'
 import { withWholeCalls } from '@helix-agents/core/runtime'
-import type { Run } from '../run/run.ts'
+import type { Run } from '../ports.ts'
 
 /** What a model call is made of, but for its callbacks. */
 export type CallInput = Pick<StepInput, 'messages' | 'tools' | 'config' | 'systemPrompt'>
@@ -77,13 +77,13 @@ export class InputMaker {
   }
 
   #draft({ messages, tools, config, systemPrompt }: CallInput): StepDraft {
-    const { stepCount, meter, state, control } = this.#run
+    const { recorder, meter, state, control } = this.#run
     return {
       messages,
       tools,
       config,
       systemPrompt,
-      stepCount,
+      stepCount: recorder.stepCount,
       lastUsage: meter.lastUsage,
       state: state.current,
       abortSignal: control.signal,

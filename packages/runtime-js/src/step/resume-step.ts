@@ -4,8 +4,8 @@ import type { RunOutcome } from '../agent-result.ts'
 import { abortSubAgents } from '../session/abort-session.ts'
 import { NOT_STARTED, OUTCOME_UNKNOWN, STOPPED } from '../call/cut-off-calls.ts'
 import { failCall } from '../call/dispatch-call.ts'
-import type { PlacedCall } from '../call/find-open-calls.ts'
-import type { Run } from '../run/run.ts'
+import type { PlacedCall } from '../ports.ts'
+import type { Run } from '../ports.ts'
 import { findNotStarted } from './schedule-calls.ts'
 import { subSessionIdOf } from '../session/sub-session.ts'
 import { runCalls, type StoredResults } from './tool-step.ts'
@@ -15,7 +15,7 @@ import { runCalls, type StoredResults } from './tool-step.ts'
  * harmless calls run again, sub-agents go on, and of every other call the model is told that it
  * was not started, or that its outcome is unknown.
  */
-export async function goOnWithStep(
+export async function resumeStep(
   run: Run,
   open: readonly PlacedCall[],
 ): Promise<RunOutcome | undefined> {
@@ -36,7 +36,7 @@ export async function goOnWithStep(
   for (const placed of givenUp) {
     const end = failCall(run, placed.call, notStarted.has(placed) ? NOT_STARTED : OUTCOME_UNKNOWN)
     // What is said of a call must stay true when the calls that run again have results of their own.
-    if (!isLast) await run.noteCall(placed.call, end)
+    if (!isLast) await run.recorder.recordCall(placed.call, end)
     stored.set(placed, end)
   }
   return runCalls(run, calls, stored)
@@ -46,14 +46,17 @@ export async function goOnWithStep(
 async function countSubAgent(run: Run, { call, index }: PlacedCall): Promise<void> {
   const tool = run.toolSet.tools.byName.get(call.name)
   if (tool === undefined || subAgentOf(tool) === undefined) return
-  const session = await run.services.stateStore.loadSession(subSessionIdOf(run, index))
+  const session = await run.services.stateStore.loadSession(
+    subSessionIdOf(run.sessionId, run.recorder.stepCount, index),
+  )
   run.meter.countEarlier(session?.spending)
 }
 
 /** Ends the step that an earlier run left without running anything: the user has moved on. */
 export async function settleStep(run: Run, calls: readonly PlacedCall[]): Promise<void> {
   if (calls.length === 0) return
-  const { services, agent, sessionId, stepCount } = run
+  const { services, agent, sessionId, recorder } = run
+  const { stepCount } = recorder
   await abortSubAgents(services, agent, { sessionId, stepCount, calls })
   const journal = await loadJournal(run)
   const notStarted = findNotStarted(run, calls, journal)
@@ -63,7 +66,7 @@ export async function settleStep(run: Run, calls: readonly PlacedCall[]): Promis
     const started = entry === undefined ? STOPPED : OUTCOME_UNKNOWN
     return failCall(run, placed.call, notStarted.has(placed) ? NOT_STARTED : started).message
   })
-  await run.commit(results)
+  await run.recorder.commit(results)
 }
 
 async function loadJournal(run: Run): Promise<ReadonlyMap<string, JournalEntry>> {

@@ -5,8 +5,8 @@ import {
   type ScheduledCall,
   scheduleToolCalls,
 } from '@helix-agents/core/runtime'
-import type { PlacedCall } from '../call/find-open-calls.ts'
-import type { Run } from '../run/run.ts'
+import type { PlacedCall } from '../ports.ts'
+import type { Run } from '../ports.ts'
 
 /** For each call of a step, which of the earlier ones it waits for, by position. */
 export function scheduleCalls(

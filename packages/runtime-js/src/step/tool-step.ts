@@ -1,10 +1,13 @@
 import type { AssistantMessage, ToolCall } from '@helix-agents/core'
+import { createTimeSlice } from '@helix-agents/core/provider'
 import type { JournalEntry } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
-import { type CallEnd, type CallResult, dispatchCall } from '../call/dispatch-call.ts'
-import type { PlacedCall } from '../call/find-open-calls.ts'
-import type { Run } from '../run/run.ts'
+import { dispatchCall } from '../call/dispatch-call.ts'
+import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
 import { scheduleCalls } from './schedule-calls.ts'
+
+/** Calls of a step that start before timers, signals and I/O get a turn. */
+const CALLS_PER_TURN = 16
 
 /** Calls whose result is stored, or needs no storing before the end of the step. */
 export type StoredResults = Map<PlacedCall, CallResult>
@@ -15,12 +18,13 @@ export async function runToolStep(
   step: { readonly message: AssistantMessage; readonly toolCalls: readonly ToolCall[] },
 ): Promise<RunOutcome | undefined> {
   await run.chunks.flush()
-  const write = run.write()
-  const changing = step.toolCalls.filter((call) => isJournaled(run, call))
-  const journal = changing.map((call) => toJournalEntry(call, write.now))
+  const write = run.lease.write()
+  const journal = step.toolCalls
+    .filter((call) => isJournaled(run, call))
+    .map((call) => toJournalEntry(call, write.now))
   const messages = [step.message]
-  const spending = run.takeSpending()
-  await run.services.stateStore.beginStep({ ...write, ...spending, messages, journal })
+  const usage = run.recorder.unstoredUsage()
+  await run.services.stateStore.beginStep({ ...write, ...usage, messages, journal })
   run.messages.push(step.message)
   const calls = step.toolCalls.map((call, index) => ({ call, index, isRecovered: false }))
   return runCalls(run, calls, new Map())
@@ -35,12 +39,12 @@ export async function runCalls(
   const ends = await endsOf(run, calls, stored)
   const results = ends.filter((end) => end !== 'open')
   if (results.length < ends.length) {
-    await noteAll(run, calls, { ends, stored })
+    await recordAll(run, calls, { ends, stored })
     return { status: 'interrupted' }
   }
   const finish = results.find((result) => result.finish !== undefined)?.finish
   const outcome = finish && ({ status: 'completed', output: finish.output } as const)
-  await run.commit(
+  await run.recorder.commit(
     results.map((result) => result.message),
     outcome,
   )
@@ -55,28 +59,31 @@ async function endsOf(
 ): Promise<CallEnd[]> {
   const [only] = calls
   if (calls.length === 1 && only !== undefined) {
-    return [stored.get(only) ?? (await startCall(run, only))]
+    return [stored.get(only) ?? (await dispatchCall(run, only))]
   }
   const waitsFor = scheduleCalls(run, calls)
+  const slice = createTimeSlice()
   const ends: Promise<CallEnd>[] = []
+  const settled: Promise<unknown>[] = []
   let running = calls.length
   const runOne = async (placed: PlacedCall, earlier: readonly number[]): Promise<CallEnd> => {
     for (const index of earlier) await ends[index]
+    if (earlier.length > 0 && slice.due) await slice.pause()
     const known = stored.get(placed)
-    const end = known ?? (await startCall(run, placed))
+    const end = known ?? (await dispatchCall(run, placed))
     running -= 1
     // The last call is stored with the whole step, right after this.
-    if (running > 0 && known === undefined) await note(run, placed, { end, stored })
+    if (running > 0 && known === undefined) await record(run, placed, { end, stored })
     return end
   }
-  calls.forEach((placed, position) => ends.push(runOne(placed, waitsFor[position] ?? [])))
-  await Promise.allSettled(ends)
+  for (const [position, placed] of calls.entries()) {
+    if (position > 0 && position % CALLS_PER_TURN === 0) await slice.pause()
+    const end = runOne(placed, waitsFor[position] ?? [])
+    ends.push(end)
+    settled.push(Promise.allSettled([end]))
+  }
+  await Promise.all(settled)
   return Promise.all(ends)
-}
-
-async function startCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
-  if (run.claim.isStale) await run.claim.confirm()
-  return dispatchCall(run, placed)
 }
 
 function isJournaled({ toolSet }: Run, call: ToolCall): boolean {
@@ -88,24 +95,24 @@ function toJournalEntry(call: ToolCall, startedAt: number): JournalEntry {
   return { toolCallId: call.id, toolName: call.name, arguments: call.arguments, startedAt }
 }
 
-async function noteAll(
+async function recordAll(
   run: Run,
   calls: readonly PlacedCall[],
   { ends, stored }: { readonly ends: readonly CallEnd[]; readonly stored: StoredResults },
 ): Promise<void> {
   for (const [position, placed] of calls.entries()) {
     const end = ends[position]
-    if (end !== undefined && !stored.has(placed)) await note(run, placed, { end, stored })
+    if (end !== undefined && !stored.has(placed)) await record(run, placed, { end, stored })
   }
 }
 
 /** Stores the result of a call that must not run twice, while others of its step still run. */
-async function note(
+async function record(
   run: Run,
   placed: PlacedCall,
   { end, stored }: { readonly end: CallEnd; readonly stored: StoredResults },
 ): Promise<void> {
   if (end === 'open' || !isJournaled(run, placed.call)) return
-  await run.noteCall(placed.call, end)
+  await run.recorder.recordCall(placed.call, end)
   stored.set(placed, end)
 }

@@ -30,7 +30,7 @@ describe('what is stored with the result of a call', () => {
     expect(state.settle(first)).toEqual({ value: { items: ['x', '1', '2', '3'] } })
     expect(state.current).toEqual({ items: ['x', '1', '2', '3', '4'] })
     expect(state.settle(third)).toEqual({ value: state.current })
-    expect(state.takeChange()).toBeUndefined()
+    expect(state.consumeChange()).toBeUndefined()
   })
 
   test('is nothing when the call has changed nothing', () => {
@@ -54,7 +54,7 @@ describe('what is stored with the result of a call', () => {
     push(first, '1')
     push(second, '2')
     state.settle(second)
-    expect(state.takeChange()).toEqual({ value: { items: ['x', '1', '2'] } })
+    expect(state.consumeChange()).toEqual({ value: { items: ['x', '1', '2'] } })
     push(first, '3')
     expect(state.settle(first)).toEqual({ value: { items: ['x', '1', '2', '3'] } })
   })
@@ -62,7 +62,7 @@ describe('what is stored with the result of a call', () => {
   test('starts with what the caller has replaced', () => {
     const { state } = tracker({ items: [] }, true)
     expect(state.settle(first)).toEqual({ value: { items: [] } })
-    expect(state.takeChange()).toBeUndefined()
+    expect(state.consumeChange()).toBeUndefined()
   })
 
   test('starts from nothing', () => {
@@ -74,6 +74,6 @@ describe('what is stored with the result of a call', () => {
     expect(none.settle(second)).toEqual({ value: { items: ['y'] } })
     expect(none.settle(first)).toEqual({ value: { count: 1, items: ['y'] } })
     push(first, '1')
-    expect(state.takeChange()).toEqual({ value: { items: ['x', '1'] } })
+    expect(state.consumeChange()).toEqual({ value: { items: ['x', '1'] } })
   })
 })
