@@ -1,7 +1,7 @@
 import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
 import { type AnyModule, allModules, type WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Tool } from './tool.ts'
-import { GuardedModule, WorkspaceTool } from './workspace-tool.ts'
+import { type DeclaredModule, WorkspaceTool } from './workspace-tool.ts'
 
 /**
  * The tools of every declared capability of every workspace, named `workspace__<name>__<tool>`.
@@ -26,8 +26,10 @@ function injectModule(
 ): Tool[] {
   const config: unknown = declaration.capabilities[definition.name]
   if (config === undefined) return []
-  const guarded = new GuardedModule(declaration, definition, config)
+  const { name: workspace, provider } = declaration
+  const labels = { workspace, providerId: provider.kind }
+  const module: DeclaredModule = { workspace, labels, definition, config, guarded: new WeakMap() }
   return definition.tools
     .filter((tool) => tool.available(config, offered))
-    .map((tool) => new WorkspaceTool(guarded, tool))
+    .map((tool) => new WorkspaceTool(module, tool))
 }

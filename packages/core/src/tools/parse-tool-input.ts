@@ -3,8 +3,8 @@ import { contentLimits, hasFewValues } from '../llm/content-limits.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { hintOfMisplaced } from './misplaced-fields.ts'
 import { repairInput } from './repair-input.ts'
-import type { Schema } from './schema.ts'
-import { parseWithSchema } from './schema-parse.ts'
+import type { Schema, SchemaResult } from './schema.ts'
+import { invalidInput } from './schema-parse.ts'
 
 /**
  * Checks the arguments that a model gave. Those that do not fit get a second chance with the
@@ -20,18 +20,28 @@ export function parseToolInput<Output>(
   parameters: () => JsonSchema,
 ): Output | Promise<Output> {
   if (!hasFewValues(input)) throw tooManyValues()
-  return orElse(
-    () => parseWithSchema(schema, input ?? {}),
-    () => {
-      const repaired = repairInput(input, parameters())
-      return orElse(
-        () => parseWithSchema(schema, repaired),
-        (error) => {
-          throw withHint(error, hintOfMisplaced(repaired, parameters()))
-        },
-      )
-    },
-  )
+  const result = schema['~standard'].validate(input ?? {})
+  if (result instanceof Promise) {
+    return result.then((late) =>
+      late.issues ? repairAndParse(schema, input, parameters) : late.value,
+    )
+  }
+  return result.issues ? repairAndParse(schema, input, parameters) : result.value
+}
+
+/** The second chance. */
+function repairAndParse<Output>(
+  schema: Schema<Output>,
+  input: unknown,
+  parameters: () => JsonSchema,
+): Output | Promise<Output> {
+  const repaired = repairInput(input, parameters())
+  const accept = (result: SchemaResult<Output>): Output => {
+    if (result.issues === undefined) return result.value
+    throw invalidInput(result.issues, hintOfMisplaced(repaired, parameters()))
+  }
+  const result = schema['~standard'].validate(repaired)
+  return result instanceof Promise ? result.then(accept) : accept(result)
 }
 
 function tooManyValues(): ToolInputError {
@@ -40,27 +50,4 @@ function tooManyValues(): ToolInputError {
   return new ToolInputError('invalid-input', detail, {
     hint: 'Nothing was done. Give only the fields that the tool takes, or make several calls.',
   })
-}
-
-/** Does something else with arguments that do not fit, whether that shows at once or later. */
-function orElse<Output>(
-  parse: () => Output | Promise<Output>,
-  refused: (error: ToolInputError) => Output | Promise<Output>,
-): Output | Promise<Output> {
-  const again = (error: unknown): Output | Promise<Output> => {
-    if (!ToolInputError.isInstance(error)) throw error
-    return refused(error)
-  }
-  try {
-    const parsed = parse()
-    return parsed instanceof Promise ? parsed.catch(again) : parsed
-  } catch (error) {
-    return again(error)
-  }
-}
-
-function withHint(error: ToolInputError, hint: string | undefined): ToolInputError {
-  if (hint === undefined) return error
-  const { code, message, issues, cause } = error
-  return new ToolInputError(code, message, { issues, hint, ...(cause !== undefined && { cause }) })
 }

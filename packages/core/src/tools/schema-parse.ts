@@ -19,8 +19,16 @@ export function parseWithSchema<Output>(
 
 function accept<Output>(result: SchemaResult<Output>): Output {
   if (result.issues === undefined) return result.value
-  const issues = result.issues.slice(0, MAX_ISSUES).map(toInputIssue)
-  throw new ToolInputError('invalid-input', 'The arguments are not valid.', { issues })
+  throw invalidInput(result.issues)
+}
+
+/** The error of arguments that do not fit their schema. */
+export function invalidInput(found: readonly SchemaIssue[], hint?: string): ToolInputError {
+  const issues = found.slice(0, MAX_ISSUES).map(toInputIssue)
+  return new ToolInputError('invalid-input', 'The arguments are not valid.', {
+    issues,
+    ...(hint !== undefined && { hint }),
+  })
 }
 
 function toInputIssue(issue: SchemaIssue): ToolInputIssue {

@@ -1,7 +1,6 @@
 import type * as z from 'zod'
-import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import type { ModuleTool } from '../modules/define-module.ts'
+import type { ModuleTool, PolicyRejection } from '../modules/define-module.ts'
 import type { AnyModule } from '../modules/list.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
@@ -16,43 +15,14 @@ import type { Tool, ToolContext } from './tool.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
 import { workspaceOrderKey, workspaceToolName } from './tool-name.ts'
 
-/** A declared capability of a workspace; puts the policy around the live module. */
-export class GuardedModule {
+/** A declared capability of a workspace; its tools share it. */
+export interface DeclaredModule {
   readonly workspace: string
-  readonly config: unknown
   readonly labels: WorkspaceLabels
-  readonly orderKey: string
-  readonly #definition: AnyModule
-  /** The guard of each live workspace, made once. */
-  readonly #guards = new WeakMap<Workspace, object>()
-
-  constructor(declaration: WorkspaceDeclaration, definition: AnyModule, config: unknown) {
-    this.workspace = declaration.name
-    this.config = config
-    this.labels = { workspace: declaration.name, providerId: declaration.provider.kind }
-    this.orderKey = workspaceOrderKey(declaration.name)
-    this.#definition = definition
-  }
-
-  /** @throws {WorkspaceFailedError} `capability-missing`. */
-  of(live: Workspace, access: WorkspaceAccess): object {
-    return this.#guards.get(live) ?? this.#guard(live, access)
-  }
-
-  #guard(live: Workspace, access: WorkspaceAccess): object {
-    const { workspace } = this
-    const module = live[this.#definition.name]
-    if (module === undefined) {
-      const detail = `workspace ${workspace} has no ${this.#definition.name}`
-      throw new WorkspaceFailedError('capability-missing', detail)
-    }
-    const guarded = this.#definition.guard(module, this.config, {
-      workspace,
-      audit: (rejection) => access.audit(workspace, rejection),
-    })
-    this.#guards.set(live, guarded)
-    return guarded
-  }
+  readonly definition: AnyModule
+  readonly config: unknown
+  /** The module behind its policy, by live workspace: each is made once. */
+  readonly guarded: WeakMap<Workspace, object>
 }
 
 /** Schemas as models receive them; every agent shares the tools, so each is made once. */
@@ -64,18 +34,19 @@ export class WorkspaceTool implements Tool {
   readonly description: string
   readonly annotations: ToolAnnotations
   readonly orderKey: string
-  readonly #guarded: GuardedModule
+  readonly #module: DeclaredModule
   readonly #tool: ModuleTool<object, unknown>
   /** What must be said with a result, until it is rendered. */
   readonly #notices = new WeakMap<object, string>()
 
-  constructor(guarded: GuardedModule, tool: ModuleTool<object, unknown>) {
-    this.name = workspaceToolName(guarded.workspace, tool.name)
-    this.description =
-      typeof tool.description === 'string' ? tool.description : tool.description(guarded.config)
+  constructor(module: DeclaredModule, tool: ModuleTool<object, unknown>) {
+    const { workspace, config } = module
+    const { description } = tool
+    this.name = workspaceToolName(workspace, tool.name)
+    this.description = typeof description === 'string' ? description : description(config)
     this.annotations = tool.annotations
-    this.orderKey = guarded.orderKey
-    this.#guarded = guarded
+    this.orderKey = workspaceOrderKey(workspace)
+    this.#module = module
     this.#tool = tool
   }
 
@@ -93,16 +64,16 @@ export class WorkspaceTool implements Tool {
   }
 
   async execute(input: unknown, context: ToolContext): Promise<unknown> {
-    const { workspaces, abortSignal } = context
-    const { workspace } = this.#guarded
+    const { workspaces, abortSignal: signal } = context
+    const { workspace } = this.#module
+    const { idempotent } = this.annotations
     const startedAt = workspaces.clock.now()
+    const operation = (open: OpenWorkspace): Promise<unknown> => this.#run(open, input, context)
     try {
-      const output = await workspaces.use(workspace, (open) => this.#run(open, input, context), {
-        idempotent: this.annotations.idempotent,
-        signal: abortSignal,
-      })
+      const output = await workspaces.use(workspace, operation, { idempotent, signal })
       this.#measure(workspaces, 'success', startedAt)
-      this.#noteWith(output, workspaces)
+      const notice = this.takeNotice(workspaces)
+      if (notice !== undefined && isObject(output)) this.#notices.set(output, notice)
       return output
     } catch (error) {
       this.#measure(workspaces, 'error', startedAt)
@@ -119,13 +90,13 @@ export class WorkspaceTool implements Tool {
   }
 
   takeNotice(workspaces: WorkspaceAccess): string | undefined {
-    const notice = workspaces.takeNotice(this.#guarded.workspace)
+    const notice = workspaces.takeNotice(this.#module.workspace)
     return notice === undefined ? undefined : `[workspace notice: ${notice}]`
   }
 
   async #run(open: OpenWorkspace, input: unknown, context: ToolContext): Promise<unknown> {
-    const { workspace, config } = this.#guarded
-    const module = this.#guarded.of(open.live, context.workspaces)
+    const { workspace, config, guarded } = this.#module
+    const module = guarded.get(open.live) ?? this.#guard(open.live, context.workspaces)
     const call = new WorkspaceToolCall(workspace, open, context)
     try {
       return await this.#tool.execute({ module, config, input, context: call })
@@ -134,16 +105,24 @@ export class WorkspaceTool implements Tool {
     }
   }
 
-  #measure(access: WorkspaceAccess, outcome: 'success' | 'error', startedAt: number): void {
-    const { labels } = this.#guarded
-    access.metrics.incToolCall(labels, this.#tool.name, outcome)
-    access.metrics.observeToolMs(labels, this.#tool.name, access.clock.now() - startedAt)
+  /** @throws {WorkspaceFailedError} `capability-missing`. */
+  #guard(live: Workspace, access: WorkspaceAccess): object {
+    const { workspace, config, definition, guarded } = this.#module
+    const module = live[definition.name]
+    if (module === undefined) {
+      const detail = `workspace ${workspace} has no ${definition.name}`
+      throw new WorkspaceFailedError('capability-missing', detail)
+    }
+    const audit = (rejection: PolicyRejection): void => access.audit(workspace, rejection)
+    const guard = definition.guard(module, config, { workspace, audit })
+    guarded.set(live, guard)
+    return guard
   }
 
-  #noteWith(output: unknown, access: WorkspaceAccess): void {
-    if (!isObject(output)) return
-    const notice = this.takeNotice(access)
-    if (notice !== undefined) this.#notices.set(output, notice)
+  #measure(access: WorkspaceAccess, outcome: 'success' | 'error', startedAt: number): void {
+    const { labels } = this.#module
+    access.metrics.incToolCall(labels, this.#tool.name, outcome)
+    access.metrics.observeToolMs(labels, this.#tool.name, access.clock.now() - startedAt)
   }
 }
 

@@ -13,7 +13,6 @@ import { MapFileSystem } from './map-file-system.ts'
 /** The tools of the module over a file system in a map, called as the runtime calls them. */
 export class ToolBench {
   readonly fs: MapFileSystem
-  readonly guarded: FileSystem
   readonly audited: PolicyRejection[] = []
   readonly config
   ledger = new FileLedger()
@@ -23,8 +22,12 @@ export class ToolBench {
   constructor(config: FileSystemConfigInput = {}, fs = new MapFileSystem()) {
     this.fs = fs
     this.config = fileSystemConfigSchema.parse(config)
+  }
+
+  /** Made for each call: tests replace methods of the file system between calls. */
+  get guarded(): FileSystem {
     const audit = (rejection: PolicyRejection) => this.audited.push(rejection)
-    this.guarded = fileSystemModule.guard(fs, this.config, { workspace: 'box', audit })
+    return fileSystemModule.guard(this.fs, this.config, { workspace: 'box', audit })
   }
 
   tools() {

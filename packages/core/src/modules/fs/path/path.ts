@@ -22,10 +22,15 @@ const DOT = 46
  * than 255 bytes, or more than 256 names.
  */
 export function normalizePath(path: string): string {
+  if (path === lastNormal) return path
   const normal = isPlain(path) ? path : resolveNames(path)
   checkLength(normal, path)
+  lastNormal = normal
   return normal
 }
+
+/** Tool, policy and provider each normalise the path of one call: only the first has work to do. */
+let lastNormal = '/'
 
 /** Names of a normalised path; 0 for the root. */
 export function pathDepth(path: string): number {

@@ -1,7 +1,7 @@
 import type { PolicyContext } from '../../define-module.ts'
 import type { FileSystemConfig } from '../config.ts'
 import type { FileSystem } from '../contract.ts'
-import { forwardFileSystem } from './forward.ts'
+import { bindMethods } from './bind-methods.ts'
 import { withPathRules } from './path-rules.ts'
 import { RuledPaths } from './ruled-paths.ts'
 import { withReadOnly } from './read-only.ts'
@@ -18,7 +18,7 @@ export function withFileSystemPolicy(
 ): FileSystem {
   const hasRules = config.pathRules.length > 0
   const files = hasRules && fs.withoutLinks !== undefined ? fs.withoutLinks() : fs
-  const limited = withSizeLimit(forwardFileSystem(files), config)
+  const limited = withSizeLimit(bindMethods(files), config)
   const ruled = hasRules ? withPathRules(limited, new RuledPaths(fs, config, context)) : limited
   return config.readOnly ? withReadOnly(ruled) : ruled
 }
