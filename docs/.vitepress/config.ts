@@ -18,6 +18,7 @@ const production = [
   'security',
   'observability',
   'health',
+  'debugging',
   'operating',
   'fleet',
   'fleet-runbook',

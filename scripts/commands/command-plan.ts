@@ -65,7 +65,7 @@ export const commandPlan: readonly PlannedCommand[] = [
     trial: elsewhere('scripts/check-examples.ts'),
   },
   { command: /sandbox-fleet-node serve$/, trial: { kind: 'serves', ready: /8790/ } },
-  { command: /^npx -y pnpm@12 (?:exec node|demo --provider)/, trial: ends },
+  { command: /^npx -y pnpm@12 (?:exec node|demo --provider|explain)/, trial: ends },
 ]
 
 /** @returns undefined for a command that nobody has thought about. */
