@@ -8,38 +8,40 @@ import { read, root } from './repository.ts'
 const page = 'packages/sandbox-fleet/src/dashboard/page'
 export const assetsFile = 'packages/sandbox-fleet/src/dashboard/assets.ts'
 
-/** The module that holds the page, its style sheet and its script. */
+/** The module that holds the page, its style sheet and its script: three lines of text. */
 export function renderAssets(): string {
+  const texts = {
+    DASHBOARD_PAGE: read(`${page}/index.html`),
+    DASHBOARD_STYLE: bundled('dashboard.css'),
+    DASHBOARD_SCRIPT: bundled('main.ts'),
+  }
+  const constants = Object.entries(texts).map(
+    ([name, text]) => `export const ${name}: string =\n  ${quoted(text.trimEnd())}\n`,
+  )
+  return ['// Made by `pnpm dashboard:gen` from `page/`. Do not edit.\n', ...constants].join('')
+}
+
+function bundled(file: string): string {
   const { outputFiles } = buildSync({
-    entryPoints: [join(root, page, 'main.ts')],
+    entryPoints: [join(root, page, file)],
     bundle: true,
+    minify: true,
     format: 'esm',
     target: 'es2022',
     charset: 'utf8',
     legalComments: 'none',
     write: false,
   })
-  const script = (outputFiles[0]?.text ?? '').replaceAll(/^\/\/ .*\n/gm, '')
-  return [
-    '// Made by `pnpm dashboard:gen` from `page/`. Do not edit.',
-    '',
-    ...constant('DASHBOARD_PAGE', read(`${page}/index.html`)),
-    ...constant('DASHBOARD_STYLE', read(`${page}/dashboard.css`)),
-    ...constant('DASHBOARD_SCRIPT', script),
-  ].join('\n')
+  return outputFiles[0]?.text ?? ''
 }
 
-/** One string a line, so that a change can be read in a diff. */
-function constant(name: string, text: string): string[] {
-  const lines = text.trimEnd().split('\n')
-  return [`export const ${name}: string = [`, ...lines.map(quoted), "].join('\\n')", '']
-}
-
-function quoted(line: string): string {
-  const text = line.replaceAll('\\', '\\\\')
-  if (!text.includes("'")) return `  '${text}',`
-  if (!text.includes('"')) return `  "${text}",`
-  return `  '${text.replaceAll("'", "\\'")}',`
+/** As the formatter writes a string. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  const single = escaped.split("'").length - 1
+  const double = escaped.split('"').length - 1
+  if (single > double) return `"${escaped.replaceAll('"', '\\"')}"`
+  return `'${escaped.replaceAll("'", "\\'")}'`
 }
 
 if (import.meta.main) writeFileSync(join(root, assetsFile), renderAssets())

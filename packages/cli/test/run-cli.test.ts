@@ -174,13 +174,16 @@ describe('what a hostile model or server wrote', () => {
         }
         const item = { id: hostile, provider: hostile, action: hostile, reason: hostile }
         const pass = { pass: hostile, dry_run: false, outcome: hostile, error: hostile }
-        const refused = { provider: hostile, because: hostile, detail: hostile }
+        const rejected = { provider: hostile, because: hostile, detail: hostile }
         const answers: readonly (readonly [string[], unknown])[] = [
           [['list'], [sandbox]],
           [['show', 'sb'], sandbox],
           [['logs', 'sb'], { lines: [hostile] }],
           [['terminate', 'sb'], { id: hostile, outcome: hostile }],
-          [['reconcile'], { ...pass, items: [{ ...item, outcome: hostile }], refused: [refused] }],
+          [
+            ['reconcile'],
+            { ...pass, items: [{ ...item, outcome: hostile }], rejected: [rejected] },
+          ],
         ]
         for (const [args, body] of answers) {
           for (const status of [200, 502]) {

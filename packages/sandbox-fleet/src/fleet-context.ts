@@ -5,7 +5,7 @@ import type { SandboxTarget } from './driver/fleet-driver.ts'
 import type { LedgerClock } from './ledger-clock.ts'
 import type { KillReason, SandboxError, SandboxRecord } from './ledger/sandbox-record.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
-import type { ClaimWatch } from './safety/claim-watch.ts'
+import type { LeaseWatch } from './safety/lease-watch.ts'
 import type { RuleContext, SafetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
@@ -37,8 +37,8 @@ export interface FleetContext {
   readonly environment: string
   readonly policy: FleetPolicy
   readonly rules: SafetyRules
-  /** Which claims may be judged by the clock of this process. */
-  readonly claims: ClaimWatch
+  /** Which leases may be judged by the clock of this process. */
+  readonly leases: LeaseWatch
   /** The time of the ledger, as far as it tells one. */
   readonly clock: LedgerClock
   readonly random: () => number
@@ -50,14 +50,14 @@ export interface FleetContext {
 }
 
 /** What a rule may look at, now. */
-export function ruleContext({ claims, clock, environment, policy }: FleetContext): RuleContext {
-  const isProven = (record: SandboxRecord): boolean => claims.isProven(record)
+export function ruleContext({ leases, clock, environment, policy }: FleetContext): RuleContext {
+  const isProven = (record: SandboxRecord): boolean => leases.isProven(record)
   return { now: clock.now(), environment, policy, isProven }
 }
 
 /** A sandbox of the ledger, as its driver is told of it. */
-export function targetOf({ id, lifetime }: SandboxRecord): SandboxTarget {
-  return { id, lifetime }
+export function targetOf({ id, generation }: SandboxRecord): SandboxTarget {
+  return { id, generation }
 }
 
 /** An error as the ledger keeps it. */

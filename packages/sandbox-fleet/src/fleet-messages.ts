@@ -11,7 +11,7 @@ export const fleetMessages = {
   reconcileStarted: 'Sandbox reconciliation started',
   reconcileCompleted: 'Sandbox reconciliation completed',
   /** A listing was partial or failed: nothing is concluded from it. */
-  listingRefused: 'Sandbox listing refused',
+  listingRejected: 'Sandbox listing rejected',
   /** The ledger did not take a report; the run it is about goes on. */
   reportLost: 'Sandbox report lost',
   /** A run has held a sandbox for long and loses it soon: see `sessionId` and `endsAt`. */

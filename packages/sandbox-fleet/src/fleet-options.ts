@@ -6,7 +6,7 @@ import type { FleetContext, FleetEvent } from './fleet-context.ts'
 import type { SandboxRecord } from './ledger/sandbox-record.ts'
 import { LedgerClock } from './ledger-clock.ts'
 import { runCallback } from './run-callback.ts'
-import { ClaimWatch } from './safety/claim-watch.ts'
+import { LeaseWatch } from './safety/lease-watch.ts'
 import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './safety/fleet-policy.ts'
 import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
@@ -52,8 +52,8 @@ export function createFleetContext(
   const logger = options.logger ?? noopLogger
   const proofMs = proofMsOf(store, policy)
   const { ownerLeaseMs } = policy
-  const claims = new ClaimWatch({ clock: ownClock, proofMs, doubtMs: ownerLeaseMs })
-  const onLeap = (): void => claims.doubt()
+  const leases = new LeaseWatch({ clock: ownClock, proofMs, doubtMs: ownerLeaseMs })
+  const onLeap = (): void => leases.doubt()
   const clock = new LedgerClock({ clock: ownClock, store, policy, logger, onLeap })
   return {
     store,
@@ -61,7 +61,7 @@ export function createFleetContext(
     environment,
     policy,
     rules,
-    claims,
+    leases,
     clock,
     random,
     logger,
@@ -73,7 +73,7 @@ export function createFleetContext(
 /** A ledger with a clock, or whose writers all have right ones, needs no proof. */
 function proofMsOf(store: FleetStore, policy: FleetPolicy): number {
   const isTrusted = store.now !== undefined || store.hasRightClocks === true
-  return isTrusted ? 0 : (policy.claimProofMs ?? policy.ownerLeaseMs)
+  return isTrusted ? 0 : (policy.leaseProofMs ?? policy.ownerLeaseMs)
 }
 
 function guardDrivers(
@@ -94,7 +94,7 @@ function guardDrivers(
         terminateTimeoutMs: policy.terminateTimeoutMs,
         retries: policy.callRetries,
         breakerFailures: policy.breakerFailures,
-        breakerRestMs: policy.breakerRestMs,
+        breakerCooldownMs: policy.breakerCooldownMs,
       }),
     )
   }

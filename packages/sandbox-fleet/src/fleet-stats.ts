@@ -54,7 +54,7 @@ export async function readHeartbeat(context: FleetContext): Promise<Heartbeat> {
 }
 
 /** @throws {FleetError} `unavailable` */
-export async function noteHeartbeat(
+export async function recordHeartbeat(
   context: FleetContext,
   change: Partial<Heartbeat>,
 ): Promise<void> {

@@ -20,7 +20,7 @@ const ASLEEP_MS = 30_000
 /**
  * Runs `fleet.tick()` at once and then again and again, where nothing else triggers it. One tick
  * ends before the next begins. It does not keep a process alive. A machine that was asleep gives
- * its owners the time to renew their claims before anything is concluded from them.
+ * its owners the time to renew their leases before anything is concluded from them.
  * @returns stops it; resolves when the tick under way has ended.
  */
 export function startFleetTimer(

@@ -71,10 +71,10 @@ export class Fleet {
   }
 
   /** Providers that are watched, and whether each is left alone for now since it failed too often. */
-  get providers(): readonly { readonly provider: string; readonly isResting: boolean }[] {
-    return [...this.#context.drivers.values()].map(({ provider, isResting }) => ({
+  get providers(): readonly { readonly provider: string; readonly isCoolingDown: boolean }[] {
+    return [...this.#context.drivers.values()].map(({ provider, isCoolingDown }) => ({
       provider,
-      isResting,
+      isCoolingDown,
     }))
   }
 
@@ -112,13 +112,13 @@ export class Fleet {
    * @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed`
    */
   async logs(id: string): Promise<string> {
-    const { driver, record } = await this.#reach(id)
+    const { driver, record } = await this.#resolve(id)
     return driver.logs(targetOf(record))
   }
 
   /** @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed` */
   async resources(id: string): Promise<SandboxUsage> {
-    const { driver, record } = await this.#reach(id)
+    const { driver, record } = await this.#resolve(id)
     await this.#context.clock.keepTime()
     const used = await driver.resources(targetOf(record))
     const durationMs = this.#context.clock.now() - record.createdAt
@@ -201,7 +201,7 @@ export class Fleet {
   }
 
   /** Only what the ledger knows is asked about. */
-  async #reach(id: string): Promise<{ driver: GuardedDriver; record: SandboxRecord }> {
+  async #resolve(id: string): Promise<{ driver: GuardedDriver; record: SandboxRecord }> {
     const record = await this.#context.store.get(id)
     if (!this.#context.rules.mayAsk(record)) throw unknownSandbox(id)
     const { drivers, rules } = this.#context

@@ -3,7 +3,7 @@ export type {
   KillReason,
   PendingDestroy,
   ResourceSample,
-  SandboxClaim,
+  LeaseRecord,
   SandboxError,
   SandboxHistoryEntry,
   SandboxKill,
@@ -53,7 +53,7 @@ export {
   type FleetPolicy,
   type FleetPolicyInput,
   fleetPolicySchema,
-  LEAST_GRACE_MS,
+  MIN_GRACE_MS,
   parseFleetPolicy,
 } from './safety/fleet-policy.ts'
 
@@ -73,7 +73,7 @@ export type {
   ReconcileKind,
   ReconcileOutcome,
   ReconcileReport,
-  RefusedListing,
+  RejectedListing,
 } from './reconcile/reconcile-report.ts'
 export type { ReconcileOptions } from './reconcile/run-reconcile.ts'
 

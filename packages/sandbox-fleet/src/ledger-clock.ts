@@ -24,7 +24,7 @@ export interface LedgerClockOptions {
  */
 export class LedgerClock implements Clock {
   readonly #options: LedgerClockOptions
-  /** Much shorter than a claim lasts beyond its next renewal: a leap in between ends none. */
+  /** Much shorter than a lease lasts beyond its next renewal: a leap in between ends none. */
   readonly #keptMs: number
   #offsetMs: number | undefined
   #askedAt = 0

@@ -7,14 +7,14 @@ import { finish, given, setup } from './fleet-harness.ts'
 
 const operator = { reason: 'operator', detail: 'by hand', by: 'somebody' } as const
 
-function refused(): Error {
+function rejected(): Error {
   const socket = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   return new Error('destroy failed, password=hunter2hunter2', { cause: socket })
 }
 
 describe('the cause of an error', () => {
   test('is the chain behind it, the nearest first, without secrets', () => {
-    const error = new FleetError('driver-failed', 'no', { cause: refused() })
+    const error = new FleetError('driver-failed', 'no', { cause: rejected() })
     expect(causeText(error)).toBe(
       'Error: destroy failed, password=[redacted] <- Error ECONNREFUSED: connect ECONNREFUSED',
     )
@@ -38,7 +38,7 @@ describe('what a provider says', () => {
     const fleet = setup()
     const { clock, context, driver, logger, store } = fleet
     await given(fleet, 'a')
-    driver.onTerminate = () => Promise.reject(refused())
+    driver.onTerminate = () => Promise.reject(rejected())
     await finish(clock, terminateSandbox(context, 'a', operator))
     expect((await store.get('a'))?.lastError).toMatchObject({
       code: 'driver-failed',
@@ -52,10 +52,10 @@ describe('what a provider says', () => {
   test('stands in the report of a listing that failed', async () => {
     const { clock, context, driver, logger } = setup()
     driver.onList = () => {
-      throw refused()
+      throw rejected()
     }
     const report = await finish(clock, runReconcile(context))
-    expect(report.refused[0]?.detail).toContain('ECONNREFUSED')
-    expect(logger.with('Sandbox listing refused')[0]?.fields).toHaveProperty('err')
+    expect(report.rejected[0]?.detail).toContain('ECONNREFUSED')
+    expect(logger.with('Sandbox listing rejected')[0]?.fields).toHaveProperty('err')
   })
 })

@@ -76,7 +76,7 @@ describe('a tick', () => {
     const parts = setup()
     const { clock, driver, fleet } = parts
     const until = clock.now() + 100 * 24 * HOUR_MS
-    await given(parts, 'held', { claim: { kind: 'owner', holder: 'o', until } })
+    await given(parts, 'held', { lease: { kind: 'owner', holder: 'o', until } })
     await given(parts, 'idle')
     const first = await finish(clock, fleet.tick())
     expect(first).toMatchObject({
@@ -102,7 +102,7 @@ describe('a tick', () => {
     expect(cleanup).toMatchObject({ mode: 'pressure', cleaned: 8 })
   })
 
-  test('after the machine was asleep, owners may renew their claims first', async () => {
+  test('after the machine was asleep, owners may renew their leases first', async () => {
     const parts = setup()
     const { clock, driver, fleet } = parts
     const reporter = fleet.reporter('owner')

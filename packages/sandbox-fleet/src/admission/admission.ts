@@ -20,7 +20,7 @@ export interface AdmissionRequest extends SandboxDescription, ReporterOptions {
   /** Takes one that waits in this pool, if there is one, instead of making one. */
   readonly pool?: string
   /** What happens while as many as allowed are active. Default `refuse`. */
-  readonly onFull?: 'queue' | 'refuse'
+  readonly onFull?: 'queue' | 'reject'
   /** Longest wait in the queue, in milliseconds. Default 60 000. */
   readonly queueTimeoutMs?: number
 }
@@ -52,7 +52,7 @@ export class Admission {
     // Those in the pool are chosen by it.
     await this.#context.clock.keepTime()
     const { holder = `process:${this.#context.instanceId}` } = request
-    const reused = await this.#takeFromPool(request, holder)
+    const reused = await this.#reserveFromPool(request, holder)
     if (reused !== undefined) return this.#lease(reused, request, { holder, wasReused: true })
     await this.#reserve(request, holder)
     await this.#make(request, holder, create)
@@ -61,13 +61,13 @@ export class Admission {
   }
 
   #lease(
-    { id, lifetime }: SandboxRecord,
+    { id, generation }: SandboxRecord,
     { onHoldEnding, sessionId }: AdmissionRequest,
     how: { readonly holder: string; readonly wasReused: boolean },
   ): SandboxLease {
     const onEnd = (): void => this.#queue.wakeFirst()
     const warning = { sessionId, ...(onHoldEnding !== undefined && { onHoldEnding }) }
-    return new SandboxLease(this.#context, { id, lifetime, ...how, warning, onEnd })
+    return new SandboxLease(this.#context, { id, generation, ...how, warning, onEnd })
   }
 
   async #reserve(request: AdmissionRequest, holder: string): Promise<void> {
@@ -103,12 +103,12 @@ export class Admission {
     try {
       await withDeadline(create(id, overrun.signal), { clock, timeoutMs, onTimeout })
     } catch (error) {
-      await this.#noteFailure(id, holder, error)
+      await this.#recordFailure(id, holder, error)
       throw error
     }
   }
 
-  async #noteFailure(id: string, holder: string, error: unknown): Promise<void> {
+  async #recordFailure(id: string, holder: string, error: unknown): Promise<void> {
     try {
       await recordFailed(this.#context, id, { ...toSandboxError(error), holder })
     } catch (err) {
@@ -117,8 +117,8 @@ export class Admission {
     this.#queue.wakeFirst()
   }
 
-  /** Who claims first has it; one that is not seen running is left to the cleanup. */
-  async #takeFromPool(
+  /** The first to lease it has it; one that is not seen running is left to the cleanup. */
+  async #reserveFromPool(
     request: AdmissionRequest,
     holder: string,
   ): Promise<SandboxRecord | undefined> {
@@ -129,14 +129,14 @@ export class Admission {
     for (const record of records) {
       // What one tenant left in it is nobody else's to see.
       if (record.tenant !== request.tenant) continue
-      if (await this.#claim(record, request, holder)) return record
+      if (await this.#reuse(record, request, holder)) return record
     }
     return undefined
   }
 
-  async #claim(record: SandboxRecord, request: AdmissionRequest, holder: string): Promise<boolean> {
+  async #reuse(record: SandboxRecord, request: AdmissionRequest, holder: string): Promise<boolean> {
     const { clock, drivers, rules, store } = this.#context
-    if (rules.isUnclaimed(record, ruleContext(this.#context))) return false
+    if (rules.isUnleased(record, ruleContext(this.#context))) return false
     const probe = await drivers.get(record.provider)?.inspect(targetOf(record))
     if (probe?.state !== 'running') return false
     try {

@@ -4,7 +4,7 @@ import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
 import type { KillReason, SandboxRecord } from '../ledger/sandbox-record.ts'
 import { type ReporterOptions, warnOfHoldEnd } from '../report/hold-warning.ts'
-import { recordActivity, renewClaim } from '../report/ledger-writes.ts'
+import { recordActivity, renewLease } from '../report/ledger-writes.ts'
 import { recordReleased } from '../report/ledger-ends.ts'
 import { terminateSandbox, type TerminateOutcome } from '../sweep/terminate-sandbox.ts'
 
@@ -15,7 +15,7 @@ export interface HoldWarning extends ReporterOptions {
 export interface SandboxLeaseParts {
   readonly id: string
   /** The life that is held. */
-  readonly lifetime: number
+  readonly generation: number
   /** It served somebody else before. */
   readonly wasReused: boolean
   readonly holder: string
@@ -39,7 +39,7 @@ export class SandboxLease {
   readonly #lifetime: number
   readonly #warning: HoldWarning
   /** Aborts when the fleet took the sandbox. */
-  readonly #taken = new AbortController()
+  readonly #lost = new AbortController()
   readonly #onEnd: () => void
   #cancelTimer: () => void = () => {}
   #isOver = false
@@ -50,7 +50,7 @@ export class SandboxLease {
     this.wasReused = parts.wasReused
     this.#context = context
     this.#holder = parts.holder
-    this.#lifetime = parts.lifetime
+    this.#lifetime = parts.generation
     this.#onEnd = parts.onEnd
     this.#warning = parts.warning
     this.#keep()
@@ -79,13 +79,13 @@ export class SandboxLease {
       overrun.abort(error)
       return error
     }
-    const signal = AbortSignal.any([overrun.signal, this.#taken.signal])
+    const signal = AbortSignal.any([overrun.signal, this.#lost.signal])
     try {
       const result = await withDeadline(operation(signal), { clock, timeoutMs, onTimeout })
-      await this.#note(true, false)
+      await this.#recordOperation(true, false)
       return result
     } catch (error) {
-      await this.#note(false, overrun.signal.aborted)
+      await this.#recordOperation(false, overrun.signal.aborted)
       if (overrun.signal.aborted) await this.#endHung(timeoutMs)
       throw error
     }
@@ -121,14 +121,14 @@ export class SandboxLease {
 
   /** Never a later life of the same id. */
   #destroy(reason: KillReason, detail: string): Promise<TerminateOutcome> {
-    const request = { reason, detail, by: this.#holder, lifetime: this.#lifetime }
+    const request = { reason, detail, by: this.#holder, generation: this.#lifetime }
     return terminateSandbox(this.#context, this.id, request)
   }
 
-  async #note(succeeded: boolean, timedOut: boolean): Promise<void> {
+  async #recordOperation(succeeded: boolean, timedOut: boolean): Promise<void> {
     const { clock, store } = this.#context
     const timeouts = timedOut ? 1 : 0
-    const renewal = { holder: this.#holder, lifetime: this.#lifetime }
+    const renewal = { holder: this.#holder, generation: this.#lifetime }
     await this.#quietly(async () => {
       await clock.keepTime()
       const at = clock.now()
@@ -157,13 +157,13 @@ export class SandboxLease {
 
   async #renew(): Promise<void> {
     const onStored = (record: SandboxRecord): void => this.#warn(record)
-    const renewal = { holder: this.#holder, lifetime: this.#lifetime, onStored }
-    if (await renewClaim(this.#context, this.id, renewal)) return
+    const renewal = { holder: this.#holder, generation: this.#lifetime, onStored }
+    if (await renewLease(this.#context, this.id, renewal)) return
     if (!this.#end()) return
     const error = new FleetError('invalid-transition', 'the sandbox was ended', {
       sandboxId: this.id,
     })
-    this.#taken.abort(error)
+    this.#lost.abort(error)
     this.#onEnd()
   }
 

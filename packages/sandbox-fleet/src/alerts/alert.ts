@@ -38,32 +38,44 @@ export interface AlertSink {
 
 const msSchema = z.number().nonnegative().finite()
 
-/** When alerts begin and end. Between the two limits they stay as they are. */
+/** Schema of the limits of alerts, with their defaults. Between the two limits of an alert its state is kept. */
 export const alertPolicySchema = z.strictObject({
-  /** Share of operations that take too long. */
+  /** Share of operations that time out, above which `sandbox_timeout_high` fires. */
   timeoutRatio: z.number().min(0).max(1).default(0.05),
+  /** Share below which it resolves. Default: 0.02, or `timeoutRatio` if that is less. */
   timeoutRatioClear: z.number().min(0).max(1).default(0.02),
-  /** The operations of so long are counted, */
+  /** Window in which operations are counted. */
   timeoutWindowMs: msSchema.default(15 * 60_000),
-  /** if there are so many. Default: at most as many as its places can do when each times out. */
-  timeoutLeastExecutions: z.int().positive().default(20),
   /**
-   * Active sandboxes. Default: at most one less than `maxConcurrentSandboxes`; just those where that
-   * is below 5.
+   * Fewest operations in the window for which the share is judged. Default: 20, or what the
+   * capacity can execute when each operation times out, if that is less.
+   */
+  timeoutMinExecutions: z.int().positive().default(20),
+  /**
+   * Active sandboxes above which `sandbox_leak_detected` fires. Default: 20, or one less than
+   * `maxConcurrentSandboxes` if that is less; `maxConcurrentSandboxes` itself where that is below
+   * 5.
    */
   leakActive: z.int().nonnegative().default(20),
-  /** Default: at most three quarters of `leakActive`; as many where there may be fewer than 5. */
+  /**
+   * Active sandboxes at or below which it resolves. Default: 15, or three quarters of `leakActive`
+   * if that is less; `leakActive` itself where the capacity is below 5.
+   */
   leakActiveClear: z.int().nonnegative().default(15),
-  /** More than this for so long is to be passed on. Default: derived as that of `leakActive`. */
+  /**
+   * Active sandboxes above which it escalates. Default: 50, or one less than
+   * `maxConcurrentSandboxes` if that is less, and never below `leakActive`.
+   */
   escalateActive: z.int().nonnegative().default(50),
+  /** How long it must fire above `escalateActive` before it escalates. */
   escalateAfterMs: msSchema.default(30 * 60_000),
-  /** Passes missed. */
+  /** Missed cleanups after which `sandbox_cleanup_not_running` fires. */
   missedPasses: z.int().positive().default(3),
-  /** Sandboxes that should be gone. */
+  /** Owed destroys above which `sandbox_destroy_owed` fires. */
   owedDestroys: z.int().nonnegative().default(3),
-  /** How long a limit must be passed before the alert begins, */
+  /** How long a limit must be exceeded before an alert fires. */
   forMs: msSchema.default(5 * 60_000),
-  /** and kept before it ends. */
+  /** How long the clear limit must be met before an alert resolves. */
   clearForMs: msSchema.default(5 * 60_000),
 })
 
@@ -77,7 +89,7 @@ export type CapacityPolicy = Pick<
 >
 
 /** A fleet of fewer places is full whenever it is used: that all are taken says nothing. */
-const LEAST_TELLING_CAPACITY = 5
+const MIN_LEAK_CAPACITY = 5
 
 /**
  * Numbers that are not given follow from those that are, and from the capacity: a fleet whose
@@ -89,13 +101,13 @@ export function parseAlertPolicy(input: AlertPolicyInput, fleet: CapacityPolicy)
   const result = alertPolicySchema.safeParse(input)
   if (!result.success) throw unusable(result.error)
   const defaults = result.data
-  const isSmall = maxConcurrentSandboxes < LEAST_TELLING_CAPACITY
+  const isSmall = maxConcurrentSandboxes < MIN_LEAK_CAPACITY
   const mostUsual = isSmall ? maxConcurrentSandboxes : maxConcurrentSandboxes - 1
   const leakActive = input.leakActive ?? Math.min(defaults.leakActive, mostUsual)
   const leastHigh = isSmall ? leakActive : Math.floor(leakActive * 0.75)
   const policy: AlertPolicy = {
     ...defaults,
-    timeoutLeastExecutions: input.timeoutLeastExecutions ?? leastExecutions(defaults, fleet),
+    timeoutMinExecutions: input.timeoutMinExecutions ?? minExecutions(defaults, fleet),
     timeoutRatioClear:
       input.timeoutRatioClear ?? Math.min(defaults.timeoutRatioClear, defaults.timeoutRatio),
     leakActive,
@@ -109,12 +121,12 @@ export function parseAlertPolicy(input: AlertPolicyInput, fleet: CapacityPolicy)
 }
 
 /** A place whose operations all time out ends few of them in the window: these must suffice. */
-function leastExecutions(
-  { timeoutLeastExecutions, timeoutWindowMs }: AlertPolicy,
+function minExecutions(
+  { timeoutMinExecutions, timeoutWindowMs }: AlertPolicy,
   { maxConcurrentSandboxes, operationTimeoutMs, terminateTimeoutMs }: CapacityPolicy,
 ): number {
   const perPlace = Math.floor(timeoutWindowMs / (operationTimeoutMs + terminateTimeoutMs))
-  return Math.min(timeoutLeastExecutions, maxConcurrentSandboxes * Math.max(1, perPlace))
+  return Math.min(timeoutMinExecutions, maxConcurrentSandboxes * Math.max(1, perPlace))
 }
 
 /** An alert that ends above where it begins would do both at once. */

@@ -24,7 +24,7 @@ interface Rule {
   readonly threshold: number
   readonly message: string
   readonly measure: AlertMeasure
-  /** Tells at once, not after a while: what it measures is a time already. */
+  /** Fires and resolves without delay: what it measures is a duration already. */
   readonly isImmediate?: boolean
 }
 
@@ -35,8 +35,8 @@ export interface AlertContext {
 }
 
 /**
- * Looks at how the fleet stands, and tells what has begun or ended since the last look. Looks of
- * several processes do not tell twice.
+ * Evaluates the alerts and notifies the sinks of those that have fired, escalated or resolved since
+ * the last evaluation. Several processes that evaluate at once notify once.
  * @returns the alerts that are firing
  * @throws {FleetError} `unavailable`
  */
@@ -47,35 +47,35 @@ export async function evaluateAlerts(
   const { clock, store } = context.fleet
   const key = stateKey(context.fleet, STATE)
   const now = clock.now()
-  const look = async (): Promise<readonly Look[]> => {
+  const check = async (): Promise<readonly Check[]> => {
     const states = parseAlertStates(await store.readState(key))
-    return rulesOf(context, stats).map((rule) => lookAt(context, rule, states[rule.name], now))
+    return rulesOf(context, stats).map((rule) => checkRule(context, rule, states[rule.name], now))
   }
-  const looks = await look()
-  // Most looks change nothing: they write nothing either.
-  if (looks.some(hasChanged)) await takeOver(context, key, look)
-  return looks.flatMap(({ rule, step }) =>
+  const checks = await check()
+  // Most checks change nothing: they write nothing either.
+  if (checks.some(hasChanged)) await commitChecks(context, key, check)
+  return checks.flatMap(({ rule, step }) =>
     step.state.isFiring ? [toAlert(context, rule, step.state, now)] : [],
   )
 }
 
-/** How one alert was and is. */
-interface Look {
+/** The state of one alert before and after an evaluation. */
+interface Check {
   readonly rule: Rule
   readonly before: AlertState
   readonly step: AlertStep
 }
 
-function lookAt(
+function checkRule(
   context: AlertContext,
   rule: Rule,
   before: AlertState = { isFiring: false },
   now: number,
-): Look {
+): Check {
   return { rule, before, step: stepAlert(before, rule.measure, timesOf(context, rule), now) }
 }
 
-function hasChanged({ before, step: { state, tell: what } }: Look): boolean {
+function hasChanged({ before, step: { state, notify: what } }: Check): boolean {
   const isSame =
     before.isFiring === state.isFiring &&
     before.since === state.since &&
@@ -85,22 +85,22 @@ function hasChanged({ before, step: { state, tell: what } }: Look): boolean {
   return what !== undefined || !isSame
 }
 
-/** Of all that look at once, also in one process, one notes and tells what has changed. */
-async function takeOver(
+/** Of concurrent evaluations, also in one process, one stores the states and notifies the sinks. */
+async function commitChecks(
   context: AlertContext,
   key: string,
-  look: () => Promise<readonly Look[]>,
+  check: () => Promise<readonly Check[]>,
 ): Promise<void> {
   const { clock, instanceId, random, store } = context.fleet
   const now = clock.now()
   const holder = `${instanceId}:${random().toString(36).slice(2)}`
   const token = await store.acquireLease({ name: key, holder, ttlMs: LEASE_MS, now })
   if (token === undefined) return
-  const looks = await look()
-  const next = looks.map(({ rule, step }) => [rule.name, { ...step.state }] as const)
+  const checks = await check()
+  const next = checks.map(({ rule, step }) => [rule.name, { ...step.state }] as const)
   await store.writeState(key, Object.fromEntries(next))
-  // From here on another process takes it for sent.
-  await Promise.all(looks.map(({ rule, step }) => notify(context, rule, step, now)))
+  // From here on other processes consider them sent.
+  await Promise.all(checks.map(({ rule, step }) => notify(context, rule, step, now)))
   await store.releaseLease({ name: key, token })
 }
 
@@ -122,7 +122,7 @@ function rulesOf(context: AlertContext, stats: FleetStats): readonly Rule[] {
 
 function timeoutRule({ policy }: AlertContext, { usage }: FleetStats): Rule {
   const { executions, timeouts } = usage
-  const ratio = executions < policy.timeoutLeastExecutions ? 0 : timeouts / executions
+  const ratio = executions < policy.timeoutMinExecutions ? 0 : timeouts / executions
   return {
     name: 'sandbox_timeout_high',
     severity: 'warning',
@@ -191,7 +191,7 @@ function owedRule({ policy }: AlertContext, { terminating }: FleetStats): Rule {
 async function notify(
   context: AlertContext,
   rule: Rule,
-  { state, tell: what }: AlertStep,
+  { state, notify: what }: AlertStep,
   now: number,
 ): Promise<void> {
   if (what === undefined) return
@@ -203,7 +203,7 @@ function tooSlow(): Error {
   return new Error(`the sink took more than ${SINK_TIMEOUT_MS} ms`)
 }
 
-/** Never rejects, and ends in time: a sink is code of others. */
+/** Never rejects, and has a deadline: a sink is code of the application. */
 async function sendTo(sink: AlertSink, alert: Alert, { fleet }: AlertContext): Promise<void> {
   const send = async (): Promise<void> => sink.send(alert)
   try {

@@ -1,6 +1,6 @@
 import type { AlertState } from './alert.ts'
 
-/** What one look measured. */
+/** One measurement. */
 export interface AlertMeasure {
   /** The limit is passed. */
   readonly isBad: boolean
@@ -18,8 +18,8 @@ export interface AlertTimes {
 
 export interface AlertStep {
   readonly state: AlertState
-  /** Whom to tell what; absent when nothing has changed. */
-  readonly tell?: 'firing' | 'resolved' | 'escalate'
+  /** The notification to send; absent when nothing has changed. */
+  readonly notify?: 'firing' | 'resolved' | 'escalate'
 }
 
 /** The next state of an alert. Pure; a value between the limits changes nothing. */
@@ -43,7 +43,7 @@ function stepQuiet(
   if (!isBad) return { state: { isFiring: false } }
   const pendingSince = notAfter(now, state.pendingSince)
   if (now - pendingSince < forMs) return { state: { isFiring: false, pendingSince } }
-  return { state: { isFiring: true, since: pendingSince }, tell: 'firing' }
+  return { state: { isFiring: true, since: pendingSince }, notify: 'firing' }
 }
 
 function stepFiring(
@@ -55,12 +55,12 @@ function stepFiring(
   const { clearSince: _clear, ...firing } = state
   if (isGood) {
     const clearSince = notAfter(now, state.clearSince)
-    if (now - clearSince >= clearForMs) return { state: { isFiring: false }, tell: 'resolved' }
+    if (now - clearSince >= clearForMs) return { state: { isFiring: false }, notify: 'resolved' }
     return { state: { ...firing, clearSince } }
   }
   const lastsMs = now - notAfter(now, state.since)
   if (isSevere && lastsMs >= escalateAfterMs && state.isEscalated !== true) {
-    return { state: { ...firing, isEscalated: true }, tell: 'escalate' }
+    return { state: { ...firing, isEscalated: true }, notify: 'escalate' }
   }
   return { state: firing }
 }

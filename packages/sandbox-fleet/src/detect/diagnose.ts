@@ -74,7 +74,7 @@ function pastDeadline(record: SandboxRecord, { now }: DiagnoseContext): readonly
 
 /** Its run has held it for so long that it loses it soon, or should have lost it. */
 function holdEnding(record: SandboxRecord, { now, policy }: DiagnoseContext): readonly Finding[] {
-  const { claim, holdDeadlineAt } = record
+  const { lease, holdDeadlineAt } = record
   if (holdDeadlineAt === undefined || holdDeadlineAt - policy.holdWarningMs > now) return []
   const leftMs = holdDeadlineAt - now
   const heldMs = policy.maxHoldMs - leftMs
@@ -84,7 +84,7 @@ function holdEnding(record: SandboxRecord, { now, policy }: DiagnoseContext): re
       kind: 'hold-ending',
       severity: leftMs > 0 ? 'warning' : 'critical',
       reason: `Its run has held it for ${minutes(heldMs)}, and may for ${minutes(policy.maxHoldMs)}.`,
-      evidence: { leftMs, holder: claim?.holder ?? '' },
+      evidence: { leftMs, holder: lease?.holder ?? '' },
       nextStep:
         leftMs > 0
           ? `A cleanup ends it in ${minutes(leftMs)}, in use or not. Its session is warned.`
@@ -97,18 +97,18 @@ function holdEnding(record: SandboxRecord, { now, policy }: DiagnoseContext): re
 /** How it is held and when something happened in it last. */
 function lifeOf(record: SandboxRecord, context: DiagnoseContext): readonly Finding[] {
   const { now, policy } = context
-  const { claim } = record
-  const isHeld = claim !== undefined && claim.until > now
+  const { lease } = record
+  const isHeld = lease !== undefined && lease.until > now
   // It waits for its session, or in a pool: nothing has to happen in it.
-  if (isHeld && claim.kind !== 'owner') return []
+  if (isHeld && lease.kind !== 'owner') return []
   if (now - record.lastActivityAt >= policy.stuckAfterMs) return [stuck(record, isHeld, context)]
   if (!isHeld) return [ownerless(record, context)]
   return now - record.createdAt < policy.warnAfterMs ? [] : [longRunning(record, context)]
 }
 
 function evidenceOf(record: SandboxRecord, { now }: DiagnoseContext): Finding['evidence'] {
-  const { claim, createdAt, lastActivityAt } = record
-  return { ageMs: now - createdAt, idleMs: now - lastActivityAt, holder: claim?.holder ?? '' }
+  const { lease, createdAt, lastActivityAt } = record
+  return { ageMs: now - createdAt, idleMs: now - lastActivityAt, holder: lease?.holder ?? '' }
 }
 
 function stuck(record: SandboxRecord, isHeld: boolean, context: DiagnoseContext): Finding {
@@ -138,7 +138,7 @@ function ownerless(record: SandboxRecord, context: DiagnoseContext): Finding {
     reason: `Nobody holds it. Nothing happened in it for ${minutes(idleMs)}.`,
     evidence: evidenceOf(record, context),
     nextStep: `A cleanup ends it in ${minutes(leftMs)}, unless somebody uses it.`,
-    since: record.claim?.until ?? record.createdAt,
+    since: record.lease?.until ?? record.createdAt,
   }
 }
 

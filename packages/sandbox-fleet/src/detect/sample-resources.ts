@@ -37,7 +37,7 @@ async function sampleOne(context: FleetContext, record: SandboxRecord): Promise<
     const { cpuPercent, memoryMb } = await driver.resources(targetOf(record))
     const sample = { at: context.clock.now(), cpuPercent, memoryMb }
     await changeRecord(context.store, record.id, (current) =>
-      current.status === 'running' && current.lifetime === record.lifetime
+      current.status === 'running' && current.generation === record.generation
         ? withSample(current, sample)
         : undefined,
     )

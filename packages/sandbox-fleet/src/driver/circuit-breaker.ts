@@ -5,10 +5,10 @@ import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } from 'co
 export interface CircuitBreakerOptions {
   readonly provider: string
   readonly clock: Clock
-  /** Failures in a row after which calls are refused. */
+  /** Consecutive failures after which the breaker opens. */
   readonly failures: number
-  /** How long they are refused before one is let through to see. */
-  readonly restMs: number
+  /** Time before one call is let through to probe the provider, in milliseconds. */
+  readonly cooldownMs: number
 }
 
 export interface CircuitBreaker {
@@ -18,11 +18,11 @@ export interface CircuitBreaker {
 }
 
 /**
- * Leaves a provider alone that fails all the time. The library counts and lets one call through
- * at a time; how long a rest is, this clock says.
+ * Rejects calls of a provider that keeps failing. The library counts failures and lets one probing
+ * call through at a time; the cooldown is measured by the given clock.
  */
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
-  const { clock, failures, provider, restMs } = options
+  const { clock, failures, provider, cooldownMs } = options
   const policy = circuitBreaker(
     handleWhen((error) => !(FleetError.isInstance(error) && error.code === 'not-supported')),
     { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(failures) },
@@ -31,22 +31,22 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   policy.onBreak(() => {
     openedAt = clock.now()
   })
-  const isResting = (): boolean => {
-    const restedMs = clock.now() - openedAt
-    // A clock that was set back must not make it rest until its time comes again.
-    return policy.state === CircuitState.Open && restedMs >= 0 && restedMs < restMs
+  const isCoolingDown = (): boolean => {
+    const elapsedMs = clock.now() - openedAt
+    // A clock that was set back must not prolong the cooldown.
+    return policy.state === CircuitState.Open && elapsedMs >= 0 && elapsedMs < cooldownMs
   }
   return {
     run: async (call) => {
-      // While one looks whether it works again, the others do not wait to be the next.
-      const isTrying = policy.state === CircuitState.HalfOpen
-      if (!isResting() && !isTrying) return policy.execute(call)
+      // While one call probes the provider, the others are rejected.
+      const isProbing = policy.state === CircuitState.HalfOpen
+      if (!isCoolingDown() && !isProbing) return policy.execute(call)
       throw new FleetError('breaker-open', `the provider ${provider} failed too often`, {
-        hint: 'It is tried again after a while.',
+        hint: 'Calls are let through again after the cooldown.',
       })
     },
     get isOpen() {
-      return isResting()
+      return isCoolingDown()
     },
   }
 }

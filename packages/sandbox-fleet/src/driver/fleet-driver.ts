@@ -2,7 +2,7 @@
 export interface SandboxTarget {
   readonly id: string
   /** Counts how often a sandbox of this id was made, for drivers that can refuse an older one. */
-  readonly lifetime: number
+  readonly generation: number
 }
 
 /**

@@ -16,14 +16,16 @@ export interface DriverGuardOptions {
   readonly clock: Clock
   /** Numbers in [0, 1) for the jitter of retries. */
   readonly random: () => number
-  /** Time of one look, in milliseconds. */
+  /** Timeout of one read, in milliseconds. */
   readonly callTimeoutMs: number
-  /** Time of one destroy, in milliseconds. */
+  /** Timeout of one destroy, in milliseconds. */
   readonly terminateTimeoutMs: number
-  /** Retries of a look. A destroy is not retried here: it stays owed. */
+  /** Retries of a read. A destroy is not retried here: it stays owed. */
   readonly retries: number
+  /** Consecutive failures after which the circuit breaker opens. */
   readonly breakerFailures: number
-  readonly breakerRestMs: number
+  /** In milliseconds. */
+  readonly breakerCooldownMs: number
 }
 
 interface Call<T> {
@@ -34,7 +36,7 @@ interface Call<T> {
   readonly run: (signal: AbortSignal) => Promise<T>
 }
 
-/** A driver whose calls end in time, are tried again where that helps, and rest when all fail. */
+/** A driver with timeouts, retries of reads and a circuit breaker, whose answers are validated. */
 export class GuardedDriver {
   readonly provider: string
   readonly canList: boolean
@@ -51,30 +53,30 @@ export class GuardedDriver {
       provider: driver.provider,
       clock: options.clock,
       failures: options.breakerFailures,
-      restMs: options.breakerRestMs,
+      cooldownMs: options.breakerCooldownMs,
     })
   }
 
-  /** Whether calls are refused for now. */
-  get isResting(): boolean {
+  /** Whether the circuit breaker is open: calls are rejected. */
+  get isCoolingDown(): boolean {
     return this.#breaker.isOpen
   }
 
   /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
   list(): Promise<SandboxListing> {
-    return this.#look('list', '', async (signal) => {
-      if (this.#driver.list === undefined) throw this.#cannot('list')
+    return this.#read('list', '', async (signal) => {
+      if (this.#driver.list === undefined) throw this.#unsupported('list')
       const listing = parseListing(await this.#driver.list({ signal }))
       if (listing === undefined) throw this.#failed('its list is none')
       return listing
     })
   }
 
-  /** Never rejects: what cannot be told is `unknown`. */
+  /** Never rejects: a probe that fails is `unknown`. */
   async inspect(target: SandboxTarget): Promise<SandboxProbe> {
     try {
       const inspect = (signal: AbortSignal) => this.#driver.inspect(target, { signal })
-      return parseProbe(await this.#look('inspect', target.id, inspect))
+      return parseProbe(await this.#read('inspect', target.id, inspect))
     } catch (error) {
       return { state: 'unknown', detail: toText(error) }
     }
@@ -93,8 +95,8 @@ export class GuardedDriver {
 
   /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
   logs(target: SandboxTarget): Promise<string> {
-    return this.#look('logs', target.id, async (signal) => {
-      if (this.#driver.logs === undefined) throw this.#cannot('logs')
+    return this.#read('logs', target.id, async (signal) => {
+      if (this.#driver.logs === undefined) throw this.#unsupported('logs')
       const text: unknown = await this.#driver.logs(target, { signal })
       if (typeof text !== 'string') throw this.#failed('logs are no text')
       return text
@@ -103,8 +105,8 @@ export class GuardedDriver {
 
   /** @throws {FleetError} `not-supported`, `driver-failed`, `breaker-open` */
   resources(target: SandboxTarget): Promise<SandboxResources> {
-    return this.#look('resources', target.id, async (signal) => {
-      if (this.#driver.resources === undefined) throw this.#cannot('resources')
+    return this.#read('resources', target.id, async (signal) => {
+      if (this.#driver.resources === undefined) throw this.#unsupported('resources')
       const { cpuPercent, memoryMb } = await this.#driver.resources(target, { signal })
       if (isMeasure(cpuPercent) && isMeasure(memoryMb)) return { cpuPercent, memoryMb }
       throw this.#failed('resources are no numbers')
@@ -116,7 +118,7 @@ export class GuardedDriver {
     return this.#driver.resources !== undefined && this.#driver.isMeasuredOnRequest !== true
   }
 
-  #look<T>(name: string, sandboxId: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  #read<T>(name: string, sandboxId: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { callTimeoutMs, retries } = this.#options
     return this.#call({ name, sandboxId, timeoutMs: callTimeoutMs, attempts: retries + 1, run })
   }
@@ -154,8 +156,8 @@ export class GuardedDriver {
     return new FleetError('driver-failed', `the provider ${this.provider}: ${detail}`, options)
   }
 
-  #cannot(what: string): FleetError {
-    return new FleetError('not-supported', `the provider ${this.provider} cannot tell ${what}`)
+  #unsupported(what: string): FleetError {
+    return new FleetError('not-supported', `the provider ${this.provider} does not support ${what}`)
   }
 }
 

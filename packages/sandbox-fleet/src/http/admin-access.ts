@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyOf } from './failures.ts'
 
 /** Shorter ones can be guessed. */
-export const LEAST_TOKEN_LENGTH = 16
+export const MIN_TOKEN_LENGTH = 16
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const BEARER = /^Bearer +(?<token>[\x21-\x7e]+)$/i
@@ -41,9 +41,9 @@ export function requireAdmin<Env extends object>({
 }
 
 function checkTokens(tokens: readonly string[]): readonly string[] {
-  const weak = tokens.some((token) => token.length < LEAST_TOKEN_LENGTH)
+  const weak = tokens.some((token) => token.length < MIN_TOKEN_LENGTH)
   if (tokens.length > 0 && !weak) return tokens
-  const detail = `an admin token of at least ${LEAST_TOKEN_LENGTH} characters is needed`
+  const detail = `an admin token of at least ${MIN_TOKEN_LENGTH} characters is needed`
   throw new FleetError('config-invalid', detail)
 }
 

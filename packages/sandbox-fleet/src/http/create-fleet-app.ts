@@ -7,8 +7,8 @@ import type { Fleet } from '../fleet.ts'
 import { requireAdmin } from './admin-access.ts'
 import { addDashboard } from './dashboard-routes.ts'
 import { answerFailure, answerUnknown } from './failures.ts'
-import { refuseBody } from './refuse-body.ts'
-import { refuseInvalid, toFleetQuery } from './request-schemas.ts'
+import { rejectBody } from './reject-body.ts'
+import { rejectInvalid, toFleetQuery } from './request-schemas.ts'
 import * as routes from './routes.ts'
 import {
   toWireCleanup,
@@ -30,7 +30,7 @@ export interface FleetAppOptions<Env extends object = object> {
   readonly adminToken: string | readonly string[] | ((env: Env) => string | readonly string[])
   /**
    * Requests for `localhost` need no token. Only for work on a machine of your own: whoever
-   * reaches the port can claim to have asked for `localhost`. Default false.
+   * reaches the port can pretend to have asked for `localhost`. Default false.
    */
   readonly insecureAllowLocal?: boolean
   /** Default: no log. */
@@ -64,13 +64,13 @@ export function createFleetApp<Env extends object = object>(
   options: FleetAppOptions<Env>,
 ): FleetApp<Env> {
   const { adminToken, fleet, logger = noopLogger, clock } = options
-  const app: FleetApp<Env> = new OpenAPIHono({ defaultHook: refuseInvalid })
+  const app: FleetApp<Env> = new OpenAPIHono({ defaultHook: rejectInvalid })
   const admin = requireAdmin<Env>({
     tokens: (env) => [typeof adminToken === 'function' ? adminToken(env) : adminToken].flat(),
     allowLocal: options.insecureAllowLocal ?? false,
   })
   for (const path of GUARDED) app.use(path, admin, noStore)
-  app.use('/api/*', refuseBody)
+  app.use('/api/*', rejectBody)
   const fleetOf: Parts<Env>['fleetOf'] = ({ env }) =>
     typeof fleet === 'function' ? fleet(env) : fleet
   const nowOf: Parts<Env>['nowOf'] = async (asked) => clock?.now() ?? asked.now()
@@ -135,8 +135,8 @@ function addPassRoutes<Env extends object>({ app, fleetOf }: Parts<Env>): void {
   })
   app.openapi(routes.terminateRoute, async (context) => {
     const { id } = context.req.valid('param')
-    const { lifetime, reason = 'ended over HTTP' } = context.req.valid('query')
-    const which = lifetime === undefined ? {} : { lifetime }
+    const { generation, reason = 'ended over HTTP' } = context.req.valid('query')
+    const which = generation === undefined ? {} : { generation }
     const request = { by: 'operator', detail: reason, ...which }
     const outcome = await fleetOf(context).terminate(id, request)
     const isDone = outcome === 'destroyed' || outcome === 'gone'

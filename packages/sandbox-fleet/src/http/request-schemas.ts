@@ -12,7 +12,7 @@ export const listQuerySchema = z.strictObject({
   status: z
     .enum([...SANDBOX_STATUSES, 'active', 'all'])
     .optional()
-    .openapi({ description: 'active: all but the terminated. Default active' }),
+    .openapi({ description: 'active: all but terminated. Default active' }),
   provider: label,
   session_id: label,
   agent_type: label,
@@ -24,14 +24,14 @@ export const listQuerySchema = z.strictObject({
     .string()
     .max(1024)
     .optional()
-    .openapi({ description: 'Of the Link header of the page before' }),
+    .openapi({ description: 'From the Link header of the previous page' }),
 })
 
 export const passQuerySchema = z.strictObject({
   dry_run: z
     .enum(['true', 'false'])
     .optional()
-    .openapi({ description: 'true: only says what would be done' }),
+    .openapi({ description: 'true: report what would be done, change nothing' }),
 })
 
 export const idSchema = z.object({
@@ -45,13 +45,13 @@ export const terminateQuerySchema = z.strictObject({
     .max(500)
     .regex(/^(?=.*\S)\P{Cc}+$/u, 'no control characters, and not empty')
     .optional()
-    .openapi({ description: 'Recorded with the sandbox' }),
-  lifetime: z.coerce
+    .openapi({ description: 'Stored with the record' }),
+  generation: z.coerce
     .number()
     .int()
     .positive()
     .optional()
-    .openapi({ description: 'Only this life of the id: a later one is left alone' }),
+    .openapi({ description: 'Destroy only this generation of the id; a later one is left alone' }),
 })
 
 /** The query of the ledger for that of a request. */
@@ -79,7 +79,7 @@ function toLabels(query: z.infer<typeof listQuerySchema>): FleetQuery {
 
 /** Answers a request that does not fit its route, naming each field. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the type of a hook for every route
-export const refuseInvalid: Hook<any, any, any, any> = (result, context) => {
+export const rejectInvalid: Hook<any, any, any, any> = (result, context) => {
   if (result.success) return undefined
   const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
   const fields = issues.map(({ path, message }) => `${path}: ${message}`)

@@ -21,14 +21,14 @@ const failure = (description: string): ReturnType<typeof json<typeof failureSche
 
 const always = {
   401: failure('The admin token is missing'),
-  403: failure('The admin token is wrong, or the request is of another site'),
-  500: failure('A record that cannot be read, or a fleet that is not set up'),
-  503: failure('The ledger did not answer, or the provider is left alone for a while'),
+  403: failure('The admin token is wrong, or the request comes from another site'),
+  500: failure('A record is corrupt, or the fleet is not configured'),
+  503: failure('The ledger is unavailable, or the circuit breaker of the provider is open'),
 }
 const ofOne = {
   ...always,
   400: failure('The id is not valid, or the request has a body'),
-  404: failure('No such sandbox'),
+  404: failure('Unknown sandbox'),
 }
 const ofPass = {
   ...always,
@@ -46,21 +46,21 @@ function json<S extends z.ZodType>(
 export const statsRoute = createRoute({
   method: 'get',
   path: '/api/sandbox/stats',
-  summary: 'How the fleet stands',
+  summary: 'Counts and usage of the fleet',
   security,
-  responses: { 200: json(statsSchema, 'Numbers'), ...always },
+  responses: { 200: json(statsSchema, 'Counts and usage'), ...always },
 })
 
 export const listRoute = createRoute({
   method: 'get',
   path: '/api/sandbox/list',
-  summary: 'Sandboxes, the newest first; the next page is in the Link header',
+  summary: 'Sandboxes, newest first; the Link header has the next page',
   security,
   request: { query: listQuerySchema },
   responses: {
-    200: json(z.array(sandboxSchema), 'A page'),
+    200: json(z.array(sandboxSchema), 'One page'),
     ...always,
-    400: failure('A filter, a limit or a cursor that cannot be used'),
+    400: failure('A filter, limit or cursor is not valid'),
   },
 })
 
@@ -76,70 +76,70 @@ export const showRoute = createRoute({
 export const logsRoute = createRoute({
   method: 'get',
   path: '/api/sandbox/{id}/logs',
-  summary: 'The last lines of its commands',
+  summary: 'Latest output of its commands',
   security,
   request: { params: idSchema },
   responses: {
     200: json(logsSchema, 'Lines'),
     ...ofOne,
-    501: failure('Its provider has no logs'),
-    502: failure('Its provider failed'),
+    501: failure('The driver does not support logs'),
+    502: failure('The provider failed'),
   },
 })
 
 export const resourcesRoute = createRoute({
   method: 'get',
   path: '/api/sandbox/{id}/resources',
-  summary: 'What it uses',
+  summary: 'CPU and memory of a sandbox',
   security,
   request: { params: idSchema },
   responses: {
-    200: json(resourcesSchema, 'Use'),
+    200: json(resourcesSchema, 'CPU and memory'),
     ...ofOne,
-    501: failure('Its provider cannot tell'),
-    502: failure('Its provider failed'),
+    501: failure('The driver does not support resources'),
+    502: failure('The provider failed'),
   },
 })
 
 export const terminateRoute = createRoute({
   method: 'delete',
   path: '/api/sandbox/{id}',
-  summary: 'Ends one sandbox, in use or not',
+  summary: 'Destroy one sandbox, in use or not',
   security,
   request: { params: idSchema, query: terminateQuerySchema },
   responses: {
     200: json(terminationSchema, 'Confirmed gone'),
-    202: json(terminationSchema, 'Not confirmed yet; it is tried again'),
+    202: json(terminationSchema, 'Not confirmed yet; it is retried'),
     ...ofOne,
-    409: failure('It was changed at the same time'),
-    501: failure('This fleet does not reach it'),
-    502: failure('Its provider failed'),
+    409: failure('Changed concurrently'),
+    501: failure('No driver of this fleet manages it'),
+    502: failure('The provider failed'),
   },
 })
 
 export const cleanupRoute = createRoute({
   method: 'post',
   path: '/api/sandbox/cleanup',
-  summary: 'One pass of cleanup',
+  summary: 'Run one cleanup',
   security,
   request: { query: passQuerySchema },
-  responses: { 200: json(passSchema, 'What it did'), ...ofPass },
+  responses: { 200: json(passSchema, 'Report of the pass'), ...ofPass },
 })
 
 export const emergencyRoute = createRoute({
   method: 'post',
   path: '/api/sandbox/cleanup/emergency',
-  summary: 'Ends every sandbox that is not critical, in use or not',
+  summary: 'Destroy every sandbox that is not critical, in use or not',
   security,
   request: { query: passQuerySchema },
-  responses: { 200: json(passSchema, 'What it did'), ...ofPass },
+  responses: { 200: json(passSchema, 'Report of the pass'), ...ofPass },
 })
 
 export const reconcileRoute = createRoute({
   method: 'post',
   path: '/api/sandbox/reconcile',
-  summary: 'Compares the ledger with what the providers have',
+  summary: 'Compare the ledger with the providers',
   security,
   request: { query: passQuerySchema },
-  responses: { 200: json(passSchema, 'What it did'), ...ofPass },
+  responses: { 200: json(passSchema, 'Report of the pass'), ...ofPass },
 })

@@ -44,7 +44,7 @@ export function toWireSandbox(record: SandboxRecord, context: DiagnoseContext): 
   const sample = record.samples.at(-1)
   return {
     id: record.id,
-    lifetime: record.lifetime,
+    generation: record.generation,
     provider: record.provider,
     status: record.status,
     environment: record.environment,
@@ -136,7 +136,7 @@ export function toWireCleanup(report: CleanupReport): WirePass {
       outcome,
     })),
     spared: report.spared,
-    refused: [],
+    rejected: [],
   }
 }
 
@@ -152,7 +152,7 @@ export function toWireReconcile(report: ReconcileReport): WirePass {
       outcome,
     })),
     spared: report.skipped === 0 ? {} : { 'no usable id': report.skipped },
-    refused: [...report.refused],
+    rejected: [...report.rejected],
   }
 }
 

@@ -9,20 +9,22 @@ const label = z.string().nullable()
 
 export const statsSchema = z
   .object({
-    active: count.openapi({ description: 'May take up room: all but the detached and the gone' }),
+    active: count.openapi({
+      description: 'Counts against capacity: all but detached and terminated',
+    }),
     provisioning: count,
     running: count,
-    detached: count.openapi({ description: 'Wait for a paused session' }),
+    detached: count.openapi({ description: 'Released by a paused session that may resume' }),
     terminating: count,
     failed: count,
     total_created: count,
     total_destroyed: count,
-    executions: count.openapi({ description: 'Operations of the last minutes' }),
-    timeouts: count.openapi({ description: 'Those of them that took too long' }),
+    executions: count.openapi({ description: 'Operations in the alert window' }),
+    timeouts: count.openapi({ description: 'Operations in the window that timed out' }),
     max_concurrent: count,
     usage: z.number().openapi({ description: 'active / max_concurrent' }),
     environment: z.string(),
-    last_cleanup_at: time.nullable().openapi({ description: 'null: no cleanup has ever ended' }),
+    last_cleanup_at: time.nullable().openapi({ description: 'null: no cleanup has completed yet' }),
     time,
   })
   .openapi('Stats')
@@ -31,15 +33,17 @@ const findingSchema = z
   .object({
     code: z.string(),
     severity: z.enum(['warning', 'critical']),
-    reason: z.string().openapi({ description: 'One sentence with the evidence' }),
-    action: z.string().openapi({ description: 'What is done about it, or left to the operator' }),
+    reason: z.string().openapi({ description: 'Evidence, in one sentence' }),
+    action: z.string().openapi({ description: 'Next step: automatic, or for the operator' }),
   })
   .openapi('Finding')
 
 export const sandboxSchema = z
   .object({
     id: z.string(),
-    lifetime: count.openapi({ description: 'How often a sandbox of this id was made, from 1' }),
+    generation: count.openapi({
+      description: 'Counts the sandboxes created under this id, from 1',
+    }),
     provider: z.string(),
     status: z.enum(SANDBOX_STATUSES),
     environment: z.string(),
@@ -54,11 +58,13 @@ export const sandboxSchema = z
     tenant: label,
     hold_deadline_at: time
       .nullable()
-      .openapi({ description: 'When a cleanup ends it though a run holds it' }),
-    critical: z.boolean().openapi({ description: 'Spared by an emergency cleanup' }),
+      .openapi({ description: 'When a cleanup may end it although a run holds it' }),
+    critical: z
+      .boolean()
+      .openapi({ description: 'Exempt from emergency cleanups and from the hold limit' }),
     operations: count,
     timeouts: count,
-    cpu_percent: z.number().nullable().openapi({ description: 'Of one core, at the last sample' }),
+    cpu_percent: z.number().nullable().openapi({ description: 'Of one core, in the last sample' }),
     memory_mb: z.number().nullable(),
     kill_reason: label,
     owed: z.object({ since: time, attempts: count, next_attempt_at: time }).nullable(),
@@ -66,7 +72,7 @@ export const sandboxSchema = z
       .object({
         code: z.string(),
         message: z.string(),
-        cause: label.openapi({ description: 'What the provider said, without secrets' }),
+        cause: label.openapi({ description: 'Causes reported by the provider, redacted' }),
         at: time,
       })
       .nullable(),
@@ -92,7 +98,7 @@ export const logsSchema = z
   .object({
     id: z.string(),
     lines: z.array(z.string()),
-    is_cut: z.boolean().openapi({ description: 'Older lines were left out' }),
+    is_cut: z.boolean().openapi({ description: 'true: older lines are omitted' }),
   })
   .openapi('Logs')
 
@@ -100,7 +106,7 @@ export const resourcesSchema = z
   .object({
     cpu_percent: z.number().nullable(),
     memory_mb: z.number().nullable(),
-    duration_ms: z.number().openapi({ description: 'Since it was made' }),
+    duration_ms: z.number().openapi({ description: 'Since its creation' }),
     operations: count,
   })
   .openapi('Resources')
@@ -109,7 +115,7 @@ export const terminationSchema = z
   .object({
     id: z.string(),
     outcome: z.enum(['destroyed', 'gone', 'owed', 'in-progress']).openapi({
-      description: 'owed: not confirmed, it is tried again; never reported as destroyed',
+      description: 'owed: not confirmed; it is retried and never reported as destroyed',
     }),
   })
   .openapi('Termination')
@@ -130,10 +136,12 @@ export const passSchema = z
         outcome: z.string(),
       }),
     ),
-    spared: z.record(z.string(), count).openapi({ description: 'Left as they are, by reason' }),
-    refused: z
+    spared: z
+      .record(z.string(), count)
+      .openapi({ description: 'Number of sandboxes left alone, by reason' }),
+    rejected: z
       .array(z.object({ provider: z.string(), because: z.string(), detail: z.string() }))
-      .openapi({ description: 'Providers from whose list nothing was concluded' }),
+      .openapi({ description: 'Providers whose listing was rejected' }),
     error: z.string().nullable(),
   })
   .openapi('Pass')
@@ -143,7 +151,10 @@ export const failureSchema = z
     error: z.object({
       code: z.string(),
       message: z.string(),
-      details: z.unknown().optional().openapi({ description: 'More of it, by code' }),
+      details: z
+        .unknown()
+        .optional()
+        .openapi({ description: 'Further fields; depends on the code' }),
     }),
   })
   .openapi('Failure')

@@ -3,7 +3,7 @@ import type { SandboxRecord } from './sandbox-record.ts'
 /**
  * The earliest time at which a record may need somebody: follows from what is recorded alone, so
  * a store can keep it in an index. Undefined for what is gone. For a running sandbox it is the end
- * of its claim or its last activity, whichever is later; how long it may be idle is added by the
+ * of its lease or its last activity, whichever is later; how long it may be idle is added by the
  * reader. In whole milliseconds.
  */
 export function attentionAt(record: SandboxRecord): number | undefined {
@@ -17,7 +17,7 @@ function exactAttentionAt(record: SandboxRecord): number | undefined {
     case 'provisioning':
       return Math.min(record.provisionDeadlineAt ?? statusSince, deadlineOf(record))
     case 'running':
-      return Math.min(Math.max(claimedUntil(record), lastActivityAt), deadlineOf(record))
+      return Math.min(Math.max(leasedUntil(record), lastActivityAt), deadlineOf(record))
     case 'terminating':
       return record.owed?.nextAttemptAt ?? statusSince
     case 'failed':
@@ -27,8 +27,8 @@ function exactAttentionAt(record: SandboxRecord): number | undefined {
   }
 }
 
-function claimedUntil({ claim }: SandboxRecord): number {
-  return claim?.until ?? 0
+function leasedUntil({ lease }: SandboxRecord): number {
+  return lease?.until ?? 0
 }
 
 function deadlineOf(record: SandboxRecord): number {

@@ -69,7 +69,7 @@ export function createRecord(sandbox: NewSandbox): SandboxRecord {
     critical,
     status: 'provisioning',
     version: 1,
-    lifetime: 1,
+    generation: 1,
     statusSince: at,
     lastActivityAt: at,
     operations: 0,
@@ -100,7 +100,7 @@ export function applyEvent(record: SandboxRecord, event: SandboxEvent, now: numb
 }
 
 function revived(record: SandboxRecord, sandbox: NewSandbox): SandboxRecord {
-  return { ...createRecord(sandbox), lifetime: record.lifetime + 1 }
+  return { ...createRecord(sandbox), generation: record.generation + 1 }
 }
 
 function withEffects(record: SandboxRecord, event: SandboxEvent, at: number): SandboxRecord {
@@ -145,7 +145,7 @@ function reclaimed(record: SandboxRecord): SandboxRecord {
 
 /** Nothing is owed, and nobody holds what is gone. */
 function settled(record: SandboxRecord): SandboxRecord {
-  const { owed: _owed, claim: _claim, holdDeadlineAt: _hold, ...rest } = record
+  const { owed: _owed, lease: _lease, holdDeadlineAt: _hold, ...rest } = record
   return rest
 }
 

@@ -2,7 +2,7 @@ import { storedError } from './record-schema.ts'
 import {
   MAX_SAMPLES,
   type ResourceSample,
-  type SandboxClaim,
+  type LeaseRecord,
   type SandboxError,
   type SandboxRecord,
 } from './sandbox-record.ts'
@@ -35,33 +35,33 @@ export function withActivity(record: SandboxRecord, activity: SandboxActivity): 
   }
 }
 
-/** A claim of a run, and until when the run may keep the sandbox if its hold begins now. */
+/** A lease of a run, and until when the run may keep the sandbox if its hold begins now. */
 export interface OwnerHold {
-  readonly claim: SandboxClaim
+  readonly lease: LeaseRecord
   readonly holdDeadlineAt: number
 }
 
 /** Begins the hold of a run. The version stays: this is a part of another change. */
 export function holding(
   record: SandboxRecord,
-  { claim, holdDeadlineAt }: OwnerHold,
+  { lease, holdDeadlineAt }: OwnerHold,
 ): SandboxRecord {
   const { holdDeadlineAt: _before, ...rest } = record
-  return record.critical ? { ...rest, claim } : { ...rest, claim, holdDeadlineAt }
+  return record.critical ? { ...rest, lease } : { ...rest, lease, holdDeadlineAt }
 }
 
-/** Renews the claim of a run: a hold that goes on keeps its deadline. */
+/** Renews the lease of a run: a hold that goes on keeps its deadline. */
 export function withRenewal(record: SandboxRecord, hold: OwnerHold): SandboxRecord {
-  const { claim, holdDeadlineAt } = record
-  const isSame = claim?.kind === 'owner' && claim.holder === hold.claim.holder
+  const { lease, holdDeadlineAt } = record
+  const isSame = lease?.kind === 'owner' && lease.holder === hold.lease.holder
   const kept = isSame && holdDeadlineAt !== undefined ? { ...hold, holdDeadlineAt } : hold
   return { ...holding(record, kept), version: record.version + 1 }
 }
 
 /** Gives it to whoever waits for it; without one, nobody keeps it from now on. */
-export function withClaim(record: SandboxRecord, claim: SandboxClaim | undefined): SandboxRecord {
-  const { claim: _before, holdDeadlineAt: _hold, ...rest } = record
-  return { ...rest, ...(claim !== undefined && { claim }), version: record.version + 1 }
+export function withLease(record: SandboxRecord, lease: LeaseRecord | undefined): SandboxRecord {
+  const { lease: _before, holdDeadlineAt: _hold, ...rest } = record
+  return { ...rest, ...(lease !== undefined && { lease }), version: record.version + 1 }
 }
 
 /** Notes that a destroy was tried and is not confirmed. */

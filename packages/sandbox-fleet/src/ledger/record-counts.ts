@@ -43,11 +43,11 @@ export const NO_COUNTS: FleetCounts = {
 /** What a record adds to the counts. `created - destroyed` is always what is not terminated. */
 export function countsOf(record: SandboxRecord): Partial<Record<CountName, number>> {
   const isGone = record.status === 'terminated'
-  const isDetached = record.status === 'running' && record.claim?.kind === 'detached'
+  const isDetached = record.status === 'running' && record.lease?.kind === 'detached'
   return {
     [isDetached ? 'detached' : record.status]: 1,
-    created: record.lifetime,
-    destroyed: isGone ? record.lifetime : record.lifetime - 1,
+    created: record.generation,
+    destroyed: isGone ? record.generation : record.generation - 1,
   }
 }
 

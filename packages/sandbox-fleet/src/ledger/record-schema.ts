@@ -30,7 +30,7 @@ export const timeSchema = z.number().nonnegative().max(8.64e15)
 const countSchema = z.int().nonnegative()
 const statusSchema = z.enum(SANDBOX_STATUSES)
 
-const claimSchema = z.object({
+const leaseSchema = z.object({
   kind: z.enum(['owner', 'detached', 'pool']),
   holder: labelSchema,
   until: timeSchema,
@@ -67,7 +67,7 @@ const identity = {
   createdAt: timeSchema,
   provisionDeadlineAt: timeSchema.exactOptional(),
   deadlineAt: timeSchema.exactOptional(),
-  claim: claimSchema.exactOptional(),
+  lease: leaseSchema.exactOptional(),
   holdDeadlineAt: timeSchema.exactOptional(),
 }
 
@@ -77,7 +77,7 @@ const recordSchema = z.object({
   ...identity,
   status: statusSchema,
   version: countSchema,
-  lifetime: countSchema,
+  generation: countSchema,
   statusSince: timeSchema,
   lastActivityAt: timeSchema,
   critical: z.boolean(),

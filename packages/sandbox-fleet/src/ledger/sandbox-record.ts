@@ -32,10 +32,10 @@ export interface SandboxKill {
 }
 
 /**
- * Who keeps a sandbox, and until when. `owner`: a run uses it and renews the claim. `detached`:
+ * Who keeps a sandbox, and until when. `owner`: a run uses it and renews the lease. `detached`:
  * its session may go on. `pool`: it waits to be used again; the holder is the name of the pool.
  */
-export interface SandboxClaim {
+export interface LeaseRecord {
   readonly kind: 'owner' | 'detached' | 'pool'
   readonly holder: string
   readonly until: number
@@ -93,7 +93,7 @@ export interface SandboxRecord extends SandboxLabels {
   /** Rises by one with every change. */
   readonly version: number
   /** Counts how often a sandbox of this id was made, from 1. */
-  readonly lifetime: number
+  readonly generation: number
   readonly createdAt: number
   readonly statusSince: number
   readonly lastActivityAt: number
@@ -101,7 +101,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly provisionDeadlineAt?: number
   /** Until when it may live, whoever uses it. */
   readonly deadlineAt?: number
-  readonly claim?: SandboxClaim
+  readonly lease?: LeaseRecord
   /** Until when its present holder may keep it; absent without one, and for a critical one. */
   readonly holdDeadlineAt?: number
   /** Spared by an emergency. */
@@ -131,7 +131,7 @@ export interface NewSandbox extends SandboxLabels {
   readonly createdAt: number
   readonly provisionDeadlineAt?: number
   readonly deadlineAt?: number
-  readonly claim?: SandboxClaim
+  readonly lease?: LeaseRecord
   /** Until when its present holder may keep it. */
   readonly holdDeadlineAt?: number
 }

@@ -3,9 +3,9 @@ import type { ListedSandbox, SandboxProbe } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { type FleetContext, ruleContext, targetOf } from '../fleet-context.ts'
 import { applyEvent, createRecord } from '../ledger/lifecycle.ts'
-import { withClaim } from '../ledger/record-changes.ts'
+import { withLease } from '../ledger/record-changes.ts'
 import { parseNewSandbox } from '../ledger/record-schema.ts'
-import type { SandboxClaim, SandboxRecord } from '../ledger/sandbox-record.ts'
+import type { LeaseRecord, SandboxRecord } from '../ledger/sandbox-record.ts'
 import { attemptMs, destroyRecorded, isGoneForGood, recordIntent } from '../sweep/destroy.ts'
 import type { SweepLease } from '../sweep/sweep-lease.ts'
 import type { ReconcileAction, ReconcileOutcome } from './reconcile-report.ts'
@@ -14,7 +14,7 @@ import type { ReconcileAction, ReconcileOutcome } from './reconcile-report.ts'
 export interface ReconcilePass {
   readonly context: FleetContext
   readonly lease: SweepLease
-  taken: number
+  used: number
 }
 
 /**
@@ -65,8 +65,8 @@ async function heal(
   if (!rules.isKnown(probe)) return 'unknown'
   // A stopped one that somebody holds may be used again.
   const rule = ruleContext(context)
-  const isUnclaimed = rules.isUnclaimed(record, rule) && rules.isSilent(record, rule)
-  if ((probe.state === 'stopped' && !isUnclaimed) || !isGoneForGood(context, record, probe))
+  const isUnleased = rules.isUnleased(record, rule) && rules.isSilent(record, rule)
+  if ((probe.state === 'stopped' && !isUnleased) || !isGoneForGood(context, record, probe))
     return 'present'
   const event = { type: 'vanish', detail: `found ${probe.state} by reconciliation` } as const
   const next = applyEvent(record, event, clock.now())
@@ -86,17 +86,17 @@ async function endOrphan(
   const { id, listed = { id } } = action
   const rule = ruleContext(context)
   if (!rules.hasOwnLabel(listed.environment, rule)) return 'spared'
-  const claim = waitsForSession(listed, context)
-  const isAbandoned = claim === undefined && rules.isAbandoned(listed)
+  const lease = waitsForSession(listed, context)
+  const isAbandoned = lease === undefined && rules.isAbandoned(listed)
   const mayEnd = rules.isPastGrace(listed.createdAt ?? rule.now, rule) && isAbandoned
   // What is young or in use is only made known: from now on it is watched like all others.
-  if (!mayEnd) return adopt(action, pass, claim).then(() => 'adopted')
+  if (!mayEnd) return adopt(action, pass, lease).then(() => 'adopted')
   return withinBudget(pass, async () => {
     const adopted = await adopt(action, pass, undefined)
     // The listing is as old as the plan: an owner may have attached since, unknown to the ledger.
     const probe = await driver.inspect(targetOf(adopted))
     await clock.keepTime()
-    const refusal = await refuseOrphan(adopted, probe, context)
+    const refusal = await rejectOrphan(adopted, probe, context)
     if (refusal !== undefined) return refusal
     const kill = {
       reason: 'orphan',
@@ -116,19 +116,19 @@ async function endOrphan(
 async function adopt(
   { id, listed = { id }, provider }: ReconcileAction,
   { context, lease }: ReconcilePass,
-  claim: SandboxClaim | undefined,
+  waiting: LeaseRecord | undefined,
 ): Promise<SandboxRecord> {
   const { clock, environment, store } = context
   await lease.keep()
   const now = clock.now()
   const createdAt = Math.min(listed.createdAt ?? now, now)
-  const labels = { id, provider, environment, createdAt, ...(claim !== undefined && { claim }) }
+  const labels = { id, provider, environment, createdAt, ...(waiting && { lease: waiting }) }
   const known = createRecord(parseNewSandbox(labels))
   return store.create(applyEvent(known, { type: 'started' }, now))
 }
 
 /** What the provider says, after the adoption, against the end of an orphan. */
-async function refuseOrphan(
+async function rejectOrphan(
   record: SandboxRecord,
   probe: SandboxProbe,
   context: FleetContext,
@@ -144,7 +144,7 @@ async function refuseOrphan(
   }
   if (probe.isDetached === true) {
     const until = clock.now() + context.policy.detachedRetentionMs
-    await store.update(withClaim(record, { kind: 'detached', holder: 'its session', until }))
+    await store.update(withLease(record, { kind: 'detached', holder: 'its session', until }))
     return 'adopted'
   }
   return rules.isSeenAbandoned(probe) ? undefined : 'adopted'
@@ -189,11 +189,11 @@ function mayReturnTo(record: SandboxRecord, listed: ListedSandbox, context: Flee
   return isOurs && rules.isPastGrace(since, rule) && rules.isAbandoned(listed)
 }
 
-/** The claim of a session that may go on, while its time is not over. */
+/** The lease of a session that may go on, while its time is not over. */
 function waitsForSession(
   { createdAt, isDetached }: ListedSandbox,
   { clock, policy }: FleetContext,
-): SandboxClaim | undefined {
+): LeaseRecord | undefined {
   const now = clock.now()
   const until = Math.min(createdAt ?? now, now) + policy.detachedRetentionMs
   if (isDetached !== true || until <= now) return undefined
@@ -218,15 +218,15 @@ async function withinBudget(
   work: () => Promise<ReconcileOutcome>,
 ): Promise<ReconcileOutcome> {
   const { policy, rules } = pass.context
-  if (!rules.isWithinBudget({ allowed: policy.maxKillsPerPass, taken: pass.taken })) {
+  if (!rules.isWithinBudget({ allowed: policy.maxKillsPerPass, used: pass.used })) {
     return 'over-budget'
   }
-  pass.taken += 1
+  pass.used += 1
   let outcome: ReconcileOutcome | undefined
   try {
     outcome = await work()
     return outcome
   } finally {
-    if (outcome === undefined || !ENDED.includes(outcome)) pass.taken -= 1
+    if (outcome === undefined || !ENDED.includes(outcome)) pass.used -= 1
   }
 }

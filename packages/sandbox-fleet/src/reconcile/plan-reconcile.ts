@@ -7,7 +7,7 @@ import { fleetMessages } from '../fleet-messages.ts'
 import type { SandboxRecord, SandboxStatus } from '../ledger/sandbox-record.ts'
 import type { FleetPage } from '../store/fleet-store.ts'
 import type { ReconcileCursors, ReconcilePage } from './reconcile-cursors.ts'
-import type { ReconcileAction, RefusedListing } from './reconcile-report.ts'
+import type { ReconcileAction, RejectedListing } from './reconcile-report.ts'
 
 /** So few that a pass always gets on, also when each of them takes the longest time there is. */
 const PAGE = 50
@@ -15,7 +15,7 @@ const ALIVE: readonly SandboxStatus[] = ['provisioning', 'running', 'failed']
 
 export interface ReconcilePlan {
   readonly actions: readonly ReconcileAction[]
-  readonly refused: readonly RefusedListing[]
+  readonly rejected: readonly RejectedListing[]
   readonly skipped: number
   /** What was read of the ledger, by provider and in order. */
   readonly pages: readonly ReconcilePage[]
@@ -52,7 +52,7 @@ export async function planReconcile(
   }
   return {
     actions: plans.flatMap(({ actions }) => actions),
-    refused: plans.flatMap(({ refused }) => refused),
+    rejected: plans.flatMap(({ rejected }) => rejected),
     skipped: plans.reduce((sum, { skipped }) => sum + skipped, 0),
     pages: plans.flatMap(({ pages }) => pages),
   }
@@ -61,7 +61,7 @@ export async function planReconcile(
 /** A provider that cannot list is asked about each sandbox of the ledger, when the plan is applied. */
 async function check(context: FleetContext, section: Section): Promise<ReconcilePlan> {
   const pages = await readPages(context, section, () => true)
-  return { actions: pages.flatMap(({ actions }) => actions), refused: [], skipped: 0, pages }
+  return { actions: pages.flatMap(({ actions }) => actions), rejected: [], skipped: 0, pages }
 }
 
 async function compare(context: FleetContext, section: Section): Promise<ReconcilePlan> {
@@ -72,7 +72,7 @@ async function compare(context: FleetContext, section: Section): Promise<Reconci
   if ('because' in listed) {
     const place = cursor === undefined ? {} : { from: cursor, next: cursor }
     const pages = [{ provider, actions: [], ...place }]
-    return { actions: [], refused: [listed], skipped: 0, pages }
+    return { actions: [], rejected: [listed], skipped: 0, pages }
   }
   // Whatever was changed meanwhile may be newer than the list.
   const isMissing = ({ id, statusSince }: SandboxRecord): boolean =>
@@ -90,13 +90,13 @@ async function compare(context: FleetContext, section: Section): Promise<Reconci
     if (action === 'unreadable') skipped += 1
     else if (action !== undefined) actions.push(action)
   }
-  return { actions, refused: [], skipped, pages }
+  return { actions, rejected: [], skipped, pages }
 }
 
 async function readListing(
   context: FleetContext,
   driver: GuardedDriver,
-): Promise<ReadonlyMap<string, ListedSandbox> | RefusedListing> {
+): Promise<ReadonlyMap<string, ListedSandbox> | RejectedListing> {
   const { provider } = driver
   try {
     const listing = await driver.list()
@@ -111,10 +111,10 @@ async function readListing(
   }
 }
 
-function refuse(context: FleetContext, refused: RefusedListing, err?: unknown): RefusedListing {
-  const fields = err === undefined ? refused : { ...refused, err }
-  context.logger.warn(fields, fleetMessages.listingRefused)
-  return refused
+function refuse(context: FleetContext, rejected: RejectedListing, err?: unknown): RejectedListing {
+  const fields = err === undefined ? rejected : { ...rejected, err }
+  context.logger.warn(fields, fleetMessages.listingRejected)
+  return rejected
 }
 
 async function judgeListed(

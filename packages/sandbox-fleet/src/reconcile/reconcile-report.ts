@@ -42,7 +42,7 @@ export interface ReconcileItem extends ReconcileAction {
 }
 
 /** A provider from whose answer nothing was concluded. */
-export interface RefusedListing {
+export interface RejectedListing {
   readonly provider: string
   readonly because: 'partial' | 'failed'
   readonly detail: string
@@ -56,7 +56,7 @@ export interface ReconcileReport {
   readonly startedAt: number
   readonly finishedAt: number
   readonly items: readonly ReconcileItem[]
-  readonly refused: readonly RefusedListing[]
+  readonly rejected: readonly RejectedListing[]
   /** Entries of lists whose id cannot be one, or whose record cannot be read. */
   readonly skipped: number
   /** What went wrong with the pass as a whole. */

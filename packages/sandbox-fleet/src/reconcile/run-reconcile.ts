@@ -2,7 +2,7 @@ import { FleetError } from '@helix-agents/core/runtime'
 import { errorText } from '../error-text.ts'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
-import { noteHeartbeat } from '../fleet-stats.ts'
+import { recordHeartbeat } from '../fleet-stats.ts'
 import type { PassOutcome } from '../sweep/cleanup-report.ts'
 import { inParallel } from '../sweep/in-parallel.ts'
 import { SweepLease } from '../sweep/sweep-lease.ts'
@@ -21,7 +21,7 @@ export interface ReconcileOptions {
   readonly dryRun?: boolean
 }
 
-const NOTHING_FOUND: ReconcilePlan = { actions: [], refused: [], skipped: 0, pages: [] }
+const NOTHING_FOUND: ReconcilePlan = { actions: [], rejected: [], skipped: 0, pages: [] }
 
 interface Progress {
   readonly isDryRun: boolean
@@ -68,7 +68,7 @@ async function run(context: FleetContext, progress: Progress): Promise<PassOutco
     const before = await readCursors(context)
     const plan = await planReconcile(context, { cursors: before, keepLease: () => lease.keep() })
     progress.plan = plan
-    const outcome = await apply(context, progress, { context, lease, taken: 0 })
+    const outcome = await apply(context, progress, { context, lease, used: 0 })
     const isDone = (action: ReconcileAction) => progress.outcomes.get(action) !== 'over-budget'
     const next = cursorsAfter(plan.pages, isDone)
     // Only now: a pass that ends before is done again.
@@ -76,7 +76,7 @@ async function run(context: FleetContext, progress: Progress): Promise<PassOutco
     if (hasMore(before) || hasMore(next)) await writeCursors(context, next)
     if (outcome === 'more' || hasMore(next)) return 'more'
     // What is left of a round does not wait for its hour.
-    await noteHeartbeat(context, { reconcileAt: context.clock.now() })
+    await recordHeartbeat(context, { reconcileAt: context.clock.now() })
     return outcome
   } finally {
     await lease.release()
@@ -112,7 +112,7 @@ function close(
   err?: unknown,
 ): ReconcileReport {
   const { isDryRun, outcomes, plan = NOTHING_FOUND, startedAt } = progress
-  const { actions, refused, skipped } = plan
+  const { actions, rejected, skipped } = plan
   const fallback = isDryRun ? 'planned' : 'changed'
   const items = actions.map((action) => ({
     ...action,
@@ -120,9 +120,9 @@ function close(
   }))
   const finishedAt = context.clock.now()
   const hasFailed = err !== undefined
-  const fields = { outcome, differences: items.length, refused: refused.length }
+  const fields = { outcome, differences: items.length, rejected: rejected.length }
   if (hasFailed) context.logger.error({ ...fields, err }, fleetMessages.cleanupStopped)
   else context.logger.info(fields, fleetMessages.reconcileCompleted)
   const error = hasFailed ? { error: errorText(err) } : {}
-  return { isDryRun, outcome, startedAt, finishedAt, items, refused, skipped, ...error }
+  return { isDryRun, outcome, startedAt, finishedAt, items, rejected, skipped, ...error }
 }

@@ -49,6 +49,6 @@ export interface FleetReporter {
   owed(id: string, detail: string, sessionId?: string): void
   /** Tells what was done meanwhile. Resolves when everything told so far is stored or given up. For tests and the end of a process. */
   flush(): Promise<void>
-  /** Stops renewing claims. What is held then goes over to nobody after a while. */
+  /** Stops renewing leases. What is held then goes over to nobody after a while. */
   stop(): Promise<void>
 }

@@ -1,19 +1,19 @@
 import type { FleetContext } from '../fleet-context.ts'
 import { applyEvent } from '../ledger/lifecycle.ts'
-import { withClaim } from '../ledger/record-changes.ts'
-import type { SandboxClaim, SandboxError, SandboxRecord } from '../ledger/sandbox-record.ts'
+import { withLease } from '../ledger/record-changes.ts'
+import type { LeaseRecord, SandboxError, SandboxRecord } from '../ledger/sandbox-record.ts'
 import { changeOwn, isUsable } from './own-record.ts'
 
 /** What a sandbox waits for, and for how long from now on. */
 export interface Waiting {
-  readonly kind: Exclude<SandboxClaim['kind'], 'owner'>
+  readonly kind: Exclude<LeaseRecord['kind'], 'owner'>
   readonly holder: string
   readonly lastsMs: number
 }
 
 /**
  * Lets go of a sandbox that stays, for its session or for a pool; undefined: for nobody. It counts
- * as a use, so that another process that shares it has the time to renew its own claim.
+ * as a use, so that another process that shares it has the time to renew its own lease.
  */
 export async function recordReleased(
   context: FleetContext,
@@ -23,27 +23,31 @@ export async function recordReleased(
   await context.clock.keepTime()
   const now = context.clock.now()
   const { holder, waiting } = release
-  const claim = waiting && {
+  const lease = waiting && {
     kind: waiting.kind,
     holder: waiting.holder,
     until: now + waiting.lastsMs,
   }
   await changeOwn(context, id, (record) => {
-    const isHeld = record.claim === undefined || record.claim.holder === holder
+    const isHeld = record.lease === undefined || record.lease.holder === holder
     if (!isUsable(record) || !isHeld) return undefined
-    return { ...withClaim(record, claim), lastActivityAt: Math.max(record.lastActivityAt, now) }
+    return { ...withLease(record, lease), lastActivityAt: Math.max(record.lastActivityAt, now) }
   })
 }
 
 /** The end of a sandbox, as one of its holders tells it. */
-export interface ToldEnd {
+export interface ReportedEnd {
   readonly detail: string
   /** Who tells it: what somebody else holds by now is not ended by it. */
   readonly holder?: string
 }
 
 /** Notes that a sandbox is gone, as its provider says. */
-export async function recordGone(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+export async function recordGone(
+  context: FleetContext,
+  id: string,
+  end: ReportedEnd,
+): Promise<void> {
   const { detail, holder } = end
   await context.clock.keepTime()
   const now = context.clock.now()
@@ -57,7 +61,11 @@ export async function recordGone(context: FleetContext, id: string, end: ToldEnd
 }
 
 /** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
-export async function recordOwed(context: FleetContext, id: string, end: ToldEnd): Promise<void> {
+export async function recordOwed(
+  context: FleetContext,
+  id: string,
+  end: ReportedEnd,
+): Promise<void> {
   const { detail, holder } = end
   await context.clock.keepTime()
   const now = context.clock.now()
@@ -89,9 +97,9 @@ export async function recordFailed(
 /** Whether somebody else uses it by now, such as the process that goes on with the session. */
 function isOthers(
   context: FleetContext,
-  { claim }: SandboxRecord,
+  { lease }: SandboxRecord,
   holder: string | undefined,
 ): boolean {
-  if (holder === undefined || claim?.kind !== 'owner' || claim.holder === holder) return false
-  return claim.until > context.clock.now()
+  if (holder === undefined || lease?.kind !== 'owner' || lease.holder === holder) return false
+  return lease.until > context.clock.now()
 }

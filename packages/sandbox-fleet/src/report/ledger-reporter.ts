@@ -10,7 +10,7 @@ import {
   recordOpened,
   recordOpening,
   recordProvisioning,
-  renewClaim,
+  renewLease,
 } from './ledger-writes.ts'
 import {
   recordFailed,
@@ -29,7 +29,7 @@ interface Held {
   /** Sessions of this process that use it. */
   readonly users: Set<string>
   /** The life that is held; absent until the ledger has heard of it. */
-  lifetime: number | undefined
+  generation: number | undefined
   /** Its sessions were warned that this hold ends soon. */
   isWarned: boolean
   at: number
@@ -143,15 +143,15 @@ export class LedgerReporter implements FleetReporter {
   #hold(sandbox: SandboxDescription): Held {
     const at = this.#context.clock.now()
     const before = this.#held.get(sandbox.id) ?? { users: new Set<string>(), ...NOTHING_DONE }
-    const held = Object.assign(before, { sandbox, at, lifetime: undefined, isWarned: false })
+    const held = Object.assign(before, { sandbox, at, generation: undefined, isWarned: false })
     held.users.add(sandbox.sessionId ?? '')
     this.#held.set(sandbox.id, held)
     return held
   }
 
   async #open(held: Held): Promise<void> {
-    const { lifetime } = await recordOpened(this.#context, held.sandbox, this.#holder)
-    held.lifetime = lifetime
+    const { generation } = await recordOpened(this.#context, held.sandbox, this.#holder)
+    held.generation = generation
   }
 
   /** One session lets go; others of this process may share the sandbox and go on. */
@@ -183,9 +183,9 @@ export class LedgerReporter implements FleetReporter {
     return work()
   }
 
-  /** One write for all that was done since the last one renews the claim as well. */
+  /** One write for all that was done since the last one renews the lease as well. */
   #renewAll(): void {
-    // What is under way renews the claim as well, and a ledger that is away gets no queue.
+    // What is under way renews the lease as well, and a ledger that is away gets no queue.
     for (const [id, held] of this.#held) if (!this.#pending.has(id)) this.#renew(id, held)
     this.#cancelTimer = undefined
     if (this.#held.size > 0) this.#startTimer()
@@ -197,16 +197,16 @@ export class LedgerReporter implements FleetReporter {
     const done = { at, operations, succeeded, timeouts, timeoutsInARow }
     const renew = async (): Promise<boolean> => {
       // The report of its opening was lost, or refused while it was being destroyed.
-      if (held.lifetime === undefined) await this.#open(held)
-      const { lifetime } = held
+      if (held.generation === undefined) await this.#open(held)
+      const { generation } = held
       const onStored = (record: SandboxRecord): void => this.#warn(held, record)
       const renewal = {
         holder: this.#holder,
         onStored,
-        ...(lifetime !== undefined && { lifetime }),
+        ...(generation !== undefined && { generation }),
       }
       return operations === 0
-        ? renewClaim(this.#context, id, renewal)
+        ? renewLease(this.#context, id, renewal)
         : recordActivity(this.#context, id, { ...done, ...renewal })
     }
     this.#report(id, async () => {
@@ -231,11 +231,11 @@ export class LedgerReporter implements FleetReporter {
     this.#usage.executions += 1
     if (timedOut) this.#usage.timeouts += 1
     if (this.#pending.has('')) return
-    this.#report('', () => this.#tellUsage())
+    this.#report('', () => this.#reportUsage())
   }
 
   /** What is not taken is told with the next. */
-  async #tellUsage(): Promise<void> {
+  async #reportUsage(): Promise<void> {
     const { executions, timeouts } = this.#usage
     await this.#context.clock.keepTime()
     await this.#context.store.addUsage({ executions, timeouts }, this.#context.clock.now())

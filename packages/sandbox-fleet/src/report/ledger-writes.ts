@@ -15,11 +15,11 @@ import { changeRecord } from '../store/change-record.ts'
 import { assertSame, changeOwn, isUsable } from './own-record.ts'
 
 /** The hold of a run, from now on: of the time that is kept. */
-export function ownerHold({ claims, clock, policy }: FleetContext, holder: string): OwnerHold {
-  claims.addOwn(holder)
+export function ownerHold({ leases, clock, policy }: FleetContext, holder: string): OwnerHold {
+  leases.addOwn(holder)
   const now = clock.now()
-  const claim = { kind: 'owner', holder, until: now + policy.ownerLeaseMs } as const
-  return { claim, holdDeadlineAt: now + policy.maxHoldMs }
+  const lease = { kind: 'owner', holder, until: now + policy.ownerLeaseMs } as const
+  return { lease, holdDeadlineAt: now + policy.maxHoldMs }
 }
 
 /**
@@ -44,7 +44,7 @@ export async function recordProvisioning(
       createdAt: now,
       provisionDeadlineAt: now + policy.provisionTimeoutMs,
       ...(maxLifetimeMs !== undefined && { deadlineAt: now + maxLifetimeMs }),
-      claim: hold.claim,
+      lease: hold.lease,
       ...(sandbox.critical !== true && { holdDeadlineAt: hold.holdDeadlineAt }),
     }),
   )
@@ -117,7 +117,7 @@ export async function recordOpening(
   // It may be made already: only that it is running says no more than is known.
   const record = await context.store.get(sandbox.id)
   if (record !== undefined) assertSame(context, record, sandbox)
-  if (record?.status === 'provisioning') await renewClaim(context, sandbox.id, { holder })
+  if (record?.status === 'provisioning') await renewLease(context, sandbox.id, { holder })
   else await recordOpened(context, sandbox, holder)
 }
 
@@ -129,24 +129,24 @@ function reopening(context: FleetContext, record: SandboxRecord): 'started' | 'r
     : 'started'
 }
 
-/** Who renews a claim. */
-export interface ClaimRenewal {
+/** Who renews a lease. */
+export interface LeaseRenewal {
   readonly holder: string
   /** The life that is held: a later one of the same id is somebody else's. */
-  readonly lifetime?: number
+  readonly generation?: number
   /** Gets the record as it is then. */
   readonly onStored?: (record: SandboxRecord) => void
 }
 
 /**
- * Renews the claim of a run.
+ * Renews the lease of a run.
  * @returns false when the sandbox is not to be used any more.
  * @throws {FleetError} `unknown-sandbox`
  */
-export async function renewClaim(
+export async function renewLease(
   context: FleetContext,
   id: string,
-  renewal: ClaimRenewal,
+  renewal: LeaseRenewal,
 ): Promise<boolean> {
   await context.clock.keepTime()
   const hold = ownerHold(context, renewal.holder)
@@ -157,11 +157,11 @@ export async function renewClaim(
   return isKept(stored, renewal)
 }
 
-/** Adds what was done, and renews the claim with the same write. */
+/** Adds what was done, and renews the lease with the same write. */
 export async function recordActivity(
   context: FleetContext,
   id: string,
-  activity: SandboxActivity & ClaimRenewal,
+  activity: SandboxActivity & LeaseRenewal,
 ): Promise<boolean> {
   await context.clock.keepTime()
   // By a clock that has leapt it may lie ahead.
@@ -177,7 +177,7 @@ export async function recordActivity(
   return isKept(stored, activity)
 }
 
-/** Whether who renews a claim may go on: what waits in a pool was let go. */
-function isKept(record: SandboxRecord, { lifetime = record.lifetime }: ClaimRenewal): boolean {
-  return isUsable(record) && record.lifetime === lifetime && record.claim?.kind !== 'pool'
+/** Whether who renews a lease may go on: what waits in a pool was let go. */
+function isKept(record: SandboxRecord, { generation = record.generation }: LeaseRenewal): boolean {
+  return isUsable(record) && record.generation === generation && record.lease?.kind !== 'pool'
 }

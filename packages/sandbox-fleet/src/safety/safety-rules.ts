@@ -9,14 +9,14 @@ export interface RuleContext {
   /** The deployment that wants to end something. */
   readonly environment: string
   readonly policy: FleetPolicy
-  /** Whether the claim of a record may be judged by this clock, see `ClaimWatch`. */
+  /** Whether the lease of a record may be judged by this clock, see `LeaseWatch`. */
   readonly isProven: (record: SandboxRecord) => boolean
 }
 
-/** How many sandboxes a pass may end, and has chosen. */
+/** How many sandboxes a pass may end, and how many it has reserved. */
 export interface KillBudget {
   readonly allowed: number
-  readonly taken: number
+  readonly used: number
 }
 
 /**
@@ -28,10 +28,10 @@ export interface SafetyRules {
   isPastGrace(createdAt: number, context: RuleContext): boolean
   /** Only sandboxes that carry the label of this deployment are ended. */
   hasOwnLabel(environment: string | undefined, context: RuleContext): boolean
-  /** A claim that runs keeps its sandbox; clocks may differ. */
-  isUnclaimed(record: SandboxRecord, context: RuleContext): boolean
+  /** A lease that runs keeps its sandbox; clocks may differ. */
+  isUnleased(record: SandboxRecord, context: RuleContext): boolean
   /**
-   * A claim that ran out by this clock may just have been renewed by an owner with another one: it
+   * A lease that ran out by this clock may just have been renewed by an owner with another one: it
    * counts until its owner is seen to be silent.
    */
   isSilent(record: SandboxRecord, context: RuleContext): boolean
@@ -73,12 +73,12 @@ export const safetyRules: SafetyRules = {
   hasOwnLabel: (environment, context) =>
     environment !== undefined && environment !== '' && environment === context.environment,
 
-  isUnclaimed: ({ claim }, { now, policy }) =>
-    claim === undefined || claim.until + policy.clockSkewMs <= now,
+  isUnleased: ({ lease }, { now, policy }) =>
+    lease === undefined || lease.until + policy.clockSkewMs <= now,
 
   isSilent: (record, { isProven, now }) => {
-    const { claim } = record
-    return claim?.kind !== 'owner' || claim.until > now || isProven(record)
+    const { lease } = record
+    return lease?.kind !== 'owner' || lease.until > now || isProven(record)
   },
 
   isHeldTooLong: ({ critical, holdDeadlineAt }, { now }) =>
@@ -104,7 +104,7 @@ export const safetyRules: SafetyRules = {
   isDestroyDue: ({ status, owed }, { now }) =>
     status === 'terminating' && (owed === undefined || owed.nextAttemptAt <= now),
 
-  isWithinBudget: ({ allowed, taken }) => taken < allowed,
+  isWithinBudget: ({ allowed, used }) => used < allowed,
 
   hasReason: ({ reason, detail, by }) => [reason, detail, by].every((text) => text.trim() !== ''),
 

@@ -58,7 +58,7 @@ function parseBody(body: SqlValue, sandboxId: string): unknown {
 }
 
 function valuesOf(record: SandboxRecord): readonly SqlValue[] {
-  const { claim } = record
+  const { lease } = record
   return [
     record.id,
     record.version,
@@ -70,7 +70,7 @@ function valuesOf(record: SandboxRecord): readonly SqlValue[] {
     record.agentType ?? null,
     record.taskId ?? null,
     record.tenant ?? null,
-    claim?.kind === 'pool' ? claim.holder : null,
+    lease?.kind === 'pool' ? lease.holder : null,
     record.createdAt,
     attentionAt(record) ?? null,
     JSON.stringify(record),

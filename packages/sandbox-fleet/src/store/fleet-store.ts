@@ -65,7 +65,7 @@ export interface FleetUsage {
 export interface FleetStore {
   /**
    * Adds a record, `provisioning` or already `running`; one that is `terminated` under the same id
-   * goes on with a new lifetime.
+   * goes on with a new generation.
    * With `maxActive` this is a reservation: together with the check it is one transaction.
    * @throws {FleetError} `already-exists`; `invalid-record`; `capacity-exhausted` when the environment has as many
    * as `maxActive` sandboxes that may take up room.
@@ -109,8 +109,8 @@ export interface FleetStore {
   now?(): Promise<number>
   /**
    * The clocks of all processes that write are right, such as those of Workers: a sweeper believes
-   * its own at once. Default false: where `now` is absent too, a sweeper first watches a claim that
-   * ran out by its clock, see `claimProofMs` of the policy.
+   * its own at once. Default false: where `now` is absent too, a sweeper first watches a lease that
+   * ran out by its clock, see `leaseProofMs` of the policy.
    */
   readonly hasRightClocks?: boolean
   /** A small value of the fleet itself, such as the time of the last pass. */

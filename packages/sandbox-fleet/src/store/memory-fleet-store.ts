@@ -182,8 +182,8 @@ function fits(record: SandboxRecord, query: ParsedQuery): boolean {
   return equal.every(([name, value]) => record[name] === value)
 }
 
-function isInPool({ claim }: SandboxRecord, pool: string): boolean {
-  return claim?.kind === 'pool' && claim.holder === pool
+function isInPool({ lease }: SandboxRecord, pool: string): boolean {
+  return lease?.kind === 'pool' && lease.holder === pool
 }
 
 function toPage<T extends Row>(

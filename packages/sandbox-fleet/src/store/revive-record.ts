@@ -4,7 +4,7 @@ import { activeOf, type FleetCounts } from '../ledger/record-counts.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 
 /**
- * What is stored for a new record: itself, or the next lifetime of one of this environment that
+ * What is stored for a new record: itself, or the next generation of one of this environment that
  * is gone.
  * @throws {FleetError} `already-exists`
  */

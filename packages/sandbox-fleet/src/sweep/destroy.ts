@@ -125,7 +125,7 @@ async function owe(
 }
 
 function isSameDestroy(current: SandboxRecord, record: SandboxRecord): boolean {
-  return current.status === 'terminating' && current.lifetime === record.lifetime
+  return current.status === 'terminating' && current.generation === record.generation
 }
 
 /** Doubles with each attempt, spread by a quarter to both sides. */

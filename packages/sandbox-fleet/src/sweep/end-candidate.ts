@@ -3,8 +3,8 @@ import type { SandboxProbe } from '../driver/fleet-driver.ts'
 import type { GuardedDriver } from '../driver/guarded-driver.ts'
 import { type FleetContext, ruleContext, targetOf } from '../fleet-context.ts'
 import { applyEvent } from '../ledger/lifecycle.ts'
-import { withAttempt, withClaim, withUnknownProbe } from '../ledger/record-changes.ts'
-import type { SandboxClaim, SandboxRecord } from '../ledger/sandbox-record.ts'
+import { withAttempt, withLease, withUnknownProbe } from '../ledger/record-changes.ts'
+import type { LeaseRecord, SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { CleanupOutcome } from './cleanup-report.ts'
 import { attemptMs, destroyRecorded, isGoneForGood, recordIntent } from './destroy.ts'
 import type { CleanupCandidate } from './plan-cleanup.ts'
@@ -14,7 +14,7 @@ import { type CleanupMode, judge, type Verdict } from './verdict.ts'
 export interface PassBudget {
   readonly kills: number
   readonly retries: number
-  readonly looks: number
+  readonly probes: number
 }
 
 /** What the candidates of one pass share. */
@@ -24,7 +24,7 @@ export interface Pass {
   readonly mode: CleanupMode
   /** What this pass may do, and has done: ends, retries, and questions about what it may end. */
   readonly budget: PassBudget
-  readonly taken: { kills: number; retries: number; looks: number }
+  readonly used: { kills: number; retries: number; probes: number }
 }
 
 /**
@@ -62,7 +62,7 @@ async function retryOwed(
 ): Promise<CleanupOutcome> {
   const { context, lease } = pass
   if (!hasBudget('retry', pass)) return 'over-budget'
-  pass.taken.retries += 1
+  pass.used.retries += 1
   const fence = await lease.keep()
   const next = withAttempt(record, context.clock.now() + attemptMs(context))
   if (next !== record) await context.store.update(next, { fence })
@@ -79,14 +79,14 @@ async function endJudged(
   pass: Pass,
 ): Promise<CleanupOutcome> {
   if (!hasBudget('destroy', pass)) return 'over-budget'
-  pass.taken.kills += 1
-  pass.taken.looks += 1
+  pass.used.kills += 1
+  pass.used.probes += 1
   let outcome: CleanupOutcome | undefined
   try {
     outcome = await endReserved(record, verdict, driver, pass)
     return outcome
   } finally {
-    if (outcome === undefined || !ENDED.includes(outcome)) pass.taken.kills -= 1
+    if (outcome === undefined || !ENDED.includes(outcome)) pass.used.kills -= 1
   }
 }
 
@@ -109,13 +109,13 @@ async function endReserved(
   return destroyRecorded(context, next, driver)
 }
 
-function hasBudget(action: CleanupCandidate['action'], { budget, context, taken }: Pass): boolean {
+function hasBudget(action: CleanupCandidate['action'], { budget, context, used }: Pass): boolean {
   const { rules } = context
   if (action === 'retry') {
-    return rules.isWithinBudget({ allowed: budget.retries, taken: taken.retries })
+    return rules.isWithinBudget({ allowed: budget.retries, used: used.retries })
   }
-  const hasLooks = taken.looks < budget.looks
-  return hasLooks && rules.isWithinBudget({ allowed: budget.kills, taken: taken.kills })
+  const hasProbes = used.probes < budget.probes
+  return hasProbes && rules.isWithinBudget({ allowed: budget.kills, used: used.kills })
 }
 
 function judgeNow(record: SandboxRecord, { context, mode }: Pass): Verdict {
@@ -129,9 +129,9 @@ interface Refusal {
 }
 
 /** From its last use on: a lost report does not make it stay for longer. */
-function detachedClaim(record: SandboxRecord, { policy }: FleetContext): SandboxClaim {
+function detachedLease(record: SandboxRecord, { policy }: FleetContext): LeaseRecord {
   const until = record.lastActivityAt + policy.detachedRetentionMs
-  return { kind: 'detached', holder: record.claim?.holder ?? 'its session', until }
+  return { kind: 'detached', holder: record.lease?.holder ?? 'its session', until }
 }
 
 /** What the provider says against it. */
@@ -153,9 +153,9 @@ async function refuse(
     return 'vanished'
   }
   const isForced = mode === 'emergency' || verdict.reason === 'deadline'
-  if (!isForced && probe.isDetached === true && record.claim?.kind !== 'detached') {
+  if (!isForced && probe.isDetached === true && record.lease?.kind !== 'detached') {
     // The report of it was lost: it waits for its session as long as any other.
-    await store.update(withClaim(record, detachedClaim(record, context)))
+    await store.update(withLease(record, detachedLease(record, context)))
     return 'owner-alive'
   }
   return isForced || rules.isAbandoned(probe) ? undefined : 'owner-alive'

@@ -2,7 +2,7 @@ import { FleetError } from '@helix-agents/core/runtime'
 import { errorText } from '../error-text.ts'
 import type { FleetContext } from '../fleet-context.ts'
 import { fleetMessages } from '../fleet-messages.ts'
-import { noteHeartbeat, stateKey } from '../fleet-stats.ts'
+import { recordHeartbeat, stateKey } from '../fleet-stats.ts'
 import type { FleetPolicy } from '../safety/fleet-policy.ts'
 import type { CleanupItem, CleanupOutcome, CleanupReport, PassOutcome } from './cleanup-report.ts'
 import { endCandidate, type Pass, type PassBudget } from './end-candidate.ts'
@@ -15,7 +15,7 @@ const CURSOR = 'cleanup-cursor'
 /** A backlog is to be gone after about so many passes. */
 const BACKLOG_PASSES = 10
 /** Questions of a pass for each end that it may make: some sandboxes are spared when asked about. */
-const LOOKS_PER_KILL = 5
+const PROBES_PER_KILL = 5
 const NOTHING_FOUND = { candidates: [], examined: 0, unreadable: 0, spared: {} }
 const CLEANED: readonly CleanupOutcome[] = ['destroyed', 'vanished']
 
@@ -75,7 +75,7 @@ async function planAndApply(context: FleetContext, progress: Progress): Promise<
     const plan = await findFrom(context, progress, cursor)
     const isDone = await apply(context, progress, plan, lease)
     await writeCursor(context, progress.mode, plan.nextCursor ?? '')
-    await noteHeartbeat(context, { cleanupAt: context.clock.now() })
+    await recordHeartbeat(context, { cleanupAt: context.clock.now() })
     return isDone && plan.nextCursor === undefined && cursor === undefined ? 'completed' : 'more'
   } finally {
     await lease.release()
@@ -123,7 +123,7 @@ async function apply(
     lease,
     mode: plan.mode,
     budget: budgetOf(plan, policy),
-    taken: { kills: 0, retries: 0, looks: 0 },
+    used: { kills: 0, retries: 0, probes: 0 },
   }
   let isDone = true
   await inParallel(inTurn(plan, pass), policy.concurrency, async (candidate) => {
@@ -144,12 +144,12 @@ function budgetOf({ candidates, mode }: CleanupPlan, policy: FleetPolicy): PassB
   const found = candidates.filter(({ action }) => action === 'destroy').length
   const share = Math.min(Math.ceil(found / BACKLOG_PASSES), maxBacklogKillsPerPass)
   const kills = mode === 'emergency' ? maxEmergencyKills : Math.max(maxKillsPerPass, share)
-  return { kills, retries, looks: kills * LOOKS_PER_KILL }
+  return { kills, retries, probes: kills * PROBES_PER_KILL }
 }
 
 /** Where not all can be asked about, not always the same are left out: some may refuse each time. */
 function inTurn({ candidates }: CleanupPlan, { budget, context }: Pass): CleanupCandidate[] {
-  if (candidates.length <= budget.looks) return [...candidates]
+  if (candidates.length <= budget.probes) return [...candidates]
   const start = Math.floor(context.random() * candidates.length)
   return [...candidates.slice(start), ...candidates.slice(0, start)]
 }

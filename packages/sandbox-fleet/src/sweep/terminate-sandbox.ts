@@ -14,7 +14,7 @@ export interface TerminateRequest {
   readonly detail: string
   readonly by: string
   /** The life that is meant: a later one of the same id is left alone. Default: the present one. */
-  readonly lifetime?: number
+  readonly generation?: number
 }
 
 /**
@@ -44,24 +44,24 @@ export async function terminateSandbox(
       sandboxId: id,
     })
   }
-  let taken: SandboxRecord | undefined
+  let acquired: SandboxRecord | undefined
   await context.clock.keepTime()
   const rule = ruleContext(context)
   const stored = await changeRecord(context.store, id, (record) => {
-    taken = takeDestroy(context, record, { request, rule })
-    return taken
+    acquired = acquireDestroy(context, record, { request, rule })
+    return acquired
   })
-  if (taken === undefined) return isOver(stored, request) ? 'gone' : 'in-progress'
-  if (taken.owed?.attempts === 0) context.emit('kill', stored)
+  if (acquired === undefined) return isOver(stored, request) ? 'gone' : 'in-progress'
+  if (acquired.owed?.attempts === 0) context.emit('kill', stored)
   return destroyRecorded(context, stored, driver)
 }
 
-function isOver({ lifetime, status }: SandboxRecord, request: TerminateRequest): boolean {
-  return status === 'terminated' || lifetime !== (request.lifetime ?? lifetime)
+function isOver({ generation, status }: SandboxRecord, request: TerminateRequest): boolean {
+  return status === 'terminated' || generation !== (request.generation ?? generation)
 }
 
 /** The version in which the destroy is ours; undefined when there is none to do. */
-function takeDestroy(
+function acquireDestroy(
   context: FleetContext,
   record: SandboxRecord,
   { request, rule }: { readonly request: TerminateRequest; readonly rule: RuleContext },

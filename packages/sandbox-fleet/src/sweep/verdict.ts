@@ -11,7 +11,7 @@ export type CleanupMode = 'scheduled' | 'pressure' | 'emergency'
 export type SpareReason =
   | 'other-environment'
   | 'young'
-  | 'claimed'
+  | 'leased'
   | 'active'
   | 'critical'
   | 'not-due'
@@ -48,7 +48,7 @@ function judgeInEmergency(record: SandboxRecord): Verdict {
 
 function judgeByTime(record: SandboxRecord, context: JudgeContext): Verdict {
   const { now, policy, rules } = context
-  if (!rules.isSilent(record, context)) return spare('claimed')
+  if (!rules.isSilent(record, context)) return spare('leased')
   if (record.deadlineAt !== undefined && record.deadlineAt <= now) {
     return destroy('deadline', `its deadline passed ${minutes(now - record.deadlineAt)} ago`)
   }
@@ -66,11 +66,11 @@ function judgeByTime(record: SandboxRecord, context: JudgeContext): Verdict {
 
 function judgeRunning(record: SandboxRecord, context: JudgeContext): Verdict {
   const { mode, now, policy, rules } = context
-  if (!rules.isUnclaimed(record, context)) {
+  if (!rules.isUnleased(record, context)) {
     const isTooLong = rules.isHeldTooLong(record, context)
-    return isTooLong ? destroy('deadline', heldTooLong(policy)) : spare('claimed')
+    return isTooLong ? destroy('deadline', heldTooLong(policy)) : spare('leased')
   }
-  if (record.claim?.kind === 'pool') {
+  if (record.lease?.kind === 'pool') {
     return destroy('pool-expired', 'nobody used it again while it waited in the pool')
   }
   const idle = `nothing happened for ${minutes(now - record.lastActivityAt)}, and nobody holds it`

@@ -32,7 +32,7 @@ describe('admission', () => {
     expect(await store.get('a')).toMatchObject({
       status: 'running',
       sessionId: 's',
-      claim: { kind: 'owner', holder: 'process:one' },
+      lease: { kind: 'owner', holder: 'process:one' },
     })
   })
 
@@ -82,11 +82,11 @@ describe('admission', () => {
 
   test('a sandbox that cannot be made is recorded as failed, and its place is given back later', async () => {
     const { clock, fleet, store } = setup()
-    const refused = new Error('no room at the provider')
+    const rejected = new Error('no room at the provider')
     const opening = fleet.admission.open({ id: 'a', provider: 'fake' }, () =>
-      Promise.reject(refused),
+      Promise.reject(rejected),
     )
-    await expect(opening).rejects.toBe(refused)
+    await expect(opening).rejects.toBe(rejected)
     expect(await store.get('a')).toMatchObject({ status: 'failed', lastError: { code: 'unknown' } })
     await clock.advance(5 * MINUTE_MS)
     await finish(clock, fleet.cleanup())
@@ -137,7 +137,7 @@ test('of 60 that come at once never more than 10 are active, and all have their 
   expect([fleet.admission.queueLength, clock.pendingTimers]).toEqual([0, 0])
 })
 
-test('the eleventh is refused at once, and nothing is left of it', async () => {
+test('the eleventh is rejected at once, and nothing is left of it', async () => {
   const { driver, open, store } = setup()
   for (let n = 0; n < 10; n += 1) await open(`box-${n}`)
   expect(await codeOf(open('eleventh'))).toBe('capacity-exhausted')
@@ -149,7 +149,7 @@ describe('the pool', () => {
     const { driver, open, store } = setup()
     const first = await open('a')
     await first.release({ pool: 'blue' })
-    expect((await store.get('a'))?.claim).toMatchObject({ kind: 'pool', holder: 'blue' })
+    expect((await store.get('a'))?.lease).toMatchObject({ kind: 'pool', holder: 'blue' })
     const [x, y] = await Promise.all([
       open('b', { pool: 'blue', holder: 'x' }),
       open('c', { pool: 'blue', holder: 'y' }),
@@ -203,8 +203,8 @@ describe('a lease', () => {
     expect(await codeOf(lease.run(async () => 1))).toBe('invalid-transition')
     expect(await lease.terminate()).toBe('gone')
     await lease.release()
-    expect(await store.get('a')).toMatchObject({ status: 'running', lifetime: 2, operations: 0 })
-    expect((await store.get('a'))?.claim).toMatchObject({ kind: 'owner', holder: 'next' })
+    expect(await store.get('a')).toMatchObject({ status: 'running', generation: 2, operations: 0 })
+    expect((await store.get('a'))?.lease).toMatchObject({ kind: 'owner', holder: 'next' })
     expect(driver.alive.has('a')).toBe(true)
     await next.release()
   })
@@ -213,10 +213,10 @@ describe('a lease', () => {
     const { clock, open, store } = setup()
     const lease = await open('a')
     await clock.advance(10 * MINUTE_MS)
-    expect((await store.get('a'))?.claim?.until).toBeGreaterThan(clock.now())
+    expect((await store.get('a'))?.lease?.until).toBeGreaterThan(clock.now())
     await lease.release()
     await lease.release()
-    expect((await store.get('a'))?.claim).toBeUndefined()
+    expect((await store.get('a'))?.lease).toBeUndefined()
     expect(clock.pendingTimers).toBe(0)
     expect(await codeOf(lease.run(async () => 1))).toBe('invalid-transition')
   })

@@ -28,9 +28,9 @@ describe('the limits of alerts', () => {
     [1000, 20],
   ])('%i places that all time out do enough operations to be noticed', (places, least) => {
     const policy = parseFleetPolicy({ maxConcurrentSandboxes: places })
-    expect(parseAlertPolicy({}, policy).timeoutLeastExecutions).toBe(least)
-    const given = parseAlertPolicy({ timeoutLeastExecutions: 50 }, policy)
-    expect(given.timeoutLeastExecutions).toBe(50)
+    expect(parseAlertPolicy({}, policy).timeoutMinExecutions).toBe(least)
+    const given = parseAlertPolicy({ timeoutMinExecutions: 50 }, policy)
+    expect(given.timeoutMinExecutions).toBe(50)
   })
 
   test.each([

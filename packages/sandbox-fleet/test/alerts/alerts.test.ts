@@ -56,8 +56,8 @@ describe('the alerts of a fleet', () => {
     expect(told).toEqual(['sandbox_leak_detected firing'])
     for (let n = 0; n < 6; n += 1) {
       const record = await fleet.get(`a${n}`)
-      const claim = { kind: 'detached', holder: 's', until: clock.now() + 1e9 } as const
-      await store.update({ ...record, version: record.version + 1, claim })
+      const lease = { kind: 'detached', holder: 's', until: clock.now() + 1e9 } as const
+      await store.update({ ...record, version: record.version + 1, lease })
     }
     await fleet.alerts()
     await clock.advance(5 * MINUTE_MS)

@@ -25,7 +25,7 @@ describe('hysteresis', () => {
     let state: Parameters<typeof stepAlert>[0] = { isFiring: false }
     for (const [measure, now, expected] of steps) {
       const step = stepAlert(state, measure, times, now)
-      expect([now, step.tell]).toEqual([now, expected])
+      expect([now, step.notify]).toEqual([now, expected])
       state = step.state
     }
   })
@@ -37,7 +37,7 @@ describe('hysteresis', () => {
         const told = measures.map((measure, n) => {
           const step = stepAlert(state, measure, times, n * 1000)
           state = step.state
-          return step.tell
+          return step.notify
         })
         expect(told.filter((what) => what !== undefined)).toEqual([])
       }),
@@ -47,7 +47,7 @@ describe('hysteresis', () => {
   test('is passed on once when it is severe and lasts', () => {
     const severe = { ...bad, isSevere: true }
     const first = stepAlert({ isFiring: true, since: 0 }, severe, times, 1000)
-    expect(first.tell).toBe('escalate')
-    expect(stepAlert(first.state, severe, times, 2000).tell).toBeUndefined()
+    expect(first.notify).toBe('escalate')
+    expect(stepAlert(first.state, severe, times, 2000).notify).toBeUndefined()
   })
 })

@@ -43,7 +43,7 @@ describe('the driver of Cloudflare sandboxes', () => {
   ])('%s is %s', async (status, state) => {
     const { driver, made } = setup()
     made.set('a', status)
-    expect(await driver.inspect({ id: 'a', lifetime: 1 })).toMatchObject({ state })
+    expect(await driver.inspect({ id: 'a', generation: 1 })).toMatchObject({ state })
   })
 
   test('never asks about an id that is not in the ledger', async () => {

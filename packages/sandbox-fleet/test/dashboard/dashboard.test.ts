@@ -66,7 +66,7 @@ describe.skipIf(executablePath === undefined)(
 
     test('asks for the token, and a wrong one shows nothing', async () => {
       await signIn('not-the-admin-token')
-      await page.getByRole('alert').getByText('refused the token').waitFor()
+      await page.getByRole('alert').getByText('rejected the token').waitFor()
       expect(await page.locator('#fleet').isVisible()).toBe(false)
       expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     })
@@ -230,7 +230,7 @@ describe.skipIf(executablePath === undefined)(
         route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'no' } } }),
       )
       await poll()
-      await page.getByRole('alert').getByText('refused the token').waitFor()
+      await page.getByRole('alert').getByText('rejected the token').waitFor()
       expect(await page.content()).not.toContain('leaked')
       expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
       expect(await page.getByRole('dialog').count()).toBe(0)

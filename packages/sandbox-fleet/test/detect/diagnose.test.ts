@@ -19,35 +19,35 @@ function aged(ageMs: number, idleMs: number, fields: Partial<SandboxRecord> = {}
 
 describe('diagnose', () => {
   const table: readonly (readonly [string, SandboxRecord, readonly string[]])[] = [
-    ['in use for four minutes', aged(4 * MINUTE_MS, 1000, { claim: held }), []],
+    ['in use for four minutes', aged(4 * MINUTE_MS, 1000, { lease: held }), []],
     [
       'in use for six minutes',
-      aged(6 * MINUTE_MS, 1000, { claim: held }),
+      aged(6 * MINUTE_MS, 1000, { lease: held }),
       ['long-running warning'],
     ],
     [
       'held, nothing for eleven minutes',
-      aged(12 * MINUTE_MS, 11 * MINUTE_MS, { claim: held }),
+      aged(12 * MINUTE_MS, 11 * MINUTE_MS, { lease: held }),
       ['stuck critical'],
     ],
     ['idle for eleven minutes, nobody', aged(12 * MINUTE_MS, 11 * MINUTE_MS), ['stuck critical']],
     ['idle for a minute, nobody', aged(12 * MINUTE_MS, MINUTE_MS), ['no-owner warning']],
     [
       'waits for its session',
-      aged(90 * MINUTE_MS, 80 * MINUTE_MS, { claim: { ...held, kind: 'detached' } }),
+      aged(90 * MINUTE_MS, 80 * MINUTE_MS, { lease: { ...held, kind: 'detached' } }),
       [],
     ],
     [
       'past its deadline',
-      aged(6 * MINUTE_MS, 1, { claim: held, deadlineAt: now - 1 }),
+      aged(6 * MINUTE_MS, 1, { lease: held, deadlineAt: now - 1 }),
       ['past-deadline critical', 'long-running warning'],
     ],
     [
       'three timeouts',
-      aged(MINUTE_MS, 1, { claim: held, consecutiveTimeouts: 3 }),
+      aged(MINUTE_MS, 1, { lease: held, consecutiveTimeouts: 3 }),
       ['repeated-timeouts warning'],
     ],
-    ['silent', aged(MINUTE_MS, 1, { claim: held, unknownProbes: 3 }), ['unreachable warning']],
+    ['silent', aged(MINUTE_MS, 1, { lease: held, unknownProbes: 3 }), ['unreachable warning']],
     [
       'starts slowly',
       { ...newRecord('a'), provisionDeadlineAt: now - 1 },
@@ -94,8 +94,8 @@ describe('diagnose', () => {
       cpuPercent: 100,
       memoryMb: 10,
     }))
-    expect(kinds(aged(4 * MINUTE_MS, 1, { claim: held, samples }))).toEqual([])
-    expect(kinds(aged(6 * MINUTE_MS, 1, { claim: held, samples }))).toContain('busy-loop warning')
+    expect(kinds(aged(4 * MINUTE_MS, 1, { lease: held, samples }))).toEqual([])
+    expect(kinds(aged(6 * MINUTE_MS, 1, { lease: held, samples }))).toContain('busy-loop warning')
   })
 
   test('one in which operations end is not hung, however little it computes', () => {
@@ -105,7 +105,7 @@ describe('diagnose', () => {
       memoryMb: 2,
     }))
     const used = (minutesAgo: number) =>
-      kinds(aged(19 * MINUTE_MS, minutesAgo * MINUTE_MS, { claim: held, samples }))
+      kinds(aged(19 * MINUTE_MS, minutesAgo * MINUTE_MS, { lease: held, samples }))
     expect(used(0)).toEqual(['long-running warning'])
     expect(used(6)).toEqual(['long-running warning'])
     expect(used(12)).toEqual(['stuck critical', 'hang warning'])

@@ -4,7 +4,7 @@ import { GuardedDriver } from '../../src/driver/guarded-driver.ts'
 import { FakeDriver, finish } from '../fleet-harness.ts'
 import { codeOf } from '../store/store-samples.ts'
 
-const target = { id: 'a', lifetime: 1 }
+const target = { id: 'a', generation: 1 }
 
 class SettableClock extends ManualClock {
   offsetMs = 0
@@ -24,7 +24,7 @@ function setup(retries = 0) {
     terminateTimeoutMs: 3000,
     retries,
     breakerFailures: 3,
-    breakerRestMs: 30_000,
+    breakerCooldownMs: 30_000,
   })
   return { clock, driver, guarded }
 }
@@ -66,7 +66,7 @@ describe('a guarded driver', () => {
     const { clock, driver, guarded } = setup()
     driver.onTerminate = () => Promise.reject(new Error('no'))
     for (let n = 0; n < 3; n += 1) await codeOf(guarded.terminate(target))
-    expect(guarded.isResting).toBe(true)
+    expect(guarded.isCoolingDown).toBe(true)
     expect(await codeOf(guarded.terminate(target))).toBe('breaker-open')
     expect(await guarded.inspect(target)).toMatchObject({ state: 'unknown' })
     expect(driver.calls).toHaveLength(3)
@@ -78,7 +78,7 @@ describe('a guarded driver', () => {
     await clock.advance(30_000)
     driver.onTerminate = () => undefined
     expect(await codeOf(guarded.terminate(target))).toBe('no error')
-    expect(guarded.isResting).toBe(false)
+    expect(guarded.isCoolingDown).toBe(false)
     expect(await codeOf(guarded.terminate(target))).toBe('no error')
   })
 
@@ -86,9 +86,9 @@ describe('a guarded driver', () => {
     const { clock, driver, guarded } = setup()
     driver.onTerminate = () => Promise.reject(new Error('no'))
     for (let n = 0; n < 3; n += 1) await codeOf(guarded.terminate(target))
-    expect(guarded.isResting).toBe(true)
+    expect(guarded.isCoolingDown).toBe(true)
     clock.offsetMs = -3_600_000
-    expect(guarded.isResting).toBe(false)
+    expect(guarded.isCoolingDown).toBe(false)
     driver.onTerminate = () => undefined
     expect(await codeOf(guarded.terminate(target))).toBe('no error')
   })
@@ -116,7 +116,7 @@ describe('a guarded driver', () => {
     const { driver, guarded } = setup()
     Object.defineProperty(driver, 'logs', { value: undefined })
     for (let n = 0; n < 5; n += 1) expect(await codeOf(guarded.logs(target))).toBe('not-supported')
-    expect(guarded.isResting).toBe(false)
+    expect(guarded.isCoolingDown).toBe(false)
   })
 
   test('what a driver throws is told without its words', async () => {

@@ -104,8 +104,8 @@ describe('list', () => {
       { odd: 'adopted', orphan: 'destroyed' },
     ])
     const now = fleet.clock.now()
-    const { claim } = (await fleet.store.get('odd')) ?? {}
-    expect(claim?.until ?? 0).toBeLessThanOrEqual(now + fleet.context.policy.detachedRetentionMs)
+    const { lease } = (await fleet.store.get('odd')) ?? {}
+    expect(lease?.until ?? 0).toBeLessThanOrEqual(now + fleet.context.policy.detachedRetentionMs)
   })
 
   test.each([
@@ -115,7 +115,7 @@ describe('list', () => {
     const fleet = setup()
     fleet.driver.list = async () => listing as never
     const report = await finish(fleet.clock, runReconcile(fleet.context))
-    expect([report.outcome, report.items, report.refused]).toEqual(['completed', [], []])
+    expect([report.outcome, report.items, report.rejected]).toEqual(['completed', [], []])
   })
 
   test.each([
@@ -131,7 +131,7 @@ describe('list', () => {
     await given(fleet, 'here')
     fleet.driver.list = async () => listing as never
     const report = await finish(fleet.clock, runReconcile(fleet.context))
-    expect([report.items, report.refused.length]).toEqual([[], 1])
+    expect([report.items, report.rejected.length]).toEqual([[], 1])
     expect(await statusOf(fleet.store, 'here')).toBe('running')
   })
 })

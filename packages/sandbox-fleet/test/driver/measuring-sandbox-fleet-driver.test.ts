@@ -8,7 +8,7 @@ import { MeasuringSandboxFleetDriver } from '../../src/cloudflare/measuring-sand
 
 const run = promisify(execFile)
 const HOUR_MS = 3_600_000
-const target = { id: 'a', lifetime: 1 }
+const target = { id: 'a', generation: 1 }
 
 function setup(answer?: { readonly stdout: string; readonly exitCode: number }) {
   const calls: string[] = []

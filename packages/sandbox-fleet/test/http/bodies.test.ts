@@ -43,7 +43,7 @@ describe.each(passes)('POST /api/sandbox/%s', (pass) => {
   )
 })
 
-test('DELETE with a reason in the body is refused', async () => {
+test('DELETE with a reason in the body is rejected', async () => {
   const { addLeaked, ask, store } = setup()
   await addLeaked('sb-1')
   const init = { method: 'DELETE', body: '{"reason":"why"}' }

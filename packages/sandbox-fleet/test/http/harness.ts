@@ -23,7 +23,7 @@ export class TestDriver implements FleetDriver {
   }
 
   async terminate({ id }: { readonly id: string }): Promise<void> {
-    if (this.destroyFails) throw new Error('the provider refused api_key=secret-key-123')
+    if (this.destroyFails) throw new Error('the provider rejected api_key=secret-key-123')
     this.sandboxes.delete(id)
   }
 

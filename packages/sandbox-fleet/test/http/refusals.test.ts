@@ -214,7 +214,7 @@ describe('no way around the token', () => {
 
 describe('ending one', () => {
   test.each(['%0Aforged%20line', '%1B%5B2J', '%20%20', 'x'.repeat(501)])(
-    'the reason %s is refused',
+    'the reason %s is rejected',
     async (reason) => {
       const { addLeaked, ask, driver } = setup()
       await addLeaked('one')
@@ -229,10 +229,10 @@ describe('ending one', () => {
     await addLeaked('one')
     await ask('/api/sandbox/one', { method: 'DELETE' })
     await addLeaked('one')
-    const stale = await ask('/api/sandbox/one?lifetime=1', { method: 'DELETE' })
+    const stale = await ask('/api/sandbox/one?generation=1', { method: 'DELETE' })
     expect([stale.status, await stale.json()]).toEqual([200, { id: 'one', outcome: 'gone' }])
     expect(driver.sandboxes.has('one')).toBe(true)
-    await ask('/api/sandbox/one?lifetime=2', { method: 'DELETE' })
+    await ask('/api/sandbox/one?generation=2', { method: 'DELETE' })
     expect(driver.sandboxes.has('one')).toBe(false)
   })
 })

@@ -184,11 +184,11 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     symlinkSync(join(outside, 'p9.stdout'), join(scratch, 'background', 'p8.stdout'))
     symlinkSync(outside, join(root, id, 'root', '.helix'))
     execFileSync('mkfifo', [join(scratch, 'p7.stdout')])
-    expect(await driver.logs({ id, lifetime: 1 })).toBe('')
+    expect(await driver.logs({ id, generation: 1 })).toBe('')
     renameSync(join(scratch, 'background'), join(scratch, 'aside'))
     symlinkSync(outside, join(scratch, 'background'))
     for (const name of [id, '..', 'helix-ws-absent', `${id}/root`]) {
-      expect(await driver.logs({ id: name, lifetime: 1 })).toBe('')
+      expect(await driver.logs({ id: name, generation: 1 })).toBe('')
     }
     rmSync(outside, { recursive: true })
   })
@@ -203,7 +203,7 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
         end: (name) => inventory.end(name),
       },
     })
-    const failed = driver.logs({ id: 'helix-ws-1', lifetime: 1 })
+    const failed = driver.logs({ id: 'helix-ws-1', generation: 1 })
     await expect(failed).rejects.toMatchObject({ code: 'not-supported' })
   })
 
@@ -217,7 +217,7 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     writeFileSync(marker, JSON.stringify(detached))
     const { fleet, store } = openFleet(HOUR_MS, 'test')
     expect((await fleet.reconcile()).items).toMatchObject([{ id, outcome: 'adopted' }])
-    expect((await store.get(id))?.claim).toMatchObject({ kind: 'detached' })
+    expect((await store.get(id))?.lease).toMatchObject({ kind: 'detached' })
     expect(existsSync(join(root, id))).toBe(true)
   })
 
@@ -235,7 +235,7 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     const inventory = new LocalBashInventory({ tmpdirRoot: root })
     const driver = new LocalBashFleetDriver({ inventory })
     for (const name of ['..', '../helix-fleet-outside', `${id}/root`, '', 'helix-ws-forged1']) {
-      await driver.terminate({ id: name, lifetime: 1 }).catch(() => undefined)
+      await driver.terminate({ id: name, generation: 1 }).catch(() => undefined)
     }
     expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('precious')
     expect(await store.get('helix-ws-forged1')).toBeUndefined()

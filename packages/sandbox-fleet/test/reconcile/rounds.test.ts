@@ -161,8 +161,8 @@ describe('a pass whose time is over', () => {
       { provider: 'a', actions: [], next: 'a1' },
       { provider: 'a', actions: [], from: 'a1', next: 'a2' },
       { provider: 'b', actions: [] },
-      { provider: 'refused', actions: [], from: 'r1', next: 'r1' },
+      { provider: 'rejected', actions: [], from: 'r1', next: 'r1' },
     ]
-    expect(cursorsAfter(pages, () => true)).toEqual({ a: 'a2', refused: 'r1' })
+    expect(cursorsAfter(pages, () => true)).toEqual({ a: 'a2', rejected: 'r1' })
   })
 })

@@ -42,7 +42,7 @@ describe('a reconciliation', () => {
       { id: 'paused', outcome: 'adopted' },
       { id: 'forgotten', outcome: 'destroyed' },
     ])
-    expect((await store.get('paused'))?.claim?.kind).toBe('detached')
+    expect((await store.get('paused'))?.lease?.kind).toBe('detached')
     await clock.advance(HOUR_MS)
     expect((await finish(clock, runCleanup(context, 'scheduled'))).items).toEqual([])
     await clock.advance(5 * day)
@@ -105,7 +105,7 @@ describe('a reconciliation', () => {
     expect(report).toMatchObject({
       outcome: 'completed',
       items: [],
-      refused: [{ because: 'failed' }],
+      rejected: [{ because: 'failed' }],
     })
   })
 
@@ -147,7 +147,7 @@ describe('a reconciliation', () => {
     driver.onInspect = () => ({ state: 'running', ownerAlive: false, isDetached: true })
     const { items } = await finish(clock, runReconcile(context))
     expect(items).toMatchObject([{ id: 'paused', outcome: 'adopted' }])
-    expect((await store.get('paused'))?.claim?.kind).toBe('detached')
+    expect((await store.get('paused'))?.lease?.kind).toBe('detached')
     expect(driver.terminated).toEqual([])
   })
 
@@ -241,8 +241,8 @@ describe('a reconciliation', () => {
 
   test('a stopped one that somebody holds is kept', async () => {
     const fleet = setup()
-    const claim = { kind: 'detached', holder: 's', until: fleet.clock.now() + HOUR_MS } as const
-    await given(fleet, 'asleep', { claim })
+    const lease = { kind: 'detached', holder: 's', until: fleet.clock.now() + HOUR_MS } as const
+    await given(fleet, 'asleep', { lease })
     fleet.driver.alive.clear()
     fleet.driver.onInspect = () => ({ state: 'stopped' })
     const report = await finish(fleet.clock, runReconcile(fleet.context))

@@ -88,7 +88,7 @@ describe('a ledger with a clock', () => {
       expect(driver.terminated).toEqual([])
       expect(await fleet.get('a')).toMatchObject({ status: 'running' })
       expect(owner.logger.with('Sandbox clock is off')).toHaveLength(offset === 0 ? 0 : 1)
-      // Its process dies: the claim does not outlive it by the difference.
+      // Its process dies: the lease does not outlive it by the difference.
       void reporter.stop()
       await time.advance(13 * MINUTE_MS)
       await finish(time, fleet.cleanup())
@@ -195,7 +195,7 @@ describe('a ledger without a clock', () => {
         await finish(time, fleet.tick())
       }
       expect(driver.terminated).toEqual(['a'])
-      // A claim of a clock that is ahead outlives its owner by the difference.
+      // A lease of a clock that is ahead outlives its owner by the difference.
       const aheadMs = Math.max(0, offset)
       expect(time.now() - endedAt).toBeLessThanOrEqual(aheadMs + 25 * MINUTE_MS)
     },
@@ -212,8 +212,8 @@ describe('a ledger without a clock', () => {
     reporter.opened({ id: 'a', provider: 'fake' })
     driver.alive.set('a', { environment: 'test', createdAt: time.now() })
     await finish(time, reporter.flush())
-    expect((await finish(time, sweeper.fleet.cleanup())).spared).toEqual({ claimed: 1 })
-    // Again and again, each time right after the owner has renewed its claim.
+    expect((await finish(time, sweeper.fleet.cleanup())).spared).toEqual({ leased: 1 })
+    // Again and again, each time right after the owner has renewed its lease.
     for (let round = 0; round < 10; round += 1) {
       await time.advance(MINUTE_MS)
       await finish(time, reporter.flush())
@@ -225,8 +225,8 @@ describe('a ledger without a clock', () => {
   })
 
   test('a deployment whose clocks are right believes them at once', async () => {
-    const parts = setup({ policy: { claimProofMs: 0 } })
-    await given(parts, 'left', { claim: { kind: 'owner', holder: 'dead', until: 0 } })
+    const parts = setup({ policy: { leaseProofMs: 0 } })
+    await given(parts, 'left', { lease: { kind: 'owner', holder: 'dead', until: 0 } })
     await finish(parts.clock, runCleanup(parts.context, 'scheduled'))
     expect(parts.driver.terminated).toEqual(['left'])
   })

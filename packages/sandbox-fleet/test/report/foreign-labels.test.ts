@@ -6,7 +6,7 @@ import {
   recordActivity,
   recordOpened,
   recordOpening,
-  renewClaim,
+  renewLease,
 } from '../../src/report/ledger-writes.ts'
 import {
   recordFailed,
@@ -41,7 +41,7 @@ describe('a sandbox of another environment', () => {
       recordOwed(context, 'sb-1', { detail: 'slow', holder }),
       recordFailed(context, 'sb-1', { code: 'open', message: 'no', holder }),
       recordReleased(context, 'sb-1', { holder, waiting: undefined }),
-      renewClaim(context, 'sb-1', { holder }),
+      renewLease(context, 'sb-1', { holder }),
       recordActivity(context, 'sb-1', activity),
     ]
     for (const report of reports) expect(await codeOf(report)).toBe('unknown-sandbox')

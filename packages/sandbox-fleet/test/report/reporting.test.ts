@@ -24,14 +24,14 @@ describe('a reporter', () => {
       sessionId: 's',
       agentType: 'coder',
       environment: 'test',
-      claim: { kind: 'owner', holder: 'run-1' },
+      lease: { kind: 'owner', holder: 'run-1' },
     })
     reporter.closed('a')
     await finish(clock, reporter.flush())
     expect(await statusOf(store, 'a')).toBe('terminated')
   })
 
-  test('keeps the claim, and writes seldom however much is done', async () => {
+  test('keeps the lease, and writes seldom however much is done', async () => {
     const { clock, reporter, store } = setupReporter()
     reporter.opened(sandbox)
     await finish(clock, reporter.flush())
@@ -45,7 +45,7 @@ describe('a reporter', () => {
     const record = await store.get('a')
     expect(record).toMatchObject({ operations: 1000, status: 'running' })
     expect((record?.version ?? 0) - version).toBeLessThan(100)
-    expect(record?.claim?.until).toBeGreaterThan(clock.now())
+    expect(record?.lease?.until).toBeGreaterThan(clock.now())
     expect(await store.usageSince(0)).toEqual({ executions: 1000, timeouts: 0 })
     await reporter.stop()
     expect(clock.pendingTimers).toBe(0)
@@ -58,8 +58,8 @@ describe('a reporter', () => {
     reporter.detached('a')
     reporter.released('b')
     await finish(clock, reporter.flush())
-    expect((await store.get('a'))?.claim).toMatchObject({ kind: 'detached' })
-    expect((await store.get('b'))?.claim).toBeUndefined()
+    expect((await store.get('a'))?.lease).toMatchObject({ kind: 'detached' })
+    expect((await store.get('b'))?.lease).toBeUndefined()
   })
 
   test('what is owed is destroyed by the next cleanup', async () => {
@@ -118,7 +118,7 @@ describe('a reporter', () => {
     reporter.owed('a', 'its close took too long')
     reporter.opened(sandbox)
     await finish(clock, reporter.flush())
-    expect(await store.get('a')).toMatchObject({ status: 'running', lifetime: 1 })
+    expect(await store.get('a')).toMatchObject({ status: 'running', generation: 1 })
     await clock.advance(HOUR_MS)
     expect((await finish(clock, runCleanup(context, 'scheduled'))).items).toEqual([])
     expect(driver.terminated).toEqual([])
@@ -141,7 +141,7 @@ describe('a reporter', () => {
     slow.resolve()
     await finish(clock, pass)
     await finish(clock, reporter.flush())
-    expect(await store.get('a')).toMatchObject({ status: 'running', lifetime: 2 })
+    expect(await store.get('a')).toMatchObject({ status: 'running', generation: 2 })
     await reporter.stop()
   })
 

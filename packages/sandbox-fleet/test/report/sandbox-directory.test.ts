@@ -31,7 +31,7 @@ test('a sandbox is in the ledger before the platform hears of it', async () => {
     sessionId: 's',
     agentType: 'coder',
     taskId: 't',
-    claim: { kind: 'owner', holder: 'me' },
+    lease: { kind: 'owner', holder: 'me' },
   })
   // An open that is tried again, before and after it was told to run.
   await directory.noteOpening(sandbox)
@@ -59,7 +59,7 @@ test('a confirmed end is recorded, and its id starts a new life', async () => {
   await finish(clock, reporter.flush())
   expect(await statusOf(store, 'hx-a')).toBe('terminated')
   await directory.noteOpening(sandbox)
-  expect(await store.get('hx-a')).toMatchObject({ status: 'provisioning', lifetime: 2 })
+  expect(await store.get('hx-a')).toMatchObject({ status: 'provisioning', generation: 2 })
 })
 
 test('an end that is not confirmed is owed, unless the session is back first', async () => {

@@ -3,7 +3,7 @@
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
-import { renewClaim } from '../../src/report/ledger-writes.ts'
+import { renewLease } from '../../src/report/ledger-writes.ts'
 import { runCleanup } from '../../src/sweep/run-cleanup.ts'
 import { FakeDriver, finish, given, MINUTE_MS, setup } from '../fleet-harness.ts'
 
@@ -74,7 +74,7 @@ async function ownerComesBack(store: FleetStore): Promise<void> {
   const fleet = setup({ store })
   await given(fleet, 'a')
   fleet.driver.onInspect = async ({ id }) => {
-    await renewClaim(fleet.context, id, { holder: 'the owner' })
+    await renewLease(fleet.context, id, { holder: 'the owner' })
     return { state: 'running' }
   }
   const report = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))

@@ -70,11 +70,11 @@ export const ruleScenarios: readonly RuleScenario[] = [
   },
   {
     rule: 'isSilent',
-    what: 'a claim that ran out by the clock of the sweeper counts until its owner is seen to be silent',
+    what: 'a lease that ran out by the clock of the sweeper counts until its owner is seen to be silent',
     run: async (rules) => {
       const fleet = setup({ rules })
       const until = fleet.clock.now() - HOUR_MS
-      await given(fleet, 'held', { claim: { kind: 'owner', holder: 'run', until } })
+      await given(fleet, 'held', { lease: { kind: 'owner', holder: 'run', until } })
       await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
       expect(fleet.driver.terminated).toEqual([])
     },
@@ -85,19 +85,19 @@ export const ruleScenarios: readonly RuleScenario[] = [
     run: async (rules) => {
       const fleet = setup({ rules })
       const now = fleet.clock.now()
-      const claim = { kind: 'owner', holder: 'run', until: now + HOUR_MS } as const
-      await given(fleet, 'held', { claim, holdDeadlineAt: now - HOUR_MS, critical: true })
+      const lease = { kind: 'owner', holder: 'run', until: now + HOUR_MS } as const
+      await given(fleet, 'held', { lease, holdDeadlineAt: now - HOUR_MS, critical: true })
       await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
       expect(fleet.driver.terminated).toEqual([])
     },
   },
   {
-    rule: 'isUnclaimed',
-    what: 'a claim that has just run out by this clock still counts',
+    rule: 'isUnleased',
+    what: 'a lease that has just run out by this clock still counts',
     run: async (rules) => {
-      const fleet = setup({ rules, policy: { claimProofMs: 0 } })
+      const fleet = setup({ rules, policy: { leaseProofMs: 0 } })
       const until = fleet.clock.now() - 5000
-      await given(fleet, 'held', { claim: { kind: 'owner', holder: 'run', until } })
+      await given(fleet, 'held', { lease: { kind: 'owner', holder: 'run', until } })
       await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
       expect(fleet.driver.terminated).toEqual([])
     },
@@ -119,9 +119,9 @@ export const ruleScenarios: readonly RuleScenario[] = [
       const fleet = setup({ rules })
       fleet.driver.isComplete = false
       fleet.driver.alive.set('orphan', { environment: 'test', createdAt: 0, ownerAlive: false })
-      const { items, refused } = await finish(fleet.clock, runReconcile(fleet.context))
+      const { items, rejected } = await finish(fleet.clock, runReconcile(fleet.context))
       expect(items).toEqual([])
-      expect(refused).toMatchObject([{ provider: 'fake', because: 'partial' }])
+      expect(rejected).toMatchObject([{ provider: 'fake', because: 'partial' }])
       expect(fleet.driver.terminated).toEqual([])
     },
   },
@@ -140,7 +140,7 @@ export const ruleScenarios: readonly RuleScenario[] = [
   },
   {
     rule: 'isAbandoned',
-    what: 'a sandbox whose owner is seen running is left alone, though its claim ran out',
+    what: 'a sandbox whose owner is seen running is left alone, though its lease ran out',
     run: async (rules) => {
       const fleet = setup({ rules })
       await given(fleet, 'used')

@@ -5,7 +5,7 @@ import type { SandboxRecord } from '@helix-agents/sandbox-fleet'
 const removed: SafetyRules = {
   isPastGrace: () => true,
   hasOwnLabel: () => true,
-  isUnclaimed: () => true,
+  isUnleased: () => true,
   isSilent: () => true,
   isHeldTooLong: () => true,
   isIdle: () => true,

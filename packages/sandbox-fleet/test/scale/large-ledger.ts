@@ -24,7 +24,7 @@ export function* largeLedger(count: number): Generator<SandboxRecord> {
       taskId: `task-${n}`,
       tenant: `tenant-${n % 50}`,
       createdAt,
-      ...(isHeld && { claim: { kind: 'owner', holder: 'h', until: NOW + 60_000 } as const }),
+      ...(isHeld && { lease: { kind: 'owner', holder: 'h', until: NOW + 60_000 } as const }),
     })
     const running = applyEvent(record, { type: 'started' }, createdAt + 1000)
     const isGone = n % 100 > 2

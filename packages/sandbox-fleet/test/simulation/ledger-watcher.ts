@@ -82,11 +82,11 @@ export class LedgerWatcher {
   /** A sweep ends only what nobody holds, what was idle for long, and what it could see. */
   #checkEvidence(before: SandboxRecord, after: SandboxRecord, process: SimulatedProcess): void {
     const now = this.#world.clock.now() + this.#options.skewMs
-    const { claim, id, lastActivityAt } = before
+    const { lease, id, lastActivityAt } = before
     const reason = after.kill?.reason ?? ''
     if (process.untold.has(id)) this.#world.violate(`${id} is ended though its state is not known`)
-    const isHeld = claim !== undefined && claim.until > now
-    if (isHeld && GENTLE.includes(reason)) this.#world.violate(`${id} has a claim`)
+    const isHeld = lease !== undefined && lease.until > now
+    if (isHeld && GENTLE.includes(reason)) this.#world.violate(`${id} has a lease`)
     const wasActive = now - lastActivityAt < 9 * MINUTE_MS
     if (reason === 'idle' && wasActive) this.#world.violate(`${id} was active lately`)
   }

@@ -4,7 +4,7 @@ import {
   recordActivity,
   recordOpened,
   recordProvisioning,
-  renewClaim,
+  renewLease,
 } from '../../src/report/ledger-writes.ts'
 import {
   recordFailed,
@@ -95,7 +95,7 @@ async function reopen(owner: Owner, sandbox: RealSandbox): Promise<void> {
   const description = { id: name, provider: provider.name, agentType: 'sim' }
   await again(owner, async () => {
     const stored = await recordOpened(context, description, name)
-    noteHold(owner, sandbox, stored.claim?.until ?? 0, endOf(stored))
+    noteHold(owner, sandbox, stored.lease?.until ?? 0, endOf(stored))
   })
 }
 
@@ -128,7 +128,7 @@ async function open(owner: Owner): Promise<RealSandbox | undefined> {
   if (isLate) await owner.clock.sleep(world.random.between(0, 50_000))
   await again(owner, async () => {
     const stored = await recordOpened(context, description, name)
-    noteHold(owner, sandbox, stored.claim?.until ?? 0, endOf(stored))
+    noteHold(owner, sandbox, stored.lease?.until ?? 0, endOf(stored))
   })
   return sandbox
 }
@@ -149,7 +149,7 @@ async function use(owner: Owner, sandbox: RealSandbox): Promise<void> {
     try {
       const isUsable = isBusy
         ? await recordActivity(context, name, activity(owner))
-        : await renewClaim(context, name, { holder: name })
+        : await renewLease(context, name, { holder: name })
       if (!isUsable) throw new Error('my sandbox was taken')
       noteHold(owner, sandbox, until, undefined)
     } catch (error) {
@@ -187,7 +187,7 @@ async function end(owner: Owner, sandbox: RealSandbox): Promise<void> {
       const waiting = { kind: 'detached', holder: name, lastsMs } as const
       await recordReleased(context, name, { holder: name, waiting })
       const stored = await context.store.get(name)
-      if (stored?.claim?.kind !== 'detached') return
+      if (stored?.lease?.kind !== 'detached') return
       const deadlineAt = sandbox.owner?.deadlineAt ?? Number.MAX_SAFE_INTEGER
       sandbox.keptUntil = Math.min(keptUntil, deadlineAt)
     })
@@ -197,7 +197,7 @@ async function end(owner: Owner, sandbox: RealSandbox): Promise<void> {
   }
 }
 
-/** From now on the ledger is known to hold the claim, in true time. */
+/** From now on the ledger is known to hold the lease, in true time. */
 function noteHold(
   owner: Owner,
   sandbox: RealSandbox,

@@ -22,12 +22,12 @@ import { ENVIRONMENT, NO_FAULTS, type Tally, World } from './world.ts'
 const MINUTE_MS = 60_000
 const CHAOS_MS = 30 * MINUTE_MS
 /**
- * A leak must be gone this long after the last fault: the longest claim, ten idle minutes, backoff,
+ * A leak must be gone this long after the last fault: the longest lease, ten idle minutes, backoff,
  * and some passes of a reconciliation that runs every third time.
  */
 const BOUND_MS = 50 * MINUTE_MS
 /** Whatever was under way has arrived by then; where all is at rest, nothing more comes. */
-const LEAST_REST_MS = 15 * MINUTE_MS
+const MIN_REST_MS = 15 * MINUTE_MS
 const REST_STEP_MS = 5 * MINUTE_MS
 const SKEW_MS = 4000
 
@@ -76,8 +76,8 @@ export async function runSchedule(
   world.storeDownUntil = 0
   deployment.endOwners()
   const calmMs = startMs + CHAOS_MS
-  for (let restMs = LEAST_REST_MS; restMs <= BOUND_MS; restMs += REST_STEP_MS) {
-    world.tally.events += await world.clock.runUntil(calmMs + restMs)
+  for (let cooldownMs = MIN_REST_MS; cooldownMs <= BOUND_MS; cooldownMs += REST_STEP_MS) {
+    world.tally.events += await world.clock.runUntil(calmMs + cooldownMs)
     if (await deployment.isAtRest()) break
   }
   await deployment.checkRest()

@@ -71,7 +71,7 @@ export class SimulatedProvider {
   /** Makes one; it may come late, or only its reply may be lost. */
   async create(id: string, environment: string | undefined = ENVIRONMENT): Promise<RealSandbox> {
     const { clock, random } = this.#world
-    if (this.#world.strikes('createFails') && random.chance(0.5)) throw new Error('refused')
+    if (this.#world.strikes('createFails') && random.chance(0.5)) throw new Error('rejected')
     const isSlow = this.#world.strikes('slowStart')
     const most = this.#options.canList ? 300_000 : 100_000
     await clock.sleep(isSlow ? random.between(5000, most) : random.between(100, 3000))
@@ -140,7 +140,7 @@ export class SimulatedProvider {
       world.violate(`${this.name} was asked about ${target.id}, which is not in the ledger`)
     }
     await world.clock.sleep(world.random.between(5, 200))
-    if (world.strikes('driverFails')) throw new Error('refused')
+    if (world.strikes('driverFails')) throw new Error('rejected')
     // A request under way arrives although its sender died.
     const result = work()
     world.note(`${this.name}: ${name} ${target?.id ?? ''} -> ${JSON.stringify(result)}`)

@@ -57,7 +57,7 @@ const noticed: readonly RuleName[] = [
   'isHeldTooLong',
   'isSeenAbandoned',
   'isPastGrace',
-  'isUnclaimed',
+  'isUnleased',
   'isWithinBudget',
   'mayStillArrive',
 ]

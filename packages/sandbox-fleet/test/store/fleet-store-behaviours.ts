@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { SandboxRecord } from '@helix-agents/sandbox-fleet'
 import { applyEvent } from '../../src/ledger/lifecycle.ts'
-import { withClaim } from '../../src/ledger/record-changes.ts'
+import { withLease } from '../../src/ledger/record-changes.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import {
   addRunning,
@@ -25,7 +25,7 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
         tenant: 'n',
         critical: true,
         deadlineAt: NOW + 5,
-        claim: { kind: 'owner', holder: 'me', until: NOW + 10 },
+        lease: { kind: 'owner', holder: 'me', until: NOW + 10 },
       })
       expect(await store.create(record)).toEqual(record)
       expect(await store.get('a')).toEqual(record)
@@ -33,15 +33,15 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
     },
   },
   {
-    id: 'records/what-could-not-be-read-again-is-refused',
+    id: 'records/what-could-not-be-read-again-is-rejected',
     run: async (store) => {
       const record = await addRunning(store, 'a')
       const next = { ...record, version: record.version + 1 }
       const broken: readonly Partial<SandboxRecord>[] = [
         { samples: [{ at: NOW, cpuPercent: Number.NaN, memoryMb: 1 }] },
         { lastError: { code: '', message: 'x', at: NOW } },
-        { claim: { kind: 'pool', holder: '', until: NOW } },
-        { claim: { kind: 'owner', holder: 'x'.repeat(300), until: NOW } },
+        { lease: { kind: 'pool', holder: '', until: NOW } },
+        { lease: { kind: 'owner', holder: 'x'.repeat(300), until: NOW } },
         { lastActivityAt: Number.POSITIVE_INFINITY },
         { deadlineAt: 1e300 },
         { history: Array.from({ length: 100 }, () => record.history[0]!) },
@@ -84,7 +84,7 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
       const first = await addRunning(store, 'a', { sessionId: 'old' })
       await store.update(gone(first))
       const second = await store.create(newRecord('a', { sessionId: 'new' }))
-      expect(second).toMatchObject({ lifetime: 2, status: 'provisioning', sessionId: 'new' })
+      expect(second).toMatchObject({ generation: 2, status: 'provisioning', sessionId: 'new' })
       expect(second.history.length).toBeGreaterThan(3)
       expect(await store.get('a')).toEqual(second)
       const counts = { created: 2, destroyed: 1, provisioning: 1, terminated: 0 }
@@ -99,7 +99,7 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
       expect(await store.get('a')).toEqual(record)
       await store.update(gone(record))
       const second = await store.create(record)
-      expect(second).toMatchObject({ lifetime: 2, status: 'running' })
+      expect(second).toMatchObject({ generation: 2, status: 'running' })
       expect(await store.get('a')).toEqual(second)
       const counts = { created: 2, destroyed: 1, provisioning: 0, running: 1, terminated: 0 }
       expect(await store.counts('test')).toMatchObject(counts)
@@ -166,7 +166,7 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
     id: 'admission/what-waits-for-its-session-takes-no-room',
     run: async (store) => {
       const record = await addRunning(store, 'a')
-      await store.update(withClaim(record, { kind: 'detached', holder: 's', until: NOW + 1 }))
+      await store.update(withLease(record, { kind: 'detached', holder: 's', until: NOW + 1 }))
       expect(await store.counts('test')).toMatchObject({ running: 0, detached: 1 })
       await store.create(newRecord('b'), { maxActive: 1 })
     },

@@ -1,6 +1,6 @@
 import type { FleetQuery } from '@helix-agents/sandbox-fleet'
 import { expect } from 'vitest'
-import { withClaim } from '../../src/ledger/record-changes.ts'
+import { withLease } from '../../src/ledger/record-changes.ts'
 import {
   addRunning,
   codeOf,
@@ -14,7 +14,7 @@ import {
   started,
 } from './store-samples.ts'
 
-const hold = (until: number) => ({ claim: { kind: 'owner', holder: 'me', until } as const })
+const hold = (until: number) => ({ lease: { kind: 'owner', holder: 'me', until } as const })
 
 export const listBehaviours: readonly FleetStoreBehaviour[] = [
   {
@@ -77,8 +77,8 @@ export const listBehaviours: readonly FleetStoreBehaviour[] = [
       await addRunning(store, 'old', { createdAt: NOW - 100 })
       const young = await addRunning(store, 'young', { createdAt: NOW + 100 })
       expect(await listAll(store, { createdBefore: NOW })).toEqual(['old'])
-      const claim = { kind: 'pool', holder: 'blue', until: NOW + 1 } as const
-      await store.update(withClaim(young, claim))
+      const lease = { kind: 'pool', holder: 'blue', until: NOW + 1 } as const
+      await store.update(withLease(young, lease))
       expect(await listAll(store, { pool: 'blue' })).toEqual(['young'])
       expect(await listAll(store, { pool: 'red' })).toEqual([])
     },

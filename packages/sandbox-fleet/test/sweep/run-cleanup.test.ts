@@ -20,14 +20,14 @@ describe('a cleanup', () => {
 
   test('one whose marker says that it waits for its session is kept, though the report of it was lost', async () => {
     const fleet = setup()
-    await given(fleet, 'paused', { claim: { kind: 'owner', holder: 'o', until: 0 } })
+    await given(fleet, 'paused', { lease: { kind: 'owner', holder: 'o', until: 0 } })
     fleet.driver.onInspect = () => ({ state: 'running', ownerAlive: false, isDetached: true })
     const first = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
-    expect(first.spared).toEqual({ claimed: 1 })
+    expect(first.spared).toEqual({ leased: 1 })
     await fleet.clock.advance(5 * MINUTE_MS)
     const report = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
     expect(report.items).toMatchObject([{ id: 'paused', outcome: 'owner-alive' }])
-    expect((await fleet.store.get('paused'))?.claim).toMatchObject({ kind: 'detached' })
+    expect((await fleet.store.get('paused'))?.lease).toMatchObject({ kind: 'detached' })
     await fleet.clock.advance(8 * 24 * HOUR_MS)
     await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
     expect(fleet.driver.terminated).toEqual(['paused'])
@@ -68,16 +68,16 @@ describe('a cleanup', () => {
     await given(fleet, 'idle')
     await given(fleet, 'overdue', {
       deadlineAt: clock.now() - 1,
-      claim: { kind: 'owner', holder: 'o', until: far },
+      lease: { kind: 'owner', holder: 'o', until: far },
     })
     await given(fleet, 'never-started', { status: 'provisioning' })
     await given(fleet, 'broken', { status: 'failed' })
     await given(fleet, 'pooled', {
       idleMs: 1,
-      claim: { kind: 'pool', holder: 'p', until: clock.now() - MINUTE_MS },
+      lease: { kind: 'pool', holder: 'p', until: clock.now() - MINUTE_MS },
     })
-    await given(fleet, 'held', { claim: { kind: 'owner', holder: 'o', until: far } })
-    await given(fleet, 'waiting', { claim: { kind: 'detached', holder: 's', until: far } })
+    await given(fleet, 'held', { lease: { kind: 'owner', holder: 'o', until: far } })
+    await given(fleet, 'waiting', { lease: { kind: 'detached', holder: 's', until: far } })
     const report = await finish(clock, runCleanup(context, 'scheduled'))
     const reasons = Object.fromEntries(
       report.items.map(({ id, outcome, reason }) => [id, `${reason} ${outcome}`]),
@@ -125,9 +125,9 @@ describe('a cleanup', () => {
 
   test('in an emergency ends what is in use, but nothing critical', async () => {
     const fleet = setup()
-    const claim = { kind: 'owner', holder: 'o', until: fleet.clock.now() + HOUR_MS } as const
-    await given(fleet, 'used', { claim })
-    await given(fleet, 'critical', { claim, critical: true })
+    const lease = { kind: 'owner', holder: 'o', until: fleet.clock.now() + HOUR_MS } as const
+    await given(fleet, 'used', { lease })
+    await given(fleet, 'critical', { lease, critical: true })
     const report = await finish(fleet.clock, runCleanup(fleet.context, 'emergency'))
     expect(fleet.driver.terminated).toEqual(['used'])
     expect(report.spared).toEqual({ critical: 1 })

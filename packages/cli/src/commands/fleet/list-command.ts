@@ -3,10 +3,10 @@ import { parseChoice, parseCount, parseDuration } from '../../input/option-parse
 import type { CommandContext } from '../command-context.ts'
 import { listSchema, type SandboxAnswer } from './client/fleet-answers.ts'
 import type { FleetClient } from './client/fleet-client.ts'
-import { addLookOptions } from './client/fleet-options.ts'
+import { addReadOptions } from './client/fleet-options.ts'
 import { type LedgerFlags, withFleet } from './client/open-fleet.ts'
 import { needsAttention, printFindings, SANDBOX_COLUMNS, toSandboxRow } from './sandbox-rows.ts'
-import { type FleetLook, lookOrWatch, type WatchFlags } from './watch.ts'
+import { type FleetReading, readOrWatch, type WatchFlags } from './watch.ts'
 
 interface ListFlags extends LedgerFlags, WatchFlags {
   readonly status?: string
@@ -50,7 +50,7 @@ Examples:
 
 /** `helix fleet list` */
 export function registerList(parent: Command, context: CommandContext): void {
-  addLookOptions(parent.command('list'))
+  addReadOptions(parent.command('list'))
     .summary('list sandboxes, newest first, with what is wrong with them')
     .description('Lists the sandboxes of a fleet, newest first, with what is wrong with them.')
     .option(
@@ -70,7 +70,7 @@ export function registerList(parent: Command, context: CommandContext): void {
     .addHelpText('after', HELP)
     .action(async (flags: ListFlags) =>
       withFleet(context.host, flags, async (fleet) =>
-        lookOrWatch(flags, context, () => look(fleet, flags, context)),
+        readOrWatch(flags, context, () => look(fleet, flags, context)),
       ),
     )
 }
@@ -79,7 +79,7 @@ async function look(
   fleet: FleetClient,
   flags: ListFlags,
   context: CommandContext,
-): Promise<FleetLook> {
+): Promise<FleetReading> {
   const { items: all, nextCursor } = await find(fleet, flags)
   const stuck = all.filter(needsAttention)
   const items = flags.stuck === true ? stuck : all

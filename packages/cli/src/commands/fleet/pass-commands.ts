@@ -21,7 +21,7 @@ type PassName = 'cleanup' | 'cleanup/emergency' | 'reconcile'
 
 const EXIT_CODES = `
 Exit codes: 0 all done and confirmed · 1 partial: something is owed or unknown, a limit was reached,
-another sweeper works, a list was refused · 2 usage · 3 no answer`
+another sweeper works, a list was rejected · 2 usage · 3 no answer`
 
 const CLEANUP_HELP = `${EXIT_CODES}
 
@@ -73,7 +73,7 @@ async function runPass(name: PassName, flags: PassFlags, context: CommandContext
 
 async function runEmergency(flags: EmergencyFlags, context: CommandContext): Promise<void> {
   const isDryRun = flags.dryRun === true
-  if (!isDryRun && flags.yes !== true) refuseWithoutPerson(flags, context)
+  if (!isDryRun && flags.yes !== true) requirePerson(flags, context)
   const fleet = await connect(context.host, flags)
   if (!isDryRun && flags.yes !== true) {
     const plan = await ask(fleet, 'cleanup/emergency', true)
@@ -88,7 +88,7 @@ async function runEmergency(flags: EmergencyFlags, context: CommandContext): Pro
   tell(await ask(fleet, 'cleanup/emergency', isDryRun), flags, context)
 }
 
-function refuseWithoutPerson(flags: EmergencyFlags, { host }: CommandContext): void {
+function requirePerson(flags: EmergencyFlags, { host }: CommandContext): void {
   if (host.stdin.isTTY === true && flags.tokenFile !== '-') return
   throw new CommandError(exitCodes.usage, 'there is nobody to ask: give --yes, or --dry-run')
 }

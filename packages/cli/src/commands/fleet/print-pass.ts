@@ -19,8 +19,8 @@ const FINE: ReadonlySet<string> = new Set([
 const DONE: ReadonlySet<string> = new Set(['destroyed', 'healed', 'vanished', 'adopted'])
 
 /** Whether the pass did all of its work, and all that it did is confirmed. */
-export function exitCodeOf({ error, items, outcome, refused }: PassAnswer): number {
-  const isWhole = outcome === 'completed' && error === null && refused.length === 0
+export function exitCodeOf({ error, items, outcome, rejected }: PassAnswer): number {
+  const isWhole = outcome === 'completed' && error === null && rejected.length === 0
   const isFine = isWhole && items.every((item) => FINE.has(item.outcome))
   return isFine ? exitCodes.ok : exitCodes.findings
 }
@@ -43,7 +43,7 @@ export function printPass(pass: PassAnswer, output: Output): void {
       ]),
     )
   }
-  for (const { because, detail, provider } of pass.refused) {
+  for (const { because, detail, provider } of pass.rejected) {
     const text = `${provider}: its list was ${because}, nothing is concluded from it: ${detail}`
     output.line({ text, tone: 'bad' })
   }

@@ -10,7 +10,7 @@ import {
   sandboxSchema,
 } from './client/fleet-answers.ts'
 import type { FleetClient } from './client/fleet-client.ts'
-import { addLookOptions } from './client/fleet-options.ts'
+import { addReadOptions } from './client/fleet-options.ts'
 import { type LedgerFlags, withFleet } from './client/open-fleet.ts'
 import {
   cpuText,
@@ -21,7 +21,7 @@ import {
   toMinutesText,
 } from './sandbox-rows.ts'
 import { pathOf } from './client/sandbox-path.ts'
-import { type FleetLook, lookOrWatch, type WatchFlags } from './watch.ts'
+import { type FleetReading, readOrWatch, type WatchFlags } from './watch.ts'
 
 interface ShowFlags extends LedgerFlags, WatchFlags {
   readonly resources?: boolean
@@ -38,7 +38,7 @@ Examples:
 
 /** `helix fleet show` */
 export function registerShow(parent: Command, context: CommandContext): void {
-  addLookOptions(parent.command('show'))
+  addReadOptions(parent.command('show'))
     .summary('show one sandbox: what is wrong with it, and its history')
     .description('Shows one sandbox: whose it is, what is wrong with it, what happened to it.')
     .argument('<id>', 'id of the sandbox')
@@ -46,7 +46,7 @@ export function registerShow(parent: Command, context: CommandContext): void {
     .addHelpText('after', HELP)
     .action(async (id: string, flags: ShowFlags) =>
       withFleet(context.host, flags, async (fleet) =>
-        lookOrWatch(flags, context, () => look(fleet, { id, ...flags }, context.output)),
+        readOrWatch(flags, context, () => look(fleet, { id, ...flags }, context.output)),
       ),
     )
 }
@@ -55,7 +55,7 @@ async function look(
   fleet: FleetClient,
   { id, resources }: ShowFlags & { readonly id: string },
   output: Output,
-): Promise<FleetLook> {
+): Promise<FleetReading> {
   const { body: sandbox } = await fleet.call({ path: pathOf(id) }, sandboxSchema)
   const used =
     resources === true

@@ -5,9 +5,9 @@ import type { Output } from '../../output/output.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type FleetNumbers, statsSchema } from './client/fleet-answers.ts'
 import type { FleetClient } from './client/fleet-client.ts'
-import { addLookOptions } from './client/fleet-options.ts'
+import { addReadOptions } from './client/fleet-options.ts'
 import { type LedgerFlags, withFleet } from './client/open-fleet.ts'
-import { type FleetLook, lookOrWatch, type WatchFlags } from './watch.ts'
+import { type FleetReading, readOrWatch, type WatchFlags } from './watch.ts'
 
 type StatsFlags = LedgerFlags & WatchFlags
 
@@ -23,13 +23,13 @@ Examples:
 
 /** `helix fleet stats` */
 export function registerStats(parent: Command, context: CommandContext): void {
-  addLookOptions(parent.command('stats'))
+  addReadOptions(parent.command('stats'))
     .summary('how the fleet stands, and its alerts')
     .description('Shows how many sandboxes there are, in which state, and the alerts.')
     .addHelpText('after', HELP)
     .action(async (flags: StatsFlags) =>
       withFleet(context.host, flags, async (fleet) =>
-        lookOrWatch(flags, context, () => look(fleet, flags, context)),
+        readOrWatch(flags, context, () => look(fleet, flags, context)),
       ),
     )
 }
@@ -38,7 +38,7 @@ async function look(
   fleet: FleetClient,
   flags: StatsFlags,
   { host, output }: CommandContext,
-): Promise<FleetLook> {
+): Promise<FleetReading> {
   const { body } = await fleet.call({ path: '/api/sandbox/stats' }, statsSchema)
   const alerts = firingIn(await fleet.text({ path: '/metrics' }))
   const numbers = flags.db === undefined ? body : withoutLimits(body)

@@ -10,7 +10,7 @@ export interface WatchFlags {
 }
 
 /** What one look found. */
-export interface FleetLook {
+export interface FleetReading {
   readonly hasFindings: boolean
   /** For `--json`. */
   readonly json: object
@@ -19,10 +19,10 @@ export interface FleetLook {
 }
 
 /** Looks once, or again and again until it is interrupted or nobody reads any more. */
-export async function lookOrWatch(
+export async function readOrWatch(
   flags: WatchFlags,
   context: CommandContext,
-  look: () => Promise<FleetLook>,
+  look: () => Promise<FleetReading>,
 ): Promise<void> {
   const { host, output, setExitCode } = context
   if (flags.watch === undefined) {
@@ -44,7 +44,7 @@ export async function lookOrWatch(
   }
 }
 
-function tell(found: FleetLook, flags: WatchFlags, context: CommandContext): void {
+function tell(found: FleetReading, flags: WatchFlags, context: CommandContext): void {
   const { host, output, setExitCode } = context
   setExitCode(found.hasFindings ? exitCodes.findings : exitCodes.ok)
   if (flags.json !== true) found.print()

@@ -4,8 +4,8 @@ import { exitCodes } from '../../exit-codes.ts'
 import { parseCount, parseDuration } from '../../input/option-parsers.ts'
 import { toTimeText } from '../../output/duration-text.ts'
 import { type CommandContext, JSON_OPTION } from '../command-context.ts'
-import { type HealthLook, type HealthTarget, look } from './look.ts'
-import { printLook } from './print-look.ts'
+import { type HealthProbe, type HealthTarget, look } from './probe.ts'
+import { printProbe } from './print-probe.ts'
 import { parseTarget } from './target.ts'
 
 interface HealthzFlags {
@@ -65,7 +65,7 @@ async function healthz(url: string, flags: HealthzFlags, context: CommandContext
     throw new CommandError(exitCodes.unreachable, `${placeOf(target)}: ${found.reason}`)
   }
   if (flags.json === true) context.output.json(toJson(target, found))
-  else printLook(found, context.output)
+  else printProbe(found, context.output)
 }
 
 /** Until it is interrupted, or nobody reads its output any more. */
@@ -82,18 +82,18 @@ async function watch(
     if (flags.json === true) output.json({ at, ...toJson(target, found) }, { isCompact: true })
     else {
       output.heading(toTimeText(at))
-      printLook(found, output)
+      printProbe(found, output)
     }
     if (!output.isClosed) await host.clock.sleep(pauseMs)
   }
 }
 
-function exitCodeOf(found: HealthLook): number {
+function exitCodeOf(found: HealthProbe): number {
   if (found.kind === 'unreachable') return exitCodes.unreachable
   return found.signals.length > 0 ? exitCodes.findings : exitCodes.ok
 }
 
-function toJson({ sessionId }: HealthTarget, found: HealthLook) {
+function toJson({ sessionId }: HealthTarget, found: HealthProbe) {
   if (found.kind === 'unreachable') return { sessionId, unreachable: found.reason }
   const { signals, workspaces } = found
   return { sessionId, healthy: signals.length === 0, signals, workspaces }

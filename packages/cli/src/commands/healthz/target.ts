@@ -1,7 +1,7 @@
 import type { CliHost } from '../../cli-host.ts'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import type { HealthTarget } from './look.ts'
+import type { HealthTarget } from './probe.ts'
 
 interface TargetFlags {
   readonly session?: string

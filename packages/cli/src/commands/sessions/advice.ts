@@ -46,7 +46,7 @@ export function adviceFor({ session, journal }: SessionReport, now: number): rea
   ]
 }
 
-/** A living process renews its claim, so one that has run out is that of a dead one. */
+/** A living process renews its lease, so one that has run out is that of a dead one. */
 function ofRunning(id: string, session: SessionState, now: number): string {
   const { leaseUntil } = session
   const resume = `executor.resume(agent, ${id}) goes on after the last finished step`

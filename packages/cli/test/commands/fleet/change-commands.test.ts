@@ -77,10 +77,10 @@ describe('helix fleet emergency', () => {
   it('asks first, and takes nothing but yes', async () => {
     sample.host.hasPerson = true
     sample.host.input = 'y\n'
-    const refused = await sample.host.run(args)
-    expect([refused.code, await sample.statusOf('sb-1')]).toEqual([1, 'running'])
-    expect(refused.out).toMatch(/^sb-1 +destroy \(emergency\) +planned/m)
-    expect(refused.err).toContain('End 1 sandboxes, in use or not? Type yes: ')
+    const rejected = await sample.host.run(args)
+    expect([rejected.code, await sample.statusOf('sb-1')]).toEqual([1, 'running'])
+    expect(rejected.out).toMatch(/^sb-1 +destroy \(emergency\) +planned/m)
+    expect(rejected.err).toContain('End 1 sandboxes, in use or not? Type yes: ')
     sample.host.input = 'yes\n'
     expect([(await sample.host.run(args)).code, await sample.statusOf('sb-1')]).toEqual([
       0,
@@ -113,7 +113,7 @@ describe('helix fleet reconcile', () => {
     expect([code, await sample.statusOf('sb-1')]).toEqual([0, 'terminated'])
     expect(out).toMatch(/^sb-1 +record that it is gone +healed/m)
   })
-  it('ends with 1 when a list was refused', async () => {
+  it('ends with 1 when a list was rejected', async () => {
     sample.driver.isListComplete = false
     const { code, out } = await sample.host.run(['fleet', 'reconcile'])
     expect([code, out.startsWith('sample: its list was partial')]).toEqual([1, true])

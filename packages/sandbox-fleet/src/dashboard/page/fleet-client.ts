@@ -73,8 +73,8 @@ export class FleetClient {
   }
 
   /** Ends the life that was shown: what was made since then under the same id is left alone. */
-  terminate({ id, lifetime }: Pick<WireSandbox, 'id' | 'lifetime'>): Promise<WireTermination> {
-    return this.#ask(encodeURIComponent(id), 'DELETE', { lifetime: String(lifetime) })
+  terminate({ id, generation }: Pick<WireSandbox, 'id' | 'generation'>): Promise<WireTermination> {
+    return this.#ask(encodeURIComponent(id), 'DELETE', { generation: String(generation) })
   }
 
   run(pass: 'cleanup' | 'cleanup/emergency' | 'reconcile', dryRun: boolean): Promise<WirePass> {

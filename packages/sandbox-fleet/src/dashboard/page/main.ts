@@ -184,7 +184,7 @@ async function guarded(
     // An answer to somebody who signed out meanwhile.
     if (client !== api) return
     const isRefused = error instanceof RequestFailed && [401, 403].includes(error.status)
-    if (isRefused) signOut('The server refused the token.')
+    if (isRefused) signOut('The server rejected the token.')
     else tell(error instanceof Error ? error.message : String(error))
   }
 }

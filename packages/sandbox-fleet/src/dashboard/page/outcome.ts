@@ -20,9 +20,9 @@ export function sentenceOfPass(pass: WirePass): string {
 /** What was left as it is, and why. */
 export function remarksOf(pass: WirePass): readonly string[] {
   const spared = Object.entries(pass.spared).map(([reason, count]) => `${count} left: ${reason}`)
-  const refused = pass.refused.map(
+  const rejected = pass.rejected.map(
     ({ provider, because, detail }) =>
       `Nothing was concluded from the ${because} list of ${provider}: ${detail}`,
   )
-  return [...refused, ...spared, ...(pass.error === null ? [] : [pass.error])]
+  return [...rejected, ...spared, ...(pass.error === null ? [] : [pass.error])]
 }

@@ -100,7 +100,7 @@ export const passSchema = z.looseObject({
     }),
   ),
   spared: z.record(z.string(), count).default({}),
-  refused: z
+  rejected: z
     .array(z.looseObject({ provider: z.string(), because: z.string(), detail: z.string() }))
     .default([]),
   error: z.string().nullable().default(null),

@@ -17,7 +17,7 @@ export function addServerOptions(command: Command): Command {
 }
 
 /** Options of commands that only look, for which a ledger will do. */
-export function addLookOptions(command: Command): Command {
+export function addReadOptions(command: Command): Command {
   return addServerOptions(command)
     .option('--db <file>', 'reads this SQLite ledger instead, without its providers')
     .option('--environment <label>', 'deployment, with --db (default: that of the newest sandbox)')

@@ -17,7 +17,7 @@ export interface HealthTarget {
 }
 
 /** What one look found. */
-export type HealthLook =
+export type HealthProbe =
   | {
       readonly kind: 'answer'
       /** By the clock of the server, where it tells. */
@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const ANSWERING: readonly number[] = [200, 503]
 
 /** Asks the endpoint once. Never throws for what the network or the server does. */
-export async function look(host: CliHost, target: HealthTarget): Promise<HealthLook> {
+export async function look(host: CliHost, target: HealthTarget): Promise<HealthProbe> {
   try {
     const response = await host.fetch(target.url, {
       redirect: 'manual',
@@ -42,20 +42,20 @@ export async function look(host: CliHost, target: HealthTarget): Promise<HealthL
         ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
       },
     })
-    return await toLook(host, target, response)
+    return await toProbe(host, target, response)
   } catch (error) {
     return { kind: 'unreachable', reason: reasonOf(error, target) }
   }
 }
 
-async function toLook(
+async function toProbe(
   host: CliHost,
   target: HealthTarget,
   response: Response,
-): Promise<HealthLook> {
+): Promise<HealthProbe> {
   const { status } = response
   if (!ANSWERING.includes(status)) {
-    return { kind: 'unreachable', reason: await refusalOf(response) }
+    return { kind: 'unreachable', reason: await failureOf(response) }
   }
   const body = await readBody(response, MAX_ANSWER_BYTES)
   if (body === undefined) return { kind: 'unreachable', reason: 'the answer is too long' }
@@ -78,7 +78,7 @@ function timeOf(response: Response): number | undefined {
 }
 
 /** The error of a server of Helix as it says it, except where the status says what to do. */
-async function refusalOf(response: Response): Promise<string> {
+async function failureOf(response: Response): Promise<string> {
   const { status } = response
   const isExplained = status < 400 || status === 401 || status === 403 || status === 404
   const failure = isExplained

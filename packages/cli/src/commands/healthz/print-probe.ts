@@ -3,7 +3,7 @@ import type { Cell, Tone } from '../../output/cell.ts'
 import { toAgeText, toDurationText } from '../../output/duration-text.ts'
 import type { Output } from '../../output/output.ts'
 import type { Column } from '../../output/table.ts'
-import type { HealthLook } from './look.ts'
+import type { HealthProbe } from './probe.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'name', minWidth: 8 },
@@ -21,7 +21,7 @@ const TONES: Readonly<Partial<Record<WorkspaceState, Tone>>> = {
 }
 
 /** What one look found, for a person. */
-export function printLook(look: HealthLook, output: Output): void {
+export function printProbe(look: HealthProbe, output: Output): void {
   if (look.kind === 'unreachable') return output.problem(look.reason)
   const { workspaces, signals, now } = look
   if (workspaces.length === 0) output.line('no workspaces')

@@ -1,30 +1,30 @@
 import type { Clock } from '@helix-agents/core'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 
-/** Claims that are watched at once; beyond, the oldest is watched anew. */
+/** Leases that are watched at once; beyond, the oldest is watched anew. */
 const MAX_WATCHED = 10_000
 
 interface Watched {
   readonly until: number
-  readonly lifetime: number
+  readonly generation: number
   isUnchanged: boolean
 }
 
-export interface ClaimWatchOptions {
+export interface LeaseWatchOptions {
   readonly clock: Pick<Clock, 'setTimer'>
-  /** How long a claim must stay as it is, in milliseconds. 0: nothing has to be watched. */
+  /** How long a lease must stay as it is, in milliseconds. 0: nothing has to be watched. */
   readonly proofMs: number
-  /** For how long claims are not judged after a clock has leapt, in milliseconds. */
+  /** For how long leases are not judged after a clock has leapt, in milliseconds. */
   readonly doubtMs: number
 }
 
 /**
- * Where each process has a clock of its own, a claim that ran out by one of them may just have been
- * renewed by another. A living owner renews its claim: one that this process sees unchanged for so
+ * Where each process has a clock of its own, a lease that ran out by one of them may just have been
+ * renewed by another. A living owner renews its lease: one that this process sees unchanged for so
  * long has no living owner, whatever the clocks say. Time is measured by timers, which do not leap.
  */
-export class ClaimWatch {
-  readonly #options: ClaimWatchOptions
+export class LeaseWatch {
+  readonly #options: LeaseWatchOptions
   readonly #watched = new Map<string, Watched>()
   /** Holders of this process: they and the sweeper go by the same clock. */
   readonly #own = new Set<string>()
@@ -32,11 +32,11 @@ export class ClaimWatch {
   /** Leaps whose time is not over. */
   #doubts = 0
 
-  constructor(options: ClaimWatchOptions) {
+  constructor(options: LeaseWatchOptions) {
     this.#options = options
   }
 
-  /** A clock has leapt: living owners renew their claims by the new time before any is judged. */
+  /** A clock has leapt: living owners renew their leases by the new time before any is judged. */
   doubt(): void {
     this.#doubts += 1
     this.#options.clock.setTimer(this.#options.doubtMs, () => {
@@ -48,15 +48,15 @@ export class ClaimWatch {
     this.#own.add(holder)
   }
 
-  /** Whether the claim of a record may be judged by the clock of this process; else it is watched. */
-  isProven({ claim, id, lifetime }: SandboxRecord): boolean {
-    if (claim?.kind !== 'owner' || this.#own.has(claim.holder)) return true
+  /** Whether the lease of a record may be judged by the clock of this process; else it is watched. */
+  isProven({ lease, id, generation }: SandboxRecord): boolean {
+    if (lease?.kind !== 'owner' || this.#own.has(lease.holder)) return true
     if (this.#doubts > 0) return false
     if (this.#options.proofMs === 0) return true
-    const { until } = claim
+    const { until } = lease
     const seen = this.#watched.get(id)
-    if (seen?.until === until && seen.lifetime === lifetime) return seen.isUnchanged
-    this.#watch(id, { until, lifetime, isUnchanged: false })
+    if (seen?.until === until && seen.generation === generation) return seen.isUnchanged
+    this.#watch(id, { until, generation, isUnchanged: false })
     return false
   }
 

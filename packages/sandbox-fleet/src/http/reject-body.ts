@@ -5,7 +5,7 @@ import { bodyOf } from './failures.ts'
  * Refuses a request with a body. Parameters are in the query: one in a body would be overlooked, and
  * what was meant as a dry run would be done.
  */
-export const refuseBody: MiddlewareHandler = async (context, next) => {
+export const rejectBody: MiddlewareHandler = async (context, next) => {
   if (!(await hasBody(context.req.raw))) return next()
   const message = 'a request has no body: its parameters are in the query, such as ?dry_run=true'
   return context.json(bodyOf('invalid-query', message), 400)
