@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import { workerdChildren } from './workerd-children.ts'
+import { workerdChildren } from './worker/workerd-children.ts'
 
 /**
  * Reads process ids until the end of its input, which is the end of this process however it comes,

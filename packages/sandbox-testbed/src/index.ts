@@ -3,7 +3,7 @@ export type { Faults } from './faults/fault-set.ts'
 export {
   containerEngineAvailability,
   type ContainerEngineAvailability,
-} from './engine/engine-availability.ts'
+} from './engine/docker/engine-availability.ts'
 export {
   type IsolationChoice,
   sandboxTestbedAvailability,
@@ -21,5 +21,9 @@ export type {
   TestbedMiniflare,
   TestbedNamespace,
   TestbedWorker,
-} from './testbed-miniflare.ts'
-export type { DurableObjectSetting, BindingValue, WorkerSettings } from './worker-settings.ts'
+} from './worker/testbed-miniflare.ts'
+export type {
+  DurableObjectSetting,
+  BindingValue,
+  WorkerSettings,
+} from './worker/worker-settings.ts'

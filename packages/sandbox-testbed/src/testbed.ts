@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Miniflare } from 'miniflare'
 import { CleanUp } from './clean-up.ts'
-import { connectDockerEngine, ownWorkerName } from './engine/docker-engine.ts'
+import { connectDockerEngine, ownWorkerName } from './engine/docker/docker-engine.ts'
 import type { TestbedEngine } from './engine/testbed-engine.ts'
 import type { Faults } from './faults/fault-set.ts'
 import { HostGuard } from './host-guard.ts'
@@ -14,10 +14,10 @@ import { removeTree } from './root/private-root.ts'
 import type { RunningSandbox } from './running-sandbox.ts'
 import { SandboxTestbedError } from './testbed-error.ts'
 import { makeTestbedDirectory, reapDeadTestbeds, socketPathIn } from './testbed-directory.ts'
-import { bundleWorker } from './worker-bundle.ts'
-import type { TestbedMiniflare } from './testbed-miniflare.ts'
-import { createWorker, disposeWorker, untilReady } from './testbed-worker.ts'
-import type { WorkerSettings } from './worker-settings.ts'
+import { bundleWorker } from './worker/worker-bundle.ts'
+import type { TestbedMiniflare } from './worker/testbed-miniflare.ts'
+import { createWorker, disposeWorker, untilReady } from './worker/testbed-worker.ts'
+import type { WorkerSettings } from './worker/worker-settings.ts'
 
 /** How a test bed is to be. */
 export interface SandboxTestbedOptions {

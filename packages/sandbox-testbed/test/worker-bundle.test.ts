@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { bundleWorker } from '../src/worker-bundle.ts'
+import { bundleWorker } from '../src/worker/worker-bundle.ts'
 
 test('imports of a script resolve from `resolveDirectory`', async () => {
   const base = mkdtempSync(join(tmpdir(), 'helix-test-'))

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { IncomingMessage } from 'node:http'
-import type { Container } from './container.ts'
-import type { ContainerStore } from './container-store.ts'
+import type { Container } from './container/container.ts'
+import type { ContainerStore } from './container/container-store.ts'
 import { type Answer, DONE, failure, readJson } from './http-answer.ts'
 
 /** One request to the engine, taken apart. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { answerCall } from './docker-api.ts'
-import { ContainerStore, type StoreSettings } from './container-store.ts'
+import { ContainerStore, type StoreSettings } from './container/container-store.ts'
 import { failure, writeAnswer } from './http-answer.ts'
-import { createPeerTest } from './own-peers.ts'
+import { createPeerTest } from './container/own-peers.ts'
 
 /** A container engine of our own, on a unix socket. */
 export interface LocalEngine {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { WebSocketServer } from 'ws'
 import { Container } from './container.ts'
 import { INCOMING_FRAME_BYTES } from './limits.ts'
-import { answerRequest, refuseUpgrade } from './other-transports.ts'
-import { serveConnection } from './serve-connection.ts'
+import { answerRequest, refuseUpgrade } from './connection/other-transports.ts'
+import { serveConnection } from './connection/serve-connection.ts'
 
 /** A server that listens. */
 export interface ContainerServer {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { UNSQUASHFS_SHIM } from './backup/unsquashfs-shim.ts'
 import { startContainerServer } from './container-server.ts'
-import { startIngress } from './ingress.ts'
+import { startIngress } from './connection/ingress.ts'
 import { EXECUTOR_MODE } from './interpreter/executor.ts'
 import { JAVASCRIPT_EXECUTOR } from './interpreter/javascript-executor.ts'
 

@@ -1,7 +1,7 @@
 import { RpcTarget } from 'capnweb'
 import { BackupTarget } from './backup/backup-target.ts'
 import { CommandsTarget } from './commands/commands-target.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './connection/connection.ts'
 import type { Container } from './container.ts'
 import { FilesTarget } from './files/files-target.ts'
 import { InterpreterTarget } from './interpreter/interpreter-target.ts'
@@ -26,13 +26,13 @@ export class RootTarget extends RpcTarget {
 
   constructor(container: Container, connection: Connection) {
     super()
-    this.#utils = new UtilsTarget(container)
+    this.#utils = new UtilsTarget(container, connection)
     this.#commands = new CommandsTarget(container, connection)
-    this.#files = new FilesTarget(container)
+    this.#files = new FilesTarget(container, connection)
     this.#processes = new ProcessesTarget(container, connection)
     this.#interpreter = new InterpreterTarget(container, connection)
     this.#ports = new PortsTarget(container, connection)
-    this.#backup = new BackupTarget(container)
+    this.#backup = new BackupTarget(container, connection)
     this.#watch = new WatchTarget(container, connection)
   }
 

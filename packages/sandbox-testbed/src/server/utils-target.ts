@@ -1,22 +1,14 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { RpcTarget } from 'capnweb'
-import type { Container } from './container.ts'
 import { timestamp } from './server-sent-events.ts'
 import { placementId, type SessionRequest } from './sessions/session-registry.ts'
+import { ServiceTarget } from './service-target.ts'
 
 /** The version of the server whose protocol this one speaks. */
 const PROTOCOL_VERSION = '0.12.10'
 
 /** `utils`: what the container is, and its sessions. */
-export class UtilsTarget extends RpcTarget {
-  readonly #container: Container
-
-  constructor(container: Container) {
-    super()
-    this.#container = container
-  }
-
+export class UtilsTarget extends ServiceTarget {
   ping(): string {
     return 'healthy'
   }
@@ -32,7 +24,7 @@ export class UtilsTarget extends RpcTarget {
   }
 
   createSession(request: SessionRequest): object {
-    const { id } = this.#container.sessions.create(request)
+    const { id } = this.container.sessions.create(request)
     return {
       success: true,
       id,
@@ -43,12 +35,12 @@ export class UtilsTarget extends RpcTarget {
   }
 
   async deleteSession(sessionId: string): Promise<object> {
-    await this.#container.sessions.delete(sessionId)
+    await this.container.sessions.delete(sessionId)
     return { success: true, sessionId, timestamp: timestamp() }
   }
 
   listSessions(): { readonly sessions: string[] } {
-    return { sessions: this.#container.sessions.list() }
+    return { sessions: this.container.sessions.list() }
   }
 }
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { CallFollower } from '../../src/engine/calls.ts'
-import { isContainerOf, objectIdFromName, ownerOf } from '../../src/engine/container-name.ts'
+import { CallFollower } from '../../src/engine/network/calls.ts'
+import {
+  isContainerOf,
+  objectIdFromName,
+  ownerOf,
+} from '../../src/engine/container/container-name.ts'
 
 describe('calls of a connection', () => {
   it('numbers what the Worker sends and matches the answers', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { containerEngineAvailability } from '../../src/engine/engine-availability.ts'
+import { containerEngineAvailability } from '../../src/engine/docker/engine-availability.ts'
 
 type Answers = Readonly<Record<string, readonly [status: number, body?: unknown]>>
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Network } from '../../src/engine/network.ts'
+import { Network } from '../../src/engine/network/network.ts'
 import { FaultSet } from '../../src/faults/fault-set.ts'
 
 it('lets messages through when a frozen network has used up its times', async () => {

@@ -4,7 +4,7 @@ import { createServer, request, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type PatientSocket, startPatientSocket } from '../../src/engine/patient-socket.ts'
+import { type PatientSocket, startPatientSocket } from '../../src/engine/docker/patient-socket.ts'
 import { callEngine } from './support.ts'
 
 describe('the way to a container engine', () => {

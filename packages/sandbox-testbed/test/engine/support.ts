@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'no
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isContainerOf } from '../../src/engine/container-name.ts'
+import { isContainerOf } from '../../src/engine/container/container-name.ts'
 import { startLocalEngine, type LocalEngine } from '../../src/engine/local-engine.ts'
 import { FaultSet } from '../../src/faults/fault-set.ts'
 import type { Isolation } from '../../src/root/mount-plan.ts'

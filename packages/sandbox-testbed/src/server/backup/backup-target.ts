@@ -11,10 +11,9 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { RpcTarget } from 'capnweb'
-import type { Container } from '../container.ts'
 import { messageOf, ServiceError } from '../service-error.ts'
 import { UNSQUASHFS_SHIM } from './unsquashfs-shim.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 export interface ArchiveOptions {
   /** Wildcards, matched from the root of the directory; a star does not cross a slash. */
@@ -48,21 +47,14 @@ const MAGIC = 'hsqs'
  * `backup`: archives of directories. They are compressed tar files behind the names of squashfs, and
  * behind its head as well: the magic number, and how many inodes there are.
  */
-export class BackupTarget extends RpcTarget {
-  readonly #container: Container
-
-  constructor(container: Container) {
-    super()
-    this.#container = container
-  }
-
+export class BackupTarget extends ServiceTarget {
   createArchive(
     dir: string,
     archivePath: string,
     sessionId: string,
     options: ArchiveOptions = {},
   ): Promise<object> {
-    return this.#container.sessions.at(sessionId, async () => {
+    return this.container.sessions.at(sessionId, async () => {
       try {
         mkdirSync(dirname(archivePath), { recursive: true })
         await pack(dir, archivePath, options)
@@ -76,7 +68,7 @@ export class BackupTarget extends RpcTarget {
   }
 
   restoreArchive(dir: string, archivePath: string, sessionId: string): Promise<object> {
-    return this.#container.sessions.at(sessionId, async () => {
+    return this.container.sessions.at(sessionId, async () => {
       const args = ['-c', UNSQUASHFS_SHIM, 'unsquashfs', '-f', '-d', dir, archivePath]
       await run('/bin/sh', args).catch((error: unknown) => {
         const text = `cannot restore ${dir}: ${messageOf(error)}`

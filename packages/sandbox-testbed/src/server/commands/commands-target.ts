@@ -1,6 +1,3 @@
-import { RpcTarget } from 'capnweb'
-import type { Connection } from '../connection.ts'
-import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
 import { timestamp } from '../server-sent-events.ts'
 import { messageOf, ServiceError } from '../service-error.ts'
@@ -8,6 +5,7 @@ import { CollectedOutput, newBudget } from './collected-output.ts'
 import { type CommandOptions, startSessionless } from './sessionless-child.ts'
 import { sessionStream, sessionlessStream } from './command-stream.ts'
 import { takeSessionOutput } from './session-output.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 /** The reply to a finished command. */
 export interface CommandReply {
@@ -20,16 +18,7 @@ export interface CommandReply {
 }
 
 /** `commands`: one command at a time in a session, or each in a shell of its own. */
-export class CommandsTarget extends RpcTarget {
-  readonly #container: Container
-  readonly #connection: Connection
-
-  constructor(container: Container, connection: Connection) {
-    super()
-    this.#container = container
-    this.#connection = connection
-  }
-
+export class CommandsTarget extends ServiceTarget {
   execute(command: string, sessionId: string, options: CommandOptions = {}): Promise<CommandReply> {
     return sessionId === NO_SESSION
       ? this.#executeAlone(command, options)
@@ -41,12 +30,12 @@ export class CommandsTarget extends RpcTarget {
     sessionId: string,
     options: CommandOptions = {},
   ): Promise<ReadableStream<Uint8Array>> {
-    const { closed } = this.#connection
+    const { closed } = this.connection
     if (sessionId !== NO_SESSION) {
-      return sessionStream(this.#container, command, { ...options, sessionId, closed })
+      return sessionStream(this.container, command, { ...options, sessionId, closed })
     }
     try {
-      const child = await startSessionless(command, options, this.#container.groups)
+      const child = await startSessionless(command, options, this.container.groups)
       return sessionlessStream(child, command, closed)
     } catch (error) {
       throw new ServiceError('STREAM_START_ERROR', messageOf(error), { command })
@@ -54,7 +43,7 @@ export class CommandsTarget extends RpcTarget {
   }
 
   async #executeAlone(command: string, options: CommandOptions): Promise<CommandReply> {
-    const child = await startSessionless(command, options, this.#container.groups).catch(
+    const child = await startSessionless(command, options, this.container.groups).catch(
       (error: unknown) => {
         throw new ServiceError('COMMAND_EXECUTION_ERROR', messageOf(error), { command })
       },
@@ -63,7 +52,7 @@ export class CommandsTarget extends RpcTarget {
     const stdout = new CollectedOutput(child.stdout, budget)
     const stderr = new CollectedOutput(child.stderr, budget)
     const { exitCode, notice } = await child.ended
-    if (budget.bytesLeft < 0) this.#connection.overflow()
+    if (budget.bytesLeft < 0) this.connection.overflow()
     return reply(command, exitCode, { stdout: stdout.text(), stderr: stderr.text() + notice })
   }
 
@@ -72,11 +61,11 @@ export class CommandsTarget extends RpcTarget {
     sessionId: string,
     options: CommandOptions,
   ): Promise<CommandReply> {
-    await this.#container.costs.pay('session')
-    const session = this.#container.sessions.use(sessionId)
+    await this.container.costs.pay('session')
+    const session = this.container.sessions.use(sessionId)
     const { exitCode, files } = await session.run(command, options)
     const output = takeSessionOutput(files)
-    if (output === undefined) this.#connection.overflow()
+    if (output === undefined) this.connection.overflow()
     return reply(command, exitCode, output ?? { stdout: '', stderr: '' })
   }
 }

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs'
 import { extname, isAbsolute } from 'node:path'
-import { RpcTarget } from 'capnweb'
-import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
 import { timestamp } from '../server-sent-events.ts'
 import { ServiceError } from '../service-error.ts'
@@ -16,19 +14,13 @@ import {
   readWhole,
 } from './read-file.ts'
 import { type WriteOptions, writeStream, writeWhole } from './write-file.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 /**
  * `files`. All but writing happens where the commands of the session would run, so it waits for
  * them, and fails with them when there is no directory to run in.
  */
-export class FilesTarget extends RpcTarget {
-  readonly #container: Container
-
-  constructor(container: Container) {
-    super()
-    this.#container = container
-  }
-
+export class FilesTarget extends ServiceTarget {
   async readFile(
     path: string,
     sessionId: string,
@@ -80,12 +72,12 @@ export class FilesTarget extends RpcTarget {
     sessionId: string,
     options: { readonly recursive?: boolean } = {},
   ): Promise<object> {
-    await this.#container.costs.pay('mkdir')
+    await this.container.costs.pay('mkdir')
     return this.#at(sessionId, path, (file) => makeDirectory(file, options.recursive ?? false))
   }
 
   async listFiles(path: string, sessionId: string, options: ListOptions = {}): Promise<object> {
-    await this.#container.costs.pay('listFiles')
+    await this.container.costs.pay('listFiles')
     try {
       return await this.#at(sessionId, path, (file) => listDirectory(file, options))
     } catch (error) {
@@ -96,7 +88,7 @@ export class FilesTarget extends RpcTarget {
   }
 
   async exists(path: string, sessionId: string): Promise<object> {
-    await this.#container.costs.pay('exists')
+    await this.container.costs.pay('exists')
     return this.#at(sessionId, path, (file) => {
       const exists = existsSync(file.resolved)
       return { success: true, path, exists, timestamp: timestamp() }
@@ -109,7 +101,7 @@ export class FilesTarget extends RpcTarget {
     work: (file: NamedFile, cwd: string) => T | Promise<T>,
   ): Promise<T> {
     checkPath(path)
-    return this.#container.sessions.at(sessionId, async (cwd) => {
+    return this.container.sessions.at(sessionId, async (cwd) => {
       try {
         return await work(resolveIn(cwd, path), cwd)
       } catch (error) {
@@ -119,12 +111,12 @@ export class FilesTarget extends RpcTarget {
   }
 
   async #sniff(path: string): Promise<void> {
-    if (extname(path) === '') await this.#container.costs.pay('sniff')
+    if (extname(path) === '') await this.container.costs.pay('sniff')
   }
 
   #resolved(sessionId: string, path: string): NamedFile {
     checkPath(path)
-    return resolveIn(this.#container.sessions.directoryOf(sessionId), path)
+    return resolveIn(this.container.sessions.directoryOf(sessionId), path)
   }
 }
 

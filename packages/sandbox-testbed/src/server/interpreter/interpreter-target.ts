@@ -1,7 +1,4 @@
-import { RpcTarget } from 'capnweb'
 import { eventStream } from '../commands/event-stream.ts'
-import type { Connection } from '../connection.ts'
-import type { Container } from '../container.ts'
 import { dataEvent } from '../server-sent-events.ts'
 import { ServiceError } from '../service-error.ts'
 import {
@@ -11,6 +8,7 @@ import {
   type InterpreterEvent,
   languageOf,
 } from './code-context.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 /** The caller's functions, each of them at the other end of the connection. */
 export interface RunCallbacks {
@@ -21,16 +19,7 @@ export interface RunCallbacks {
 }
 
 /** `interpreter`: code in contexts that remember. Nothing is told before a run is over. */
-export class InterpreterTarget extends RpcTarget {
-  readonly #container: Container
-  readonly #connection: Connection
-
-  constructor(container: Container, connection: Connection) {
-    super()
-    this.#container = container
-    this.#connection = connection
-  }
-
+export class InterpreterTarget extends ServiceTarget {
   async createCodeContext(request: ContextRequest = {}): Promise<ContextView> {
     return (await this.#create(request)).view()
   }
@@ -55,7 +44,7 @@ export class InterpreterTarget extends RpcTarget {
     language?: string,
   ): Promise<ReadableStream<Uint8Array>> {
     const context = await this.#find(contextId, language)
-    const { stream, sink } = eventStream(this.#connection.closed)
+    const { stream, sink } = eventStream(this.connection.closed)
     const write = async (): Promise<void> => {
       for (const event of await context.run(code)) sink.write(dataEvent(wireEvent(event)))
       sink.end()
@@ -65,17 +54,17 @@ export class InterpreterTarget extends RpcTarget {
   }
 
   listCodeContexts(): ContextView[] {
-    return [...this.#container.contexts.values()].map((context) => context.view())
+    return [...this.container.contexts.values()].map((context) => context.view())
   }
 
   deleteCodeContext(contextId: string): void {
     this.#known(contextId).end()
-    this.#container.contexts.delete(contextId)
+    this.container.contexts.delete(contextId)
   }
 
   async #create(request: ContextRequest): Promise<CodeContext> {
-    const context = await CodeContext.create(request, this.#container.executors)
-    this.#container.contexts.set(context.id, context)
+    const context = await CodeContext.create(request, this.container.executors)
+    this.container.contexts.set(context.id, context)
     return context
   }
 
@@ -83,12 +72,12 @@ export class InterpreterTarget extends RpcTarget {
   async #find(contextId: string | undefined, language: string | undefined): Promise<CodeContext> {
     if (contextId !== undefined) return this.#known(contextId)
     const wanted = languageOf(language)
-    const found = [...this.#container.contexts.values()].find((known) => known.language === wanted)
+    const found = [...this.container.contexts.values()].find((known) => known.language === wanted)
     return found ?? this.#create({ language: wanted })
   }
 
   #known(contextId: string): CodeContext {
-    const context = this.#container.contexts.get(contextId)
+    const context = this.container.contexts.get(contextId)
     if (context !== undefined) return context
     throw new ServiceError('CONTEXT_NOT_FOUND', `context ${contextId} not found`, { contextId })
   }

@@ -7,7 +7,7 @@ import { type ChildGroups, killGroup } from '../child-groups.ts'
 import { type Variables, WORKSPACE, withVariables } from '../environment.ts'
 import { timestamp } from '../server-sent-events.ts'
 import { messageOf, ServiceError } from '../service-error.ts'
-import { RetainedLog } from './retained-log.ts'
+import { type ProcessEnd, RetainedLog } from './retained-log.ts'
 
 export type Argv = readonly string[]
 
@@ -15,13 +15,6 @@ export interface StartOptions {
   readonly cwd?: string
   readonly env?: Variables
   readonly timeout?: number
-}
-
-/** How the first process of a command ended. */
-export interface ProcessEnd {
-  readonly code: number
-  readonly signal?: number
-  readonly timedOut: boolean
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>

@@ -1,37 +1,30 @@
 import { RpcTarget } from 'capnweb'
-import type { Container } from '../container.ts'
 import { ServiceError } from '../service-error.ts'
 import { type Argv, ArgvProcess, type StartOptions } from './argv-process.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 interface LogsOptions {
   readonly follow?: boolean
 }
 
 /** `processes` of the 0.13 line: commands by argument vectors, with handles. */
-export class NextProcessesTarget extends RpcTarget {
-  readonly #container: Container
-
-  constructor(container: Container) {
-    super()
-    this.#container = container
-  }
-
+export class NextProcessesTarget extends ServiceTarget {
   async start(command: Argv, options: StartOptions = {}): Promise<object> {
-    const started = await ArgvProcess.start(command, options, this.#container.groups)
-    this.#container.commands.set(started.id, started)
+    const started = await ArgvProcess.start(command, options, this.container.groups)
+    this.container.commands.set(started.id, started)
     return started.status()
   }
 
   get(id: string): object | null {
-    return this.#container.commands.get(id)?.status() ?? null
+    return this.container.commands.get(id)?.status() ?? null
   }
 
   list(): object[] {
-    return [...this.#container.commands.values()].map((each) => each.status())
+    return [...this.container.commands.values()].map((each) => each.status())
   }
 
   hasActive(): boolean {
-    return [...this.#container.commands.values()].some(({ isRunning }) => isRunning)
+    return [...this.container.commands.values()].some(({ isRunning }) => isRunning)
   }
 
   openLogs(id: string, options: LogsOptions = {}): LogsTarget {
@@ -43,7 +36,7 @@ export class NextProcessesTarget extends RpcTarget {
   }
 
   #find(id: string): ArgvProcess {
-    const found = this.#container.commands.get(id)
+    const found = this.container.commands.get(id)
     if (found !== undefined) return found
     throw new ServiceError('PROCESS_NOT_FOUND', `process ${id} not found`, { processId: id })
   }

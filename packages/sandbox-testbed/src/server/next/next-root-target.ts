@@ -1,4 +1,5 @@
 import { RpcTarget } from 'capnweb'
+import type { Connection } from '../connection/connection.ts'
 import type { Container } from '../container.ts'
 import { ServiceError } from '../service-error.ts'
 import { NextBackupTarget, NextFilesTarget, NextUtilsTarget } from './next-targets.ts'
@@ -11,12 +12,12 @@ export class NextRootTarget extends RpcTarget {
   readonly #processes: NextProcessesTarget
   readonly #backup: NextBackupTarget
 
-  constructor(container: Container) {
+  constructor(container: Container, connection: Connection) {
     super()
-    this.#utils = new NextUtilsTarget(container)
-    this.#files = new NextFilesTarget(container)
-    this.#processes = new NextProcessesTarget(container)
-    this.#backup = new NextBackupTarget(container)
+    this.#utils = new NextUtilsTarget(container, connection)
+    this.#files = new NextFilesTarget(container, connection)
+    this.#processes = new NextProcessesTarget(container, connection)
+    this.#backup = new NextBackupTarget(container, connection)
   }
 
   get utils(): NextUtilsTarget {

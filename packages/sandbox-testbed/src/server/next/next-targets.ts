@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { RpcTarget } from 'capnweb'
 import { type ArchiveOptions, BackupTarget, type UploadRequest } from '../backup/backup-target.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
 import { FilesTarget } from '../files/files-target.ts'
@@ -8,33 +9,27 @@ import type { ListOptions } from '../files/list-files.ts'
 import type { ReadEncoding } from '../files/read-file.ts'
 import type { WriteOptions } from '../files/write-file.ts'
 import { ServiceError } from '../service-error.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 const CONTROL_PROTOCOL = 1
 const LINE_VERSION = '0.13.0-next.751.1'
 
 /** `utils` of the 0.13 line: which runtime this is, asked before anything else. */
-export class NextUtilsTarget extends RpcTarget {
-  readonly #container: Container
-
-  constructor(container: Container) {
-    super()
-    this.#container = container
-  }
-
+export class NextUtilsTarget extends ServiceTarget {
   ping(): string {
     return 'healthy'
   }
 
   getRuntimeMetadata(): object {
     return {
-      runtimeIncarnationID: this.#container.bootId,
+      runtimeIncarnationID: this.container.bootId,
       sandboxVersion: LINE_VERSION,
       controlProtocolVersion: CONTROL_PROTOCOL,
     }
   }
 
   activateControlSession(expected: string): object {
-    if (expected === this.#container.bootId) return this.getRuntimeMetadata()
+    if (expected === this.container.bootId) return this.getRuntimeMetadata()
     const text = 'runtime incarnation does not match'
     throw new ServiceError('CONTROL_PROTOCOL_INCOMPATIBLE', text)
   }
@@ -44,9 +39,9 @@ export class NextUtilsTarget extends RpcTarget {
 export class NextFilesTarget extends RpcTarget {
   readonly #files: FilesTarget
 
-  constructor(container: Container) {
+  constructor(container: Container, connection: Connection) {
     super()
-    this.#files = new FilesTarget(container)
+    this.#files = new FilesTarget(container, connection)
   }
 
   readFile(path: string, options: { readonly encoding?: ReadEncoding } = {}): Promise<object> {
@@ -94,9 +89,9 @@ export class NextFilesTarget extends RpcTarget {
 export class NextBackupTarget extends RpcTarget {
   readonly #backup: BackupTarget
 
-  constructor(container: Container) {
+  constructor(container: Container, connection: Connection) {
     super()
-    this.#backup = new BackupTarget(container)
+    this.#backup = new BackupTarget(container, connection)
   }
 
   createArchive(dir: string, archivePath: string, options: ArchiveOptions = {}): Promise<object> {

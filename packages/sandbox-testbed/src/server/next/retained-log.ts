@@ -1,8 +1,14 @@
 import { timestamp } from '../server-sent-events.ts'
-import type { ProcessEnd } from './argv-process.ts'
 
 /** Most bytes of outputs that are kept for those who ask later; the real figure is not known. */
 const RETAINED_BYTES = 32 * 1024 * 1024
+
+/** How the first process of a command ended. */
+export interface ProcessEnd {
+  readonly code: number
+  readonly signal?: number
+  readonly timedOut: boolean
+}
 
 type LogEvent = Readonly<Record<string, unknown>>
 

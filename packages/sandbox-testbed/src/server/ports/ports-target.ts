@@ -1,11 +1,9 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RpcTarget } from 'capnweb'
 import { type EventSink, eventStream } from '../commands/event-stream.ts'
-import type { Connection } from '../connection.ts'
-import type { Container } from '../container.ts'
 import { dataEvent, timestamp } from '../server-sent-events.ts'
 import { ServiceError } from '../service-error.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 export interface PortWatchRequest {
   readonly port: number
@@ -22,23 +20,14 @@ const INTERVAL_MS = 500
 const PATIENCE_MS = 5000
 
 /** `ports`: waits until something listens. */
-export class PortsTarget extends RpcTarget {
-  readonly #container: Container
-  readonly #connection: Connection
-
-  constructor(container: Container, connection: Connection) {
-    super()
-    this.#container = container
-    this.#connection = connection
-  }
-
+export class PortsTarget extends ServiceTarget {
   /** Events: `watching`, then one of `ready`, `process_exited` and `error`. */
   watchPort(request: PortWatchRequest): ReadableStream<Uint8Array> {
     const { port } = request
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       throw new ServiceError('INVALID_PORT', `port ${port} cannot be watched`, { port })
     }
-    const { stream, sink } = eventStream(this.#connection.closed)
+    const { stream, sink } = eventStream(this.connection.closed)
     sink.write(dataEvent({ type: 'watching', port }))
     void this.#watch(request, sink)
     return stream
@@ -55,7 +44,7 @@ export class PortsTarget extends RpcTarget {
           ...(status === 0 ? {} : { statusCode: status }),
         })
       }
-      const process = processId === undefined ? undefined : this.#container.processes.get(processId)
+      const process = processId === undefined ? undefined : this.container.processes.get(processId)
       if (process !== undefined && process.view().status !== 'running') {
         return finish(sink, { type: 'process_exited', port, exitCode: process.exitCode })
       }

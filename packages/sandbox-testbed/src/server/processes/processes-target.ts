@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { RpcTarget } from 'capnweb'
 import type { CommandOptions } from '../commands/sessionless-child.ts'
 import { eventStream } from '../commands/event-stream.ts'
-import type { Connection } from '../connection.ts'
-import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
 import { OUTGOING_FRAME_BYTES } from '../limits.ts'
 import { namedEvent, timestamp } from '../server-sent-events.ts'
 import { ServiceError } from '../service-error.ts'
 import { BackgroundProcess } from './background-process.ts'
 import { followOutput } from './follow-output.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 export interface StartOptions extends CommandOptions {
   readonly processId?: string
@@ -20,31 +18,22 @@ export interface StartOptions extends CommandOptions {
 const PROCESS_SESSION = 'default'
 
 /** `processes`: commands beside the session shells, all of them in one list. */
-export class ProcessesTarget extends RpcTarget {
-  readonly #container: Container
-  readonly #connection: Connection
-
-  constructor(container: Container, connection: Connection) {
-    super()
-    this.#container = container
-    this.#connection = connection
-  }
-
+export class ProcessesTarget extends ServiceTarget {
   async startProcess(
     command: string,
     sessionId: string,
     options: StartOptions = {},
   ): Promise<object> {
     const id = options.processId ?? `proc_${randomUUID()}`
-    const known = this.#container.processes.get(id)
+    const known = this.container.processes.get(id)
     if (known?.view().status === 'running') {
       throw new ServiceError('PROCESS_ERROR', `process ${id} runs already`, { processId: id })
     }
     const owner = sessionId === NO_SESSION ? PROCESS_SESSION : sessionId
-    const session = this.#container.sessions.use(owner)
+    const session = this.container.sessions.use(owner)
     const started = await session.start(command, options)
     const process = new BackgroundProcess({ id, command, session, ...started })
-    this.#container.processes.set(id, process)
+    this.container.processes.set(id, process)
     if (options.timeoutMs !== undefined) {
       setTimeout(() => process.kill(), options.timeoutMs).unref()
     }
@@ -52,7 +41,7 @@ export class ProcessesTarget extends RpcTarget {
   }
 
   listProcesses(): object {
-    const processes = [...this.#container.processes.values()].map((process) => process.view())
+    const processes = [...this.container.processes.values()].map((process) => process.view())
     return { success: true, processes, timestamp: timestamp() }
   }
 
@@ -67,7 +56,7 @@ export class ProcessesTarget extends RpcTarget {
   }
 
   killAllProcesses(): object {
-    const running = [...this.#container.processes.values()].filter(
+    const running = [...this.container.processes.values()].filter(
       (process) => process.view().status === 'running',
     )
     for (const process of running) process.kill()
@@ -79,7 +68,7 @@ export class ProcessesTarget extends RpcTarget {
     const { files } = await this.#settled(id)
     const paths = [files.stdout, files.stderr]
     const total = paths.reduce((sum, path) => sum + sizeOf(path), 0)
-    if (total > OUTGOING_FRAME_BYTES) this.#connection.overflow()
+    if (total > OUTGOING_FRAME_BYTES) this.connection.overflow()
     const isSmall = total <= OUTGOING_FRAME_BYTES
     const [stdout, stderr] = paths.map((path) => (isSmall ? textOf(path) : ''))
     return { success: true, processId: id, stdout, stderr, timestamp: timestamp() }
@@ -88,7 +77,7 @@ export class ProcessesTarget extends RpcTarget {
   streamProcessLogs(id: string): ReadableStream<Uint8Array> {
     const process = this.#find(id)
     const abort = new AbortController()
-    const { stream, sink } = eventStream(this.#connection.closed, { onCancel: () => abort.abort() })
+    const { stream, sink } = eventStream(this.connection.closed, { onCancel: () => abort.abort() })
     const follow = async (): Promise<void> => {
       const exitCode = await followOutput(process.files, {
         signal: abort.signal,
@@ -110,7 +99,7 @@ export class ProcessesTarget extends RpcTarget {
   }
 
   #find(id: string): BackgroundProcess {
-    const process = this.#container.processes.get(id)
+    const process = this.container.processes.get(id)
     if (process !== undefined) return process
     throw new ServiceError('PROCESS_NOT_FOUND', `process ${id} not found`, { processId: id })
   }

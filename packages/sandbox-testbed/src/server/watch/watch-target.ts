@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RpcTarget } from 'capnweb'
 import { type EventSink, eventStream } from '../commands/event-stream.ts'
-import type { Connection } from '../connection.ts'
-import type { Container } from '../container.ts'
 import { NO_SESSION } from '../environment.ts'
 import { checkPath, notFound } from '../files/file-error.ts'
 import { dataEvent, timestamp } from '../server-sent-events.ts'
 import { ServiceError } from '../service-error.ts'
 import { type Difference, differences, takeSnapshot, type WatchScope } from './snapshot.ts'
+import { ServiceTarget } from '../service-target.ts'
 
 export interface WatchRequest {
   readonly path: string
@@ -31,20 +29,11 @@ const DEFAULT_EXCLUDES = ['.git', 'node_modules', '.DS_Store']
 const POLL_MS = 200
 
 /** `watch`: changes of files, found by looking again. */
-export class WatchTarget extends RpcTarget {
-  readonly #container: Container
-  readonly #connection: Connection
-
-  constructor(container: Container, connection: Connection) {
-    super()
-    this.#container = container
-    this.#connection = connection
-  }
-
+export class WatchTarget extends ServiceTarget {
   /** Events: `watching`, then an `event` for each change. */
   async watch(request: WatchRequest): Promise<ReadableStream<Uint8Array>> {
     const scope = await this.#scope(request)
-    const { stream, sink } = eventStream(this.#connection.closed)
+    const { stream, sink } = eventStream(this.connection.closed)
     sink.write(dataEvent({ type: 'watching', path: scope.path, watchId: randomUUID() }))
     void poll(scope, request.events, sink)
     return stream
@@ -53,7 +42,7 @@ export class WatchTarget extends RpcTarget {
   /** Whether anything changed since a version that an earlier call gave. */
   async checkChanges(request: CheckRequest): Promise<object> {
     const scope = await this.#scope(request)
-    const { bootId, changes } = this.#container
+    const { bootId, changes } = this.container
     const key = JSON.stringify(scope)
     const known = changes.get(key)
     const snapshot = takeSnapshot(scope)
@@ -79,7 +68,7 @@ export class WatchTarget extends RpcTarget {
     if (include !== undefined && exclude !== undefined) {
       throw new ServiceError('VALIDATION_FAILED', 'include and exclude cannot be used together')
     }
-    return this.#container.sessions.at(request.sessionId ?? NO_SESSION, (cwd) => {
+    return this.container.sessions.at(request.sessionId ?? NO_SESSION, (cwd) => {
       const absolute = isAbsolute(path) ? path : resolve(cwd, path)
       if (statSync(absolute, { throwIfNoEntry: false }) === undefined) {
         throw notFound({ operation: 'watch', path })

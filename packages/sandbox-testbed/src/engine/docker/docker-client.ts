@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import { once } from 'node:events'
-import { readJson } from './http-answer.ts'
+import { readJson } from '../http-answer.ts'
 
 /** An engine that answered, and refused. */
 export class EngineRefusal extends Error {

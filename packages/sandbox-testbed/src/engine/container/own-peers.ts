@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { endianness } from 'node:os'
-import { isWorkerdChild, workerdChildren } from '../workerd-children.ts'
+import { isWorkerdChild, workerdChildren } from '../../worker/workerd-children.ts'
 
 /** Tells whether the other end of an accepted connection is one of ours. */
 export type PeerTest = (socket: Socket) => boolean

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws'
-import type { ArmedFault } from '../faults/fault-set.ts'
+import type { ArmedFault } from '../../faults/fault-set.ts'
 import { CallFollower } from './calls.ts'
 import type { Direction, Network } from './network.ts'
 

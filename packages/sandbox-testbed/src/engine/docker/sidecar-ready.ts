@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { DockerClient } from './docker-client.ts'
-import { textAt } from './json-text.ts'
+import { textAt } from '../json-text.ts'
 
 /** The port of a networking sidecar, published somewhere on the loopback. */
 export const SIDECAR_PORT = '39001/tcp'

@@ -1,5 +1,5 @@
-import type { Fault } from '../faults/fault.ts'
-import type { ArmedFault, FaultSet } from '../faults/fault-set.ts'
+import type { Fault } from '../../faults/fault.ts'
+import type { ArmedFault, FaultSet } from '../../faults/fault-set.ts'
 
 interface LateMessage {
   readonly delayMs: number

@@ -1,5 +1,5 @@
 import type { BuildOptions, BuildResult } from 'esbuild'
-import { SandboxTestbedError } from './testbed-error.ts'
+import { SandboxTestbedError } from '../testbed-error.ts'
 import { classesOf } from './testbed-worker.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 

@@ -1,7 +1,7 @@
-import type { ContainerImage } from '../root/image.ts'
-import { containerImages } from '../sandbox-image.ts'
+import type { ContainerImage } from '../../root/image.ts'
+import { containerImages } from '../../sandbox-image.ts'
 import { createDockerClient, type DockerClient, EngineRefusal } from './docker-client.ts'
-import { textAt } from './json-text.ts'
+import { textAt } from '../json-text.ts'
 import { tryEngine } from './try-engine.ts'
 
 /** How long an engine may take for one answer before it counts as unusable. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { ContainerImages } from '../sandbox-image.ts'
+import type { ContainerImages } from '../../sandbox-image.ts'
 import type { DockerClient } from './docker-client.ts'
-import { textAt } from './json-text.ts'
+import { textAt } from '../json-text.ts'
 import { SIDECAR_PORT, untilSidecarAnswers } from './sidecar-ready.ts'
 
 const LABELS = { 'dev.helix-agents.sandbox-testbed': 'probe' }

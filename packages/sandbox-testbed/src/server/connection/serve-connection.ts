@@ -1,10 +1,10 @@
 import { RpcSession, type RpcTransport } from 'capnweb'
 import type { WebSocket } from 'ws'
-import type { Container } from './container.ts'
-import { OUTGOING_FRAME_BYTES } from './limits.ts'
-import { lineOf } from './environment.ts'
-import { NextRootTarget } from './next/next-root-target.ts'
-import { RootTarget } from './root-target.ts'
+import type { Container } from '../container.ts'
+import { OUTGOING_FRAME_BYTES } from '../limits.ts'
+import { lineOf } from '../environment.ts'
+import { NextRootTarget } from '../next/next-root-target.ts'
+import { RootTarget } from '../root-target.ts'
 
 /** The close code for a frame that is too large. */
 const TOO_LARGE = 1009
@@ -14,10 +14,9 @@ export function serveConnection(socket: WebSocket, container: Container): void {
   const overflow = (): void => socket.close(TOO_LARGE, 'message too large')
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  const root =
-    lineOf() === '0.13'
-      ? new NextRootTarget(container)
-      : new RootTarget(container, { overflow, closed: gone.signal })
+  const connection = { overflow, closed: gone.signal }
+  const Root = lineOf() === '0.13' ? NextRootTarget : RootTarget
+  const root = new Root(container, connection)
   // The session keeps itself alive for as long as its transport does.
   void new RpcSession(new SocketTransport(socket, overflow), root)
 }

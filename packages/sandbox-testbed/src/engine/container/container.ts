@@ -1,4 +1,4 @@
-import type { PrivateRoot } from '../root/mount-plan.ts'
+import type { PrivateRoot } from '../../root/mount-plan.ts'
 import { type ContainerHost, ContainerRun } from './container-run.ts'
 import { OutputTail } from './output-tail.ts'
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import type { Container } from './container.ts'
+import type { Container } from '../container/container.ts'
 import type { Network } from './network.ts'
-import type { PeerTest } from './own-peers.ts'
+import type { PeerTest } from '../container/own-peers.ts'
 import { createRelay } from './relay.ts'
 
 /** Port that the container server listens on in the image. */

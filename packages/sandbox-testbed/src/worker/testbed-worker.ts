@@ -1,5 +1,5 @@
 import type { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import { SandboxTestbedError } from './testbed-error.ts'
+import { SandboxTestbedError } from '../testbed-error.ts'
 import type { DurableObjectSetting, WorkerSettings } from './worker-settings.ts'
 
 /** Where workerd finds containers and keeps its data. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { timestamp } from './server-sent-events.ts'
+import { timestamp } from '../server-sent-events.ts'
 
 const NOT_IMPLEMENTED = 501
 /** Also a reason phrase: of a refused WebSocket the SDK reports nothing else. */
