@@ -23,8 +23,8 @@ export interface Manifest {
 
 export type ExportMap = Readonly<Record<string, string | Readonly<Record<string, string>>>>
 
-/** The folder of the repository. */
-export const root = join(import.meta.dirname, '..')
+/** The folder of the repository; `HELIX_ROOT` names a copy of it, for tests of generators. */
+export const root = process.env.HELIX_ROOT ?? join(import.meta.dirname, '..')
 
 const generated = ['**/node_modules/**', '**/dist/**', '**/cache/**', '**/.tarballs/**']
 

@@ -34,8 +34,8 @@ export const commandPlan: readonly PlannedCommand[] = [
   { command: /^npx -y pnpm@12 tarballs$/, trial: elsewhere('scripts/check-packages.ts') },
   { command: /^npm install \.\.\/helix-agents/, trial: elsewhere('scripts/check-packages.ts') },
   {
-    command: /^npx -y pnpm@12 new-provider/,
-    trial: elsewhere('scripts/new-provider/new-provider.test.ts'),
+    command: /^npx -y pnpm@12 new-(?:provider|store)/,
+    trial: elsewhere('scripts/scaffold/scaffold.test.ts'),
   },
   {
     command: /^git clone <this repository>/,

@@ -21,6 +21,7 @@ import { errorCodeTable, errorTable } from './error-tables.ts'
 import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './fleet-tables.ts'
 import { logMessageTable, otherLogTable } from './log-tables.ts'
 import { alertRules, metricTable } from './metric-tables.ts'
+import { packageMap, packageTable, providerAnswers, providerChoices } from './package-tables.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'
 
@@ -38,6 +39,10 @@ export const sections: Readonly<Record<string, Section>> = {
   'alert-rules': alertRules,
   providers: providerTable,
   versions: versionTable,
+  packages: packageTable,
+  'package-map': packageMap,
+  'provider-choices': providerChoices,
+  'provider-answers': providerAnswers,
   knobs: (file = '', name = '') => fieldTable('option', file, name),
   fields: (file = '', name = '') => fieldTable('field', file, name),
   behaviours: behaviourList,

@@ -1,5 +1,11 @@
-import type { SqlDatabase, SqlRow, SqlStatements, SqlValue } from '@helix-agents/store-sql'
-import { assertFit, MAX_ROW_BYTES, toRow } from './sql-values.ts'
+import {
+  type SqlDatabase,
+  type SqlRow,
+  type SqlStatements,
+  type SqlValue,
+  toSqlRow,
+} from '@helix-agents/store-sql'
+import { assertFit, MAX_ROW_BYTES } from './sql-values.ts'
 import { isSqliteError, toSqlError } from './to-sql-error.ts'
 
 /**
@@ -69,7 +75,7 @@ class DurableObjectStatements implements SqlStatements {
       return this.#sql
         .exec(statement, ...values)
         .toArray()
-        .map(toRow)
+        .map(toSqlRow)
     } catch (error) {
       throw toSqlError(error)
     }

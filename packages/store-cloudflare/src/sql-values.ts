@@ -1,4 +1,4 @@
-import { SqlError, type SqlRow, type SqlValue } from '@helix-agents/store-sql'
+import { SqlError, type SqlValue } from '@helix-agents/store-sql'
 
 /**
  * Bytes of text that one statement may carry: the largest row of a Durable Object. Cloudflare
@@ -18,18 +18,4 @@ export function assertFit(values: readonly SqlValue[], maxBytes: number): void {
   for (const value of values) if (typeof value === 'string') bytes += encoder.encode(value).length
   if (bytes <= maxBytes) return
   throw new SqlError('failed', `a row of ${bytes} bytes is over the limit of ${maxBytes}`)
-}
-
-/** Our tables are strict and have no blobs. @throws {SqlError} `corrupt` */
-export function toRow(row: Readonly<Record<string, unknown>>): SqlRow {
-  if (isRow(row)) return row
-  throw new SqlError('corrupt', 'a column has a type that is never stored')
-}
-
-function isRow(row: Readonly<Record<string, unknown>>): row is SqlRow {
-  for (const name in row) {
-    const value = row[name]
-    if (typeof value !== 'string' && typeof value !== 'number' && value !== null) return false
-  }
-  return true
 }

@@ -1,6 +1,7 @@
 export type { SqlDatabase, SqlRow, SqlStatements, SqlValue } from './sql-database.ts'
 export { SqlError, type SqlErrorKind } from './sql-error.ts'
 export { migrate, type MigrateOptions, SCHEMA_VERSION } from './schema.ts'
+export { toSqlRow } from './sql-row.ts'
 export { fromSqlText, toSqlText } from './sql-text.ts'
 export { fromStorableMessage, toStorableMessage } from './state/message-json.ts'
 export { releaseClaims } from './state/release-claims.ts'

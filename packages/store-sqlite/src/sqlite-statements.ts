@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { SqlError, type SqlRow, type SqlStatements, type SqlValue } from '@helix-agents/store-sql'
+import { type SqlRow, type SqlStatements, type SqlValue, toSqlRow } from '@helix-agents/store-sql'
 import { toSqlError } from './sqlite-error.ts'
 
 /** Statements of one connection; each text is prepared once. */
@@ -22,7 +22,7 @@ export class SqliteStatements implements SqlStatements {
   get(statement: string, ...values: readonly SqlValue[]): SqlRow | undefined {
     try {
       const row = this.#prepare(statement).get(...values)
-      return row === undefined ? undefined : toRow(row)
+      return row === undefined ? undefined : toSqlRow(row)
     } catch (error) {
       throw toSqlError(error)
     }
@@ -32,7 +32,7 @@ export class SqliteStatements implements SqlStatements {
     try {
       return this.#prepare(statement)
         .all(...values)
-        .map(toRow)
+        .map(toSqlRow)
     } catch (error) {
       throw toSqlError(error)
     }
@@ -45,16 +45,4 @@ export class SqliteStatements implements SqlStatements {
     this.#prepared.set(statement, made)
     return made
   }
-}
-
-/** Our tables are strict and have no blobs and no big integers. */
-function isRow(row: Readonly<Record<string, unknown>>): row is SqlRow {
-  return Object.values(row).every(
-    (value) => typeof value === 'string' || typeof value === 'number' || value === null,
-  )
-}
-
-function toRow(row: Readonly<Record<string, unknown>>): SqlRow {
-  if (isRow(row)) return row
-  throw new SqlError('corrupt', 'a column has a type that is never stored')
 }
