@@ -65,7 +65,7 @@ export {
 
 // Workspaces of a session
 export type { WorkspaceDescription } from './registry/describe.ts'
-export type { WorkspaceState } from './registry/state-machine.ts'
+export type { WorkspaceState } from './registry/entry/state-machine.ts'
 export {
   type HealthSignal,
   healthSignals,

@@ -3,8 +3,8 @@ import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { RestoreReceipt } from '../workspace/provider.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Containment, Isolation } from '../workspace/workspace.ts'
-import type { EntryHealth } from './entry-health.ts'
-import type { WorkspaceState } from './state-machine.ts'
+import type { EntryHealth } from './entry/entry-health.ts'
+import type { WorkspaceState } from './entry/state-machine.ts'
 
 /** One workspace as operators see it. Times are milliseconds since the epoch. */
 export interface WorkspaceDescription {

@@ -9,10 +9,10 @@ import type {
 } from '../workspace/lifecycle-listener.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
-import type { AdoptedBackend } from './backend.ts'
+import type { OpenedWorkspace } from '../workspace/provider.ts'
 import type { RegistryContext } from './registry-context.ts'
 import type { CloseMode, OwedDestroy } from './registry-deps.ts'
-import type { WorkspaceState } from './state-machine.ts'
+import type { WorkspaceState } from './entry/state-machine.ts'
 
 /** What an event says about the backend of a workspace. */
 interface Subject {
@@ -72,7 +72,7 @@ export class WorkspaceObserver {
     this.#context.logger.warn(this.#fields({ err }), logMessages.workspaceLost)
   }
 
-  opened(backend: AdoptedBackend, durationMs: number): void {
+  opened(backend: OpenedWorkspace, durationMs: number): void {
     const { metrics } = this.#context
     this.switched(backend)
     metrics.incOpen(this.#labels, backend.receipt.outcome)
@@ -80,7 +80,7 @@ export class WorkspaceObserver {
   }
 
   /** The session uses another backend from now on. */
-  switched({ ws, ref, receipt }: AdoptedBackend): void {
+  switched({ ws, ref, receipt }: OpenedWorkspace): void {
     this.#openSpan?.setAttribute('helix.workspace.outcome', receipt.outcome)
     const workspaceId = ws.id
     this.#notify((listener) =>

@@ -9,7 +9,7 @@ import type { WorkspaceDescription } from './describe.ts'
 import { createContext, type RegistryContext } from './registry-context.ts'
 import type { CloseMode, CloseReport, RegistryDeps } from './registry-deps.ts'
 import type { OpenWorkspace, UseOptions, WorkspaceAccess } from './workspace-access.ts'
-import { WorkspaceEntry } from './workspace-entry.ts'
+import { WorkspaceEntry } from './entry/workspace-entry.ts'
 
 /**
  * The workspaces of one session: opened when first used, shared by all callers, resolved again

@@ -1,4 +1,4 @@
-import type { WorkspaceState } from '../registry/state-machine.ts'
+import type { WorkspaceState } from '../registry/entry/state-machine.ts'
 
 /** Names of a workspace in every metric: bounded, never a session or a path. */
 export interface WorkspaceLabels {

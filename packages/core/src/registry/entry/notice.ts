@@ -1,4 +1,4 @@
-import type { RestoreReceipt } from '../workspace/provider.ts'
+import type { RestoreReceipt } from '../../workspace/provider.ts'
 
 /** What the model must be told about an open, or undefined when nothing changed for it. */
 export function noticeOf(

@@ -1,8 +1,8 @@
-import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { WorkspaceRef } from '../../workspace/ref.ts'
 import type { BackendSource } from './backend.ts'
-import type { WorkspaceObserver } from './observe.ts'
-import type { RegistryContext } from './registry-context.ts'
-import type { CloseMode, OwedDestroy } from './registry-deps.ts'
+import type { WorkspaceObserver } from '../observe.ts'
+import type { RegistryContext } from '../registry-context.ts'
+import type { CloseMode, OwedDestroy } from '../registry-deps.ts'
 
 /** What a close that failed leaves behind. */
 export interface OwedBackend {

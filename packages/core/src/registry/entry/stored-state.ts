@@ -1,6 +1,6 @@
-import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import { FileLedger, type FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
-import type { WorkspaceRef } from '../workspace/ref.ts'
+import { WorkspaceFailedError } from '../../errors/workspace-failed-error.ts'
+import { FileLedger, type FileLedgerSnapshot } from '../../modules/fs/ledger/file-ledger.ts'
+import type { WorkspaceRef } from '../../workspace/ref.ts'
 import type { BackendSource } from './backend.ts'
 
 /** What an earlier process stored of a workspace. */

@@ -1,8 +1,8 @@
-import type { HelixError } from '../errors/helix-error.ts'
+import type { HelixError } from '../../errors/helix-error.ts'
 import { closedError } from './entry-errors.ts'
-import type { WorkspaceObserver } from './observe.ts'
-import type { RegistryContext } from './registry-context.ts'
-import { mayReopen, type OpenFailure } from './retry-policy.ts'
+import type { WorkspaceObserver } from '../observe.ts'
+import type { RegistryContext } from '../registry-context.ts'
+import { mayReopen, type OpenFailure } from '../retry-policy.ts'
 import { nextState, type WorkspaceEvent, type WorkspaceState } from './state-machine.ts'
 
 /** The state of one workspace, and why its last open failed. */

@@ -1,5 +1,5 @@
-import type { HelixError } from '../errors/helix-error.ts'
-import { classifyError } from './retry-policy.ts'
+import type { HelixError } from '../../errors/helix-error.ts'
+import { classifyError } from '../retry-policy.ts'
 
 /** An attempt that has begun, with what was recorded before it. */
 export interface Attempt {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextState } from '../../src/registry/state-machine.ts'
+import { nextState } from '../../../src/registry/entry/state-machine.ts'
 
 const states = ['declared', 'opening', 'open', 'evicted', 'failed', 'closing', 'closed'] as const
 const events = ['open', 'opened', 'evict', 'fail', 'reset', 'close', 'closed'] as const

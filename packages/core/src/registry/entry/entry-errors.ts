@@ -1,6 +1,6 @@
-import { HelixError } from '../errors/helix-error.ts'
-import { WorkspaceEvictedError } from '../errors/workspace-evicted-error.ts'
-import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
+import { HelixError } from '../../errors/helix-error.ts'
+import { WorkspaceEvictedError } from '../../errors/workspace-evicted-error.ts'
+import { WorkspaceFailedError } from '../../errors/workspace-failed-error.ts'
 
 /** The session is closing, or closed. */
 export function closedError(name: string, cause?: unknown): WorkspaceFailedError {
