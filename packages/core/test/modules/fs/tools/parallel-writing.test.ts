@@ -4,24 +4,26 @@ import { expect, it } from 'vitest'
 import { ToolBench } from '../tool-bench.ts'
 
 /** The answer of the first write arrives after that of a later one, when there is one. */
-function answerFirstWriteLast(bench: ToolBench, method: 'appendFile' | 'writeFile'): void {
+function answerFirstWriteLast({ fs }: ToolBench): void {
   const second = Promise.withResolvers<void>()
-  const original = bench.fs[method].bind(bench.fs)
   let writes = 0
-  bench.fs[method] = async (...args: Parameters<typeof original>) => {
+  const late = async <T>(write: Promise<T>): Promise<T> => {
     const isFirst = writes++ === 0
-    const stat = await original(...args)
+    const stat = await write
     // A single writer in flight would wait for ever: a turn is enough for a second one to come.
     if (isFirst) await Promise.race([second.promise, new Promise((done) => setImmediate(done))])
     else second.resolve()
     return stat
   }
+  const [append, write] = [fs.appendFile.bind(fs), fs.writeFile.bind(fs)]
+  fs.appendFile = (path, data) => late(append(path, data))
+  fs.writeFile = (path, data, options) => late(write(path, data, options))
 }
 
 it.each([false, true])('append_file, then an edit (the file was there: %s)', async (isThere) => {
   const bench = new ToolBench({ extended: true })
   if (isThere) await bench.call('write_file', { path: '/a', content: 'start\n' })
-  answerFirstWriteLast(bench, 'appendFile')
+  answerFirstWriteLast(bench)
   await Promise.all(
     ['one\n', 'two\n', 'three\n'].map((content) =>
       bench.call('append_file', { path: '/a', content }),
@@ -35,7 +37,7 @@ it.each([false, true])('append_file, then an edit (the file was there: %s)', asy
 it('edits of one file, then another one', async () => {
   const bench = new ToolBench()
   await bench.call('write_file', { path: '/a', content: 'one two three' })
-  answerFirstWriteLast(bench, 'writeFile')
+  answerFirstWriteLast(bench)
   await Promise.all(
     ['one', 'two'].map((word) =>
       bench.call('edit_file', { path: '/a', oldText: word, newText: word.toUpperCase() }),
