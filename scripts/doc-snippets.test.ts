@@ -20,6 +20,7 @@ describe('snippetsOf', () => {
 
   test('keeps the imports of a fence inside it, without their types', () => {
     expect(bodyOf("import { type A, b as c } from 'x'")).toBe("const {  b: c } = await import('x')")
+    expect(bodyOf("import type { A } from 'x'")).toBe('')
     expect(bodyOf("import * as sdk from 'x'")).toBe("const sdk = await import('x')")
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Plugin, transformWithOxc } from 'vite'
 
 const fencePattern = /^```ts run\n(?<code>[\s\S]*?)^```$/gm
-const importPattern = /^import (?<names>\{[^}]*\}|\* as \w+) from '(?<from>[^']+)'$/gm
+const importPattern = /^import (?<names>(?:type )?\{[^}]*\}|\* as \w+) from '(?<from>[^']+)'$/gm
 /** `console.log(value) // => expected`, where the comment may go on in the next lines. */
 const resultPattern =
   /^ *console\.log\((?<value>[^\n]*|\n(?: {2,}[^\n]*\n)+ *)\) *\/\/ => (?<expected>.+(?:\n\s*\/\/ {4,}.+)*)$/gm
@@ -64,6 +64,7 @@ function renderTests(snippets: readonly Snippet[]): string {
 
 /** Each fence has its imports for itself, since two may import the same name. */
 function renderImport(_: string, names: string, from: string): string {
+  if (names.startsWith('type ')) return ''
   const namespace = /^\* as (\w+)$/.exec(names.trim())?.[1]
   const values = names.replaceAll(/\btype \w+,?/g, '').replaceAll(' as ', ': ')
   return `const ${namespace ?? values} = await import('${from}')`

@@ -3,7 +3,7 @@ import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agent
 import type { PinnedDirectory } from './pinned-directory.ts'
 
 /** A directory of this size holds so many entries that it is read in slices of time. */
-export const LARGE_DIRECTORY_BYTES = 128 * 1024
+const LARGE_DIRECTORY_BYTES = 128 * 1024
 const BATCH = 512
 
 /** What a child is sorted by. */
@@ -11,29 +11,19 @@ export type SortKey = (child: Dirent) => string
 
 const nameOf: SortKey = (child) => child.name
 
-export interface ReadOptions {
-  readonly slice: TimeSlice
-  readonly signal?: AbortSignal | undefined
-  /** Default: the name of a child. */
-  readonly keyOf?: SortKey
-}
-
-/**
- * Children in code point order of their keys.
- * @throws the reason of the signal, the system's error.
- */
+/** Children in code point order of their keys. Default: of their names. */
 export async function readSorted(
   directory: PinnedDirectory,
-  options: ReadOptions,
+  slice: TimeSlice,
+  keyOf: SortKey = nameOf,
 ): Promise<readonly Dirent[]> {
-  const { signal, keyOf = nameOf } = options
   const isLarge = statSync(directory.self).size > LARGE_DIRECTORY_BYTES
   const children = isLarge
-    ? await readInSlices(directory, options)
+    ? await readInSlices(directory, slice)
     : readdirSync(directory.self, { withFileTypes: true })
   if (isSorted(children, keyOf)) return children
   const keyed = children.map((child) => ({ child, key: keyOf(child) }))
-  const sorted = await sortByCodePoint(keyed, ({ key }) => key, signal)
+  const sorted = await sortByCodePoint(keyed, ({ key }) => key)
   return sorted.map(({ child }) => child)
 }
 
@@ -50,18 +40,13 @@ function isSorted(children: readonly Dirent[], keyOf: SortKey): boolean {
   return true
 }
 
-async function readInSlices(
-  directory: PinnedDirectory,
-  { slice, signal }: ReadOptions,
-): Promise<Dirent[]> {
+async function readInSlices(directory: PinnedDirectory, slice: TimeSlice): Promise<Dirent[]> {
   const children: Dirent[] = []
   const listing = opendirSync(directory.self, { bufferSize: BATCH })
   try {
     for (let child = listing.readSync(); child !== null; child = listing.readSync()) {
       children.push(child)
-      if (!slice.due) continue
-      await slice.pause()
-      signal?.throwIfAborted()
+      if (slice.due) await slice.pause()
     }
   } finally {
     listing.closeSync()

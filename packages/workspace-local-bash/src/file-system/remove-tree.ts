@@ -1,11 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
 import { emptyTree } from './empty-tree.ts'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { ANCHOR_NO_LINK } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'
-import { removeDirectory, removeFile } from './remove-entry.ts'
 import type { Place } from './walk-path.ts'
 
 /** Removes a file, a link, or a directory; links are removed, never followed. */
@@ -18,9 +17,9 @@ export async function removePath(
   const located = context.containment.locate(path, { followLast: false })
   try {
     if (located.stats === undefined) throw new FileSystemError('not-found', path)
-    if (!located.stats.isDirectory()) await removeFile(located.directory.at(located.name))
+    if (!located.stats.isDirectory()) unlinkSync(located.directory.at(located.name))
     else if (isRecursive) await removeTree(located)
-    else await removeDirectory(located.directory.at(located.name))
+    else rmdirSync(located.directory.at(located.name))
   } catch (error) {
     throw toFileSystemError(error, path)
   } finally {
@@ -44,14 +43,14 @@ async function emptyRoot(context: FileContext, isRecursive: boolean): Promise<vo
 async function removeTree(place: Place): Promise<void> {
   const path = place.directory.at(place.name)
   // A mount point is refused here, before anything in it is touched.
-  if (await removesEmpty(path)) return
+  if (removesEmpty(path)) return
   const directory = place.directory.child(place.name)
   try {
     await emptyTree(directory)
   } finally {
     directory.close()
   }
-  await removesEmpty(path, 'throw')
+  removesEmpty(path, 'throw')
 }
 
 /**
@@ -60,7 +59,7 @@ async function removeTree(place: Place): Promise<void> {
  * @throws the system's error.
  */
 export async function removeHostPath(path: string, last?: string): Promise<void> {
-  const directory = await openOrUnlink(path)
+  const directory = openOrUnlink(path)
   if (directory === undefined) return
   try {
     if (last !== undefined) await emptyTree(directory, last)
@@ -68,29 +67,26 @@ export async function removeHostPath(path: string, last?: string): Promise<void>
   } finally {
     directory.close()
   }
-  await removesEmpty(path, 'throw')
+  removesEmpty(path, 'throw')
 }
 
 /** Undefined when nothing is left to be done. */
-async function openOrUnlink(path: string): Promise<PinnedDirectory | undefined> {
+function openOrUnlink(path: string): PinnedDirectory | undefined {
   try {
-    if (await removesEmpty(path)) return undefined
+    if (removesEmpty(path)) return undefined
     return PinnedDirectory.open(path, ANCHOR_NO_LINK)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     if (errnoOf(error) !== 'ENOTDIR') throw error
-    await removeFile(path)
+    unlinkSync(path)
     return undefined
   }
 }
 
 /** Whether a directory was empty, or gone, and is removed. */
-async function removesEmpty(
-  path: string,
-  whenFull: 'return' | 'throw' = 'return',
-): Promise<boolean> {
+function removesEmpty(path: string, whenFull: 'return' | 'throw' = 'return'): boolean {
   try {
-    await removeDirectory(path)
+    rmdirSync(path)
     return true
   } catch (error) {
     const errno = errnoOf(error)

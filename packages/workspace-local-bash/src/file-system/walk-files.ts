@@ -56,24 +56,24 @@ export async function walkFiles(
 ): Promise<void> {
   const { path, signal } = place
   const maxLevels = MAX_LEVELS - pathDepth(path)
-  const walk: Walk = { frames: [], maxLevels, visitor, slice: createTimeSlice(), signal }
+  const walk: Walk = { frames: [], maxLevels, visitor, slice: createTimeSlice() }
   try {
     signal?.throwIfAborted()
     const roomBytes = MAX_PATH_BYTES - Buffer.byteLength(joinPath(path, ''))
-    walk.frames.push(await frameOf(start, { relativePath: '', roomBytes }, walk))
+    walk.frames.push(await frameOf(start, { relativePath: '', roomBytes }, walk.slice))
   } catch (error) {
     start.close()
     throw error
   }
   try {
-    await visitAll(walk)
+    await visitAll(walk, signal)
   } finally {
     for (const frame of walk.frames) frame.directory.close()
   }
 }
 
-async function visitAll(walk: Walk): Promise<void> {
-  const { frames, slice, signal } = walk
+async function visitAll(walk: Walk, signal: AbortSignal | undefined): Promise<void> {
+  const { frames, slice } = walk
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     const goesOn = step(frame, walk)
     // Most steps wait for nothing.
@@ -90,7 +90,6 @@ interface Walk {
   readonly maxLevels: number
   readonly visitor: FileVisitor
   readonly slice: TimeSlice
-  readonly signal: AbortSignal | undefined
 }
 
 /** Handles one child. False ends the walk. */
@@ -129,10 +128,9 @@ function skipOnce(frame: Frame, visitor: FileVisitor): void {
 
 async function enter(
   frame: Frame,
-  walk: Walk,
+  { frames, maxLevels, visitor, slice }: Walk,
   { name, relativePath }: { readonly name: string; readonly relativePath: string },
 ): Promise<true> {
-  const { frames, maxLevels, visitor } = walk
   const roomBytes = frame.roomBytes - Buffer.byteLength(name) - 1
   if (frames.length >= maxLevels || roomBytes < 1) {
     skipOnce(frame, visitor)
@@ -141,7 +139,7 @@ async function enter(
   try {
     const directory = frame.directory.child(name)
     try {
-      frames.push(await frameOf(directory, { relativePath, roomBytes }, walk))
+      frames.push(await frameOf(directory, { relativePath, roomBytes }, slice))
     } catch (error) {
       directory.close()
       throw error
@@ -158,9 +156,9 @@ const SKIPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EAC
 async function frameOf(
   directory: PinnedDirectory,
   place: { readonly relativePath: string; readonly roomBytes: number },
-  { slice, signal }: Walk,
+  slice: TimeSlice,
 ): Promise<Frame> {
-  const children = await readSorted(directory, { slice, signal, keyOf: sortKey })
+  const children = await readSorted(directory, slice, sortKey)
   return { directory, ...place, children, next: 0, hasSkipped: false }
 }
 
