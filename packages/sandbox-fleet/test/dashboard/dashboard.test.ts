@@ -249,6 +249,49 @@ describe.skipIf(executablePath === undefined)(
       expect(heads.every((head) => head !== '')).toBe(true)
     })
 
+    test('a phone shows everything without scrolling sideways, and cuts no label', async () => {
+      await page.setViewportSize({ width: 390, height: 844 })
+      await harness.addLeaked('a'.repeat(128))
+      await signIn()
+      await row('leaked').waitFor()
+      const wide = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('header *, #fleet *')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible')
+        .concat([...document.querySelectorAll('#fleet *')].filter((one) => {
+          const { left, right, width } = one.getBoundingClientRect()
+          return width > 0 && !one.closest('.for-screen-readers') && (left < 0 || right > innerWidth + 0.5)
+        }))
+        .map((one) => one.outerHTML.slice(0, 120))
+    `)
+      expect(wide).toEqual([])
+      const cut = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('svg text')]
+        .filter((text) => {
+          const [own, all] = [text, text.closest('svg')].map((one) => one.getBoundingClientRect())
+          return own.left < all.left - 0.5 || own.right > all.right + 0.5
+        })
+        .map((text) => text.textContent)
+    `)
+      expect(cut).toEqual([])
+      await page.setViewportSize({ width: 1280, height: 720 })
+    })
+
+    test('as many need attention as its list has', async () => {
+      await harness.addLeaked('owed')
+      harness.driver.destroyFails = true
+      await harness.ask('/api/sandbox/owed', { method: 'DELETE' })
+      await harness.addLeaked('gone')
+      harness.driver.destroyFails = false
+      await harness.ask('/api/sandbox/gone', { method: 'DELETE' })
+      await signIn()
+      await row('leaked').waitFor()
+      const need = page.locator('#summary div', { hasText: 'Need attention' }).locator('dd')
+      await page.getByLabel('Needs attention').check()
+      expect([await need.textContent(), await page.locator('tbody tr').count()]).toEqual(['3', 3])
+      await page.getByLabel('Status').selectOption('all')
+      expect(await page.locator('tbody tr').count()).toBe(3)
+    })
+
     test('a server that goes away is said, and coming back is seen', async () => {
       await signIn()
       await row('leaked').waitFor()

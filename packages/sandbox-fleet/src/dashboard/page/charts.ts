@@ -6,6 +6,7 @@ const WIDTH = 480
 const HEIGHT = 140
 const BASE = 116
 const TOP = 8
+const LABEL_WIDTH = 60
 
 interface Bar {
   readonly label: string
@@ -64,6 +65,15 @@ export function isActive(sandbox: WireSandbox): boolean {
   return sandbox.status !== 'terminated'
 }
 
+/** A label in the middle of its bar; at an edge of the chart it would be cut off there. */
+function placeOf(index: number, count: number): { x: number; 'text-anchor': string } {
+  const step = WIDTH / count
+  const middle = (index + 0.5) * step
+  if (middle < LABEL_WIDTH / 2) return { x: 0, 'text-anchor': 'start' }
+  if (middle > WIDTH - LABEL_WIDTH / 2) return { x: WIDTH, 'text-anchor': 'end' }
+  return { x: middle, 'text-anchor': 'middle' }
+}
+
 function draw(bars: readonly Bar[], caption: string): SVGElement {
   const most = Math.max(1, ...bars.map((bar) => bar.value))
   const step = WIDTH / bars.length
@@ -81,11 +91,7 @@ function draw(bars: readonly Bar[], caption: string): SVGElement {
       },
       shape('title', {}, `${bar.label} ${bar.value}`.trim()),
     )
-    const label = shape(
-      'text',
-      { x: x + step / 2, y: BASE + 16, 'text-anchor': 'middle' },
-      bar.label,
-    )
+    const label = shape('text', { ...placeOf(index, bars.length), y: BASE + 16 }, bar.label)
     return bar.label === '' ? [mark] : [mark, label]
   })
   return shape(

@@ -174,7 +174,7 @@ async function act(work: (api: FleetClient) => Promise<void>): Promise<void> {
 
 async function guarded(
   work: (api: FleetClient) => Promise<void>,
-  tell: (message: string) => void = say,
+  report: (message: string) => void = say,
 ): Promise<void> {
   const api = client
   if (api === undefined) return
@@ -183,9 +183,9 @@ async function guarded(
   } catch (error) {
     // An answer to somebody who signed out meanwhile.
     if (client !== api) return
-    const isRefused = error instanceof RequestFailed && [401, 403].includes(error.status)
-    if (isRefused) signOut('The server rejected the token.')
-    else tell(error instanceof Error ? error.message : String(error))
+    const isRejected = error instanceof RequestFailed && [401, 403].includes(error.status)
+    if (isRejected) signOut('The server rejected the token.')
+    else report(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -93,7 +93,7 @@ export class SandboxTable {
       const sandbox = this.#sandboxes.find((candidate) => candidate.id === id)
       if (sandbox !== undefined) this.#events.onTerminate(sandbox)
     })
-    const cells = COLUMNS.map(() => element('td'))
+    const cells = COLUMNS.map(({ title }) => element('td', { 'data-label': title }))
     const row = element('tr', { 'data-id': id }, ...cells, element('td', {}, show, ' ', end))
     this.#rows.set(id, row)
     return row
