@@ -1,5 +1,7 @@
 // A run whose model and tools do no real I/O leaves timers their turn.
-import { expect, test } from 'vitest'
+import { defineAgent, defineTool } from '@helix-agents/core'
+import { expect, test, vi } from 'vitest'
+import * as z from 'zod'
 import { add, agentWith, calls, createHarness, say } from './harness.ts'
 
 function work(ms: number): void {
@@ -33,4 +35,36 @@ test('a stop reaches it from a timer', async () => {
   const handle = await executor.execute({ ...agentWith(add), maxSteps: 5000 }, 'Go.')
   setTimeout(() => void handle.abort(), 30)
   expect((await handle.result()).stepCount).toBeLessThan(2000)
+})
+
+test.each([
+  ['that run in parallel', true],
+  ['that wait for each other', false],
+])('many calls of one answer %s leave timers their turn', async (_, readOnly) => {
+  const turns = [0]
+  let isRunning = true
+  const countTurn = (): void => {
+    turns.push(0)
+    if (isRunning) setImmediate(countTurn)
+  }
+  let now = 0
+  // A millisecond passes with every look at the clock.
+  vi.spyOn(performance, 'now').mockImplementation(() => now++)
+  const look = defineTool({
+    name: 'look',
+    description: '',
+    inputSchema: z.object({}),
+    annotations: { readOnly },
+    execute: async () => void (turns[turns.length - 1]! += 1),
+  })
+  const agent = defineAgent({ name: 'a', llmConfig: { model: {} }, tools: [look] })
+  const many = calls(...Array.from({ length: 200 }, () => ['look'] as const))
+  const { executor } = createHarness([many, say('Done.')])
+  setImmediate(countTurn)
+  const result = await (await executor.execute(agent, 'Go.')).result()
+  isRunning = false
+  vi.restoreAllMocks()
+  expect(result.status).toBe('completed')
+  expect(turns.reduce((sum, count) => sum + count, 0)).toBe(200)
+  expect(Math.max(...turns)).toBeLessThanOrEqual(16)
 })

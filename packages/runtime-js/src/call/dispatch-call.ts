@@ -26,6 +26,7 @@ import { CallDeadline } from './call-deadline.ts'
 import { toCallError } from './cut-off-calls.ts'
 import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
 import { toolSpan } from '../observe/spans.ts'
+import { toStoredOutput } from '../session/stored-outcome.ts'
 import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
 import { unreadableArguments } from './unreadable-arguments.ts'
 
@@ -80,7 +81,7 @@ function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ToolResu
   try {
     const content = tool.toModelOutput(output)
     if (!isModelOutput(content)) throw new TypeError('toModelOutput gave no text and no parts')
-    const message = shown(content)
+    const message = shown(toPlain(content))
     const problem = sizeProblem(message)
     if (problem === undefined || problem === 'id') return message
     return shown(`(the call succeeded; its result is ${describeContentProblem(problem)})`)
@@ -90,11 +91,31 @@ function render(run: Run, call: ToolCall, tool: Tool, output: unknown): ToolResu
   }
 }
 
-/** The output of a run is stored with its session. */
+/** Parts with nothing but their own fields: a store may serialize them, and another one may not. */
+function toPlain(content: ModelOutput): ModelOutput {
+  if (typeof content === 'string') return content
+  return content.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text }
+    const { data, mediaType } = part
+    return { type: 'media', data, mediaType }
+  })
+}
+
+/** The output of a run is stored with its session. @throws {ToolFailedError} `tool-failed` */
 function assertOutput(output: unknown): void {
-  const problem = contentProblem(output)
+  const problem = contentProblem(output) ?? serializationProblem(output)
   if (problem === undefined) return
   throw new ToolFailedError('tool-failed', `the output is ${describeContentProblem(problem)}`)
+}
+
+function serializationProblem(output: unknown): 'not-json' | undefined {
+  try {
+    toStoredOutput(output)
+    return undefined
+  } catch {
+    // A `toJSON` or a getter threw.
+    return 'not-json'
+  }
 }
 
 /** Ends a call with an error, on the stream and for the model. */

@@ -1,7 +1,8 @@
-import { type Dirent, opendirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { type Dirent, opendirSync, renameSync } from 'node:fs'
 import { createTimeSlice, type TimeSlice } from '@helix-agents/core/provider'
 import { errnoOf } from './map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
+import { removeDirectory, removeFile } from './remove-entry.ts'
 import { unguessableName } from './unguessable-name.ts'
 
 /** Ends a race with somebody who adds entries as fast as they are removed. */
@@ -47,7 +48,7 @@ async function pass(
   for (const entry of entriesOf(top)) {
     if (entry.name === keep) continue
     progress.seen += 1
-    if (removeEntry(top, entry)) progress.removed += 1
+    if (await removeEntry(top, entry)) progress.removed += 1
     else progress.removed += await flatten(top, entry.name, slice)
     if (slice.due) await slice.pause()
   }
@@ -66,7 +67,7 @@ async function flatten(top: PinnedDirectory, name: string, slice: TimeSlice): Pr
     child.directory.makeAccessible()
     for (let round = 0; round < MAX_PASSES; round += 1) {
       removed += await moveAllUp(child.directory, top, slice)
-      if (removeDirectory(top.at(child.name))) return removed + 1
+      if (await removesEmpty(top.at(child.name))) return removed + 1
     }
     return removed
   } finally {
@@ -82,7 +83,7 @@ async function moveAllUp(
 ): Promise<number> {
   let removed = 0
   for (const entry of entriesOf(from)) {
-    if (!removeEntry(from, entry)) await moveUp(from, entry.name, top)
+    if (!(await removeEntry(from, entry))) await moveUp(from, entry.name, top)
     removed += 1
     if (slice.due) await slice.pause()
   }
@@ -133,25 +134,25 @@ async function moveUp(from: PinnedDirectory, name: string, top: PinnedDirectory)
 }
 
 /** @returns false for a directory that holds something. */
-function removeEntry(directory: PinnedDirectory, entry: Dirent): boolean {
+async function removeEntry(directory: PinnedDirectory, entry: Dirent): Promise<boolean> {
   const path = bytePath(directory, entry.name)
-  if (entry.isDirectory()) return removeDirectory(path)
+  if (entry.isDirectory()) return removesEmpty(path)
   try {
-    unlinkSync(path)
+    await removeFile(path)
     return true
   } catch (error) {
     const errno = errnoOf(error)
     // Somebody else removed it: what was wanted.
     if (errno === 'ENOENT') return true
-    if (errno === 'EISDIR') return removeDirectory(path)
+    if (errno === 'EISDIR') return removesEmpty(path)
     throw error
   }
 }
 
 /** @returns false when it holds something; a mount point is an error before that. */
-function removeDirectory(path: string | Buffer): boolean {
+async function removesEmpty(path: string | Buffer): Promise<boolean> {
   try {
-    rmdirSync(path)
+    await removeDirectory(path)
     return true
   } catch (error) {
     const errno = errnoOf(error)

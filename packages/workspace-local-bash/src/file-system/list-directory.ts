@@ -85,7 +85,7 @@ async function listBy(
 ): Promise<FileEntry[]> {
   const slice = createTimeSlice()
   const entries: FileEntry[] = []
-  for (const child of await readSorted(directory, slice)) {
+  for (const child of await readSorted(directory, { slice })) {
     entries.push(toEntry(base, child, joinPath(path, child.name)))
     if (slice.due) await slice.pause()
   }

@@ -3,7 +3,7 @@ import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agent
 import type { PinnedDirectory } from './pinned-directory.ts'
 
 /** A directory of this size holds so many entries that it is read in slices of time. */
-const LARGE_DIRECTORY_BYTES = 128 * 1024
+export const LARGE_DIRECTORY_BYTES = 128 * 1024
 const BATCH = 512
 
 /** What a child is sorted by. */
@@ -11,19 +11,29 @@ export type SortKey = (child: Dirent) => string
 
 const nameOf: SortKey = (child) => child.name
 
-/** Children in code point order of their keys. Default: of their names. */
+export interface ReadOptions {
+  readonly slice: TimeSlice
+  readonly signal?: AbortSignal | undefined
+  /** Default: the name of a child. */
+  readonly keyOf?: SortKey
+}
+
+/**
+ * Children in code point order of their keys.
+ * @throws the reason of the signal, the system's error.
+ */
 export async function readSorted(
   directory: PinnedDirectory,
-  slice: TimeSlice,
-  keyOf: SortKey = nameOf,
+  options: ReadOptions,
 ): Promise<readonly Dirent[]> {
+  const { signal, keyOf = nameOf } = options
   const isLarge = statSync(directory.self).size > LARGE_DIRECTORY_BYTES
   const children = isLarge
-    ? await readInSlices(directory, slice)
+    ? await readInSlices(directory, options)
     : readdirSync(directory.self, { withFileTypes: true })
   if (isSorted(children, keyOf)) return children
   const keyed = children.map((child) => ({ child, key: keyOf(child) }))
-  const sorted = await sortByCodePoint(keyed, ({ key }) => key)
+  const sorted = await sortByCodePoint(keyed, ({ key }) => key, signal)
   return sorted.map(({ child }) => child)
 }
 
@@ -40,13 +50,18 @@ function isSorted(children: readonly Dirent[], keyOf: SortKey): boolean {
   return true
 }
 
-async function readInSlices(directory: PinnedDirectory, slice: TimeSlice): Promise<Dirent[]> {
+async function readInSlices(
+  directory: PinnedDirectory,
+  { slice, signal }: ReadOptions,
+): Promise<Dirent[]> {
   const children: Dirent[] = []
   const listing = opendirSync(directory.self, { bufferSize: BATCH })
   try {
     for (let child = listing.readSync(); child !== null; child = listing.readSync()) {
       children.push(child)
-      if (slice.due) await slice.pause()
+      if (!slice.due) continue
+      await slice.pause()
+      signal?.throwIfAborted()
     }
   } finally {
     listing.closeSync()

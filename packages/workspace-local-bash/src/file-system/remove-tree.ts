@@ -1,10 +1,11 @@
-import { readdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
 import { emptyTree } from './empty-tree.ts'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { ANCHOR_NO_LINK } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'
+import { removeDirectory, removeFile } from './remove-entry.ts'
 import type { Place } from './walk-path.ts'
 
 /** Removes a file, a link, or a directory; links are removed, never followed. */
@@ -17,9 +18,9 @@ export async function removePath(
   const located = context.containment.locate(path, { followLast: false })
   try {
     if (located.stats === undefined) throw new FileSystemError('not-found', path)
-    if (!located.stats.isDirectory()) unlinkSync(located.directory.at(located.name))
+    if (!located.stats.isDirectory()) await removeFile(located.directory.at(located.name))
     else if (isRecursive) await removeTree(located)
-    else rmdirSync(located.directory.at(located.name))
+    else await removeDirectory(located.directory.at(located.name))
   } catch (error) {
     throw toFileSystemError(error, path)
   } finally {
@@ -43,14 +44,14 @@ async function emptyRoot(context: FileContext, isRecursive: boolean): Promise<vo
 async function removeTree(place: Place): Promise<void> {
   const path = place.directory.at(place.name)
   // A mount point is refused here, before anything in it is touched.
-  if (removesEmpty(path)) return
+  if (await removesEmpty(path)) return
   const directory = place.directory.child(place.name)
   try {
     await emptyTree(directory)
   } finally {
     directory.close()
   }
-  removesEmpty(path, 'throw')
+  await removesEmpty(path, 'throw')
 }
 
 /**
@@ -59,7 +60,7 @@ async function removeTree(place: Place): Promise<void> {
  * @throws the system's error.
  */
 export async function removeHostPath(path: string, last?: string): Promise<void> {
-  const directory = openOrUnlink(path)
+  const directory = await openOrUnlink(path)
   if (directory === undefined) return
   try {
     if (last !== undefined) await emptyTree(directory, last)
@@ -67,26 +68,29 @@ export async function removeHostPath(path: string, last?: string): Promise<void>
   } finally {
     directory.close()
   }
-  removesEmpty(path, 'throw')
+  await removesEmpty(path, 'throw')
 }
 
 /** Undefined when nothing is left to be done. */
-function openOrUnlink(path: string): PinnedDirectory | undefined {
+async function openOrUnlink(path: string): Promise<PinnedDirectory | undefined> {
   try {
-    if (removesEmpty(path)) return undefined
+    if (await removesEmpty(path)) return undefined
     return PinnedDirectory.open(path, ANCHOR_NO_LINK)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     if (errnoOf(error) !== 'ENOTDIR') throw error
-    unlinkSync(path)
+    await removeFile(path)
     return undefined
   }
 }
 
 /** Whether a directory was empty, or gone, and is removed. */
-function removesEmpty(path: string, whenFull: 'return' | 'throw' = 'return'): boolean {
+async function removesEmpty(
+  path: string,
+  whenFull: 'return' | 'throw' = 'return',
+): Promise<boolean> {
   try {
-    rmdirSync(path)
+    await removeDirectory(path)
     return true
   } catch (error) {
     const errno = errnoOf(error)

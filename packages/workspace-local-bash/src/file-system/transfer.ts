@@ -218,7 +218,7 @@ async function copyDirectory(
   try {
     if (copy.level > MAX_LEVELS) throw tooDeep(copy.target)
     mkdirSync(copy.draft)
-    for (const child of await readSorted(directory, slice)) {
+    for (const child of await readSorted(directory, { slice })) {
       const { name } = child
       const next = nextOf(copy, name)
       if (child.isDirectory())

@@ -56,24 +56,24 @@ export async function walkFiles(
 ): Promise<void> {
   const { path, signal } = place
   const maxLevels = MAX_LEVELS - pathDepth(path)
-  const walk: Walk = { frames: [], maxLevels, visitor, slice: createTimeSlice() }
+  const walk: Walk = { frames: [], maxLevels, visitor, slice: createTimeSlice(), signal }
   try {
     signal?.throwIfAborted()
     const roomBytes = MAX_PATH_BYTES - Buffer.byteLength(joinPath(path, ''))
-    walk.frames.push(await frameOf(start, { relativePath: '', roomBytes }, walk.slice))
+    walk.frames.push(await frameOf(start, { relativePath: '', roomBytes }, walk))
   } catch (error) {
     start.close()
     throw error
   }
   try {
-    await visitAll(walk, signal)
+    await visitAll(walk)
   } finally {
     for (const frame of walk.frames) frame.directory.close()
   }
 }
 
-async function visitAll(walk: Walk, signal: AbortSignal | undefined): Promise<void> {
-  const { frames, slice } = walk
+async function visitAll(walk: Walk): Promise<void> {
+  const { frames, slice, signal } = walk
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     const goesOn = step(frame, walk)
     // Most steps wait for nothing.
@@ -90,6 +90,7 @@ interface Walk {
   readonly maxLevels: number
   readonly visitor: FileVisitor
   readonly slice: TimeSlice
+  readonly signal: AbortSignal | undefined
 }
 
 /** Handles one child. False ends the walk. */
@@ -128,9 +129,10 @@ function skipOnce(frame: Frame, visitor: FileVisitor): void {
 
 async function enter(
   frame: Frame,
-  { frames, maxLevels, visitor, slice }: Walk,
+  walk: Walk,
   { name, relativePath }: { readonly name: string; readonly relativePath: string },
 ): Promise<true> {
+  const { frames, maxLevels, visitor } = walk
   const roomBytes = frame.roomBytes - Buffer.byteLength(name) - 1
   if (frames.length >= maxLevels || roomBytes < 1) {
     skipOnce(frame, visitor)
@@ -139,7 +141,7 @@ async function enter(
   try {
     const directory = frame.directory.child(name)
     try {
-      frames.push(await frameOf(directory, { relativePath, roomBytes }, slice))
+      frames.push(await frameOf(directory, { relativePath, roomBytes }, walk))
     } catch (error) {
       directory.close()
       throw error
@@ -156,9 +158,9 @@ const SKIPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EAC
 async function frameOf(
   directory: PinnedDirectory,
   place: { readonly relativePath: string; readonly roomBytes: number },
-  slice: TimeSlice,
+  { slice, signal }: Walk,
 ): Promise<Frame> {
-  const children = await readSorted(directory, slice, sortKey)
+  const children = await readSorted(directory, { slice, signal, keyOf: sortKey })
   return { directory, ...place, children, next: 0, hasSkipped: false }
 }
 

@@ -79,7 +79,7 @@ describe('a directory of very many entries', () => {
         writeFileSync(join(directory, name), '')
     }
     const pinned = PinnedDirectory.open(directory, ANCHOR)
-    const sorted = await readSorted(pinned, createTimeSlice(0))
+    const sorted = await readSorted(pinned, { slice: createTimeSlice(0) })
     pinned.close()
     const found = sorted.map((child: Dirent) => child.name)
     expect(found.length).toBeGreaterThan(3000)

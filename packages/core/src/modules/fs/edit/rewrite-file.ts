@@ -71,15 +71,25 @@ export interface Rewrite {
  * @param make Undefined stat: nothing is there yet.
  * @throws {FileSystemError} `stale-write` when the file changed since this agent has read it.
  */
-export async function rewriteFile<Made extends Rewrite>(
+export function rewriteFile<Made extends Rewrite>(
   change: FileChange,
   path: string,
   make: (stat: FileStat | undefined) => Promise<Made>,
-): Promise<{
+): Promise<Rewritten<Made>> {
+  return change.context.ledger.inOrder(path, () => rewriteInOrder(change, path, make))
+}
+
+interface Rewritten<Made> {
   readonly made: Made
   readonly stat: FileStat
   readonly before: FileStat | undefined
-}> {
+}
+
+async function rewriteInOrder<Made extends Rewrite>(
+  change: FileChange,
+  path: string,
+  make: (stat: FileStat | undefined) => Promise<Made>,
+): Promise<Rewritten<Made>> {
   const { module, context } = change
   let before = await statUnlessStale(change, path)
   for (let attempt = 1; ; attempt += 1) {

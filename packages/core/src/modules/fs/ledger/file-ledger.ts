@@ -55,6 +55,8 @@ type KnownPaths = BoundedMap<string, LedgerEntry>
 export class FileLedger {
   readonly #actors: BoundedMap<string, KnownPaths>
   readonly #writers: BoundedMap<string, Writer>
+  /** Path → the end of the last change that is under way. */
+  readonly #changes = new Map<string, Promise<unknown>>()
   #isChanged = false
 
   constructor(snapshot: FileLedgerSnapshot = { known: {}, writers: {} }) {
@@ -63,6 +65,22 @@ export class FileLedger {
     )
     this.#actors = new BoundedMap(MAX_ACTORS, actors)
     this.#writers = new BoundedMap(MAX_PATHS, Object.entries(snapshot.writers))
+  }
+
+  /**
+   * Runs a change of a file after the earlier ones of its path, so that their writes are recorded in
+   * the order in which they took effect. `work` must not call this for the same path.
+   */
+  async inOrder<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const earlier = this.#changes.get(path)
+    const change = earlier === undefined ? work() : earlier.then(work)
+    const end = Promise.allSettled([change])
+    this.#changes.set(path, end)
+    try {
+      return await change
+    } finally {
+      if (this.#changes.get(path) === end) this.#changes.delete(path)
+    }
   }
 
   /** An agent has seen this version: all of it, or some lines. Ranges of one version add up. */

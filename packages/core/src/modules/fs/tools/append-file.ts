@@ -14,15 +14,17 @@ export const appendFileTool = fsTool({
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     const { actor, ledger } = context
-    const before = await statIfPresent(module, path)
-    const stat = await module.appendFile(path, input.content)
-    const isCurrent =
-      before === undefined || ledger.check(actor, path, before.version) === undefined
-    // Any other size: somebody else wrote in between, which this agent has not seen.
-    const isOwn = stat.size === (before?.size ?? 0) + utf8Length(input.content)
-    const known = before === undefined ? 'whole' : 'before'
-    if (isCurrent && isOwn) ledger.recordWrite(actor, path, stat.version, known)
-    return { path, size: stat.size, version: stat.version }
+    return ledger.inOrder(path, async () => {
+      const before = await statIfPresent(module, path)
+      const stat = await module.appendFile(path, input.content)
+      const isCurrent =
+        before === undefined || ledger.check(actor, path, before.version) === undefined
+      // Any other size: another process wrote in between, which this agent has not seen.
+      const isOwn = stat.size === (before?.size ?? 0) + utf8Length(input.content)
+      const known = before === undefined ? 'whole' : 'before'
+      if (isCurrent && isOwn) ledger.recordWrite(actor, path, stat.version, known)
+      return { path, size: stat.size, version: stat.version }
+    })
   },
   toModelOutput: (output) =>
     `appended to ${output.path}: now ${output.size} bytes, version ${output.version}`,

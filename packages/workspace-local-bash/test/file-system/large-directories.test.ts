@@ -1,0 +1,57 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ANCHOR_NO_LINK } from '../../src/file-system/open-flags.ts'
+import { PinnedDirectory } from '../../src/file-system/pinned-directory.ts'
+import { LARGE_DIRECTORY_BYTES, readSorted } from '../../src/file-system/read-sorted.ts'
+import { removeDirectory, removeFile } from '../../src/file-system/remove-entry.ts'
+
+let base: string
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'helix-large-'))
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+/** A directory whose own size is that of many entries. */
+function largeDirectory(): string {
+  const path = join(base, 'large')
+  mkdirSync(path)
+  for (let i = 0; statSync(path).size <= LARGE_DIRECTORY_BYTES; i += 1)
+    writeFileSync(join(path, `${'n'.repeat(240)}${i}`), '')
+  return path
+}
+
+it('a large directory hears an abort between two slices', async () => {
+  const directory = PinnedDirectory.open(largeDirectory(), ANCHOR_NO_LINK)
+  const controller = new AbortController()
+  const slice = {
+    due: true,
+    dueAfter: () => true,
+    pause: async () => controller.abort(new Error('stop')),
+  }
+  const reading = readSorted(directory, { slice, signal: controller.signal })
+  await expect(reading).rejects.toThrow('stop')
+  directory.close()
+})
+
+it('what is large is removed as what is small is', async () => {
+  const [directory, file] = [join(base, 'directory'), join(base, 'file')]
+  mkdirSync(directory)
+  writeFileSync(file, '')
+  truncateSync(file, 65 * 1024 * 1024)
+  await removeFile(file)
+  expect(existsSync(file)).toBe(false)
+  await removeDirectory(directory)
+  expect(existsSync(directory)).toBe(false)
+  const full = removeDirectory(largeDirectory())
+  await expect(full).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+})
