@@ -1,5 +1,6 @@
 import { hideNamedValues } from './named-values.ts'
 import { CONTEXT_SHAPES, TOKEN_SHAPES } from './secret-shapes.ts'
+import { hideUrlPasswords } from './url-passwords.ts'
 
 /** Longer texts are cut: a line of the log is no place for a file or a conversation. */
 const MAX_TEXT = 32_768
@@ -18,7 +19,7 @@ export function redactText(text: string): string {
 }
 
 function redact(text: string): string {
-  const shown = hideNamedValues(replaceAll(text, CONTEXT_SHAPES))
+  const shown = hideNamedValues(hideUrlPasswords(replaceAll(text, CONTEXT_SHAPES)))
   return replaceAll(shown, TOKEN_SHAPES)
 }
 

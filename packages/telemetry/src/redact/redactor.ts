@@ -61,25 +61,26 @@ export class Redactor {
 
   #copy(value: object): unknown {
     if (isErrorLike(value)) return this.#copyError(value)
-    if (Array.isArray(value) || value instanceof Set) return this.#copyItems([...value])
+    if (Array.isArray(value)) return this.#copyItems(value.slice(0, MAX_ITEMS), value.length)
+    if (value instanceof Set) return this.#copyItems(firstOf(value), value.size)
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
-    if (value instanceof Map || value instanceof Headers) {
-      return this.#copyFields([...value].map(([key, each]) => [String(key), each]))
-    }
+    if (value instanceof Map) return this.#copyFields(namedEntries(value), value.size)
+    if (value instanceof Headers) return this.#copyFields(namedEntries(value), [...value].length)
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       return this.value(value.toJSON())
     }
-    return this.#copyFields(Object.entries(value))
+    return this.#copyObject(value)
   }
 
-  #copyItems(items: readonly unknown[]): unknown[] {
-    const isPairs = items.length % 2 === 0
-    const copies = items.slice(0, MAX_ITEMS).map((item, at) => {
+  /** @param count Of all items; only the first ones are given. */
+  #copyItems(items: readonly unknown[], count: number): unknown[] {
+    const isPairs = count % 2 === 0
+    const copies = items.map((item, at) => {
       // Headers as they were sent: a name, then its value.
       const name = isPairs && at % 2 === 1 ? items[at - 1] : undefined
       return typeof name === 'string' ? this.#copyField(name, item) : this.value(item)
     })
-    const rest = items.length - copies.length
+    const rest = count - copies.length
     return rest > 0 ? [...copies, `[${rest} more]`] : copies
   }
 
@@ -88,7 +89,7 @@ export class Redactor {
     const { name, message, stack, cause, errors } = error
     return {
       type: name ?? 'Error',
-      ...this.#copyFields(Object.entries(error)),
+      ...this.#copyObject(error),
       message: this.#text(message),
       ...(typeof stack === 'string' && { stack: this.#text(stack) }),
       ...(cause !== undefined && { cause: this.value(cause) }),
@@ -96,13 +97,23 @@ export class Redactor {
     }
   }
 
-  #copyFields(entries: readonly (readonly [string, unknown])[]): Fields {
-    const named = nameOfPair(entries)
-    const copies = entries.slice(0, MAX_ITEMS).map(([key, value]) => {
+  #copyObject(value: object): Fields {
+    const keys = Object.keys(value)
+    const first = keys.slice(0, MAX_ITEMS)
+    return this.#copyFields(
+      first.map((key) => [key, Reflect.get(value, key)]),
+      keys.length,
+    )
+  }
+
+  /** @param count Of all entries; only the first ones are given. */
+  #copyFields(entries: readonly (readonly [string, unknown])[], count: number): Fields {
+    const named = count > PAIR_FIELDS ? undefined : nameOfPair(entries)
+    const copies = entries.map(([key, value]) => {
       const copy = this.#copyField(key === 'value' ? (named ?? key) : key, value)
       return [key.length > LONG_NAME ? this.#text(key) : key, copy] as const
     })
-    const rest = entries.length - copies.length
+    const rest = count - copies.length
     return Object.fromEntries(rest > 0 ? [...copies, ['…', `[${rest} more]`]] : copies)
   }
 
@@ -120,9 +131,23 @@ export class Redactor {
 
 /** What the `value` of `{ name: 'authorization', value }` is called. */
 function nameOfPair(entries: readonly (readonly [string, unknown])[]): string | undefined {
-  if (entries.length > PAIR_FIELDS || !entries.some(([key]) => key === 'value')) return undefined
+  if (!entries.some(([key]) => key === 'value')) return undefined
   const named = entries.find(([key]) => key === 'name' || key === 'key' || key === 'header')?.[1]
   return typeof named === 'string' ? named : undefined
+}
+
+function namedEntries(entries: Iterable<[unknown, unknown]>): (readonly [string, unknown])[] {
+  return firstOf(entries).map(([key, each]) => [String(key), each])
+}
+
+/** A collection may be far larger than what is written of it. */
+function firstOf<Item>(items: Iterable<Item>): Item[] {
+  const first: Item[] = []
+  for (const item of items) {
+    if (first.length === MAX_ITEMS) break
+    first.push(item)
+  }
+  return first
 }
 
 function hideValues(value: string | object): unknown {

@@ -14,8 +14,6 @@ export const CONTEXT_SHAPES: readonly Shape[] = [
     `$1${REDACTED}`,
   ],
   [/(:\/\/)[^\s/:@"]{1,256}:x-oauth-basic@/g, `$1${REDACTED}@`],
-  // A port is no password; a password may hold `/` and `@`, and ends at the last `@`.
-  [/(:\/\/[^\s/:@"]{0,256}):(?!\d{1,5}[/?#])[^\s"]{1,512}@/g, `$1:${REDACTED}@`],
   [
     /([?&](?:[\w-]{0,64}token|[\w-]{0,64}key|sig|signature|secret|password|code)=)[^&\s"'#<>]+/gi,
     `$1${REDACTED}`,

@@ -1,6 +1,7 @@
 import { createRedaction, redactText } from '@helix-agents/telemetry/redact'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hideUrlPasswords } from '../../src/redact/url-passwords.ts'
 
 const { fields } = createRedaction()
 
@@ -110,4 +111,18 @@ describe('the work is bounded', () => {
       }),
     )
   })
+})
+
+/** What the password in a URL is, said in one pattern, whose cost is 512 times the text. */
+const URL_PASSWORD = /(:\/\/[^\s/:@"]{0,256}):(?!\d{1,5}[/?#])[^\s"]{1,512}@/g
+
+test('passwords in URLs are found wherever a pattern would find them: property', () => {
+  const piece = fc.constantFrom('://', ':', '@', 'u', '/', ' ', '"', '80/', 'p'.repeat(300), 'é')
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const text = pieces.join('')
+      expect(hideUrlPasswords(text)).toBe(text.replaceAll(URL_PASSWORD, '$1:[redacted]@'))
+    }),
+    { numRuns: 1000 },
+  )
 })

@@ -262,6 +262,19 @@ describe('any value has a copy', () => {
     expect(fields(broken)).toEqual({ fields: '[unreadable: RangeError]' })
   })
 
+  test('of what is not written nothing is read', () => {
+    let read = 0
+    const many: object = {}
+    for (let at = 0; at < 500; at += 1)
+      Object.defineProperty(many, `k${at}`, { enumerable: true, get: () => (read += 1) })
+    expect(
+      Object.keys(
+        fields({ many, set: new Set(Array.from({ length: 300 }, (_, at) => at)) }).set as object,
+      ),
+    ).toHaveLength(201)
+    expect(read).toBe(200)
+  })
+
   test('the same object twice is no cycle', () => {
     const shared = { a: 1 }
     expect(fields({ one: shared, two: shared })).toEqual({ one: { a: 1 }, two: { a: 1 } })
