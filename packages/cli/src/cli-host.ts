@@ -5,6 +5,7 @@ import type { FleetStore } from '@helix-agents/sandbox-fleet'
 /** Where text goes: a terminal, a pipe or a file. */
 export interface TextStream {
   write(text: string): unknown
+  /** Whether it is a terminal: colours and column widths depend on it. */
   readonly isTTY?: boolean
   /** Width of the terminal in columns. */
   readonly columns?: number
@@ -12,6 +13,7 @@ export interface TextStream {
 
 /** Where text comes from: a person at a terminal, a pipe or a file. */
 export interface TextInput {
+  /** Whether a person types: questions are asked only then. */
   readonly isTTY?: boolean
   /** The next line; empty at the end. */
   readLine(): Promise<string>
@@ -22,12 +24,14 @@ export interface TextInput {
 /** A session database that was opened for reading. */
 export interface OpenedSessions {
   readonly stateStore: SessionStateStore
+  /** Closes the file. */
   close(): Promise<void> | void
 }
 
 /** A ledger of sandboxes that was opened for reading. */
 export interface OpenedLedger {
   readonly store: FleetStore
+  /** Closes the file. */
   close(): Promise<void> | void
 }
 
@@ -36,8 +40,11 @@ export interface CliHost {
   readonly stdin: TextInput
   readonly stdout: TextStream
   readonly stderr: TextStream
+  /** Environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The time, and timers of `--watch`. */
   readonly clock: Clock
+  /** The network. */
   readonly fetch: typeof globalThis.fetch
   /** Opens an existing database without changing it; never makes one. */
   readonly openSessions: (file: string) => Promise<OpenedSessions>

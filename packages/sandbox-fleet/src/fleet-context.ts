@@ -26,6 +26,7 @@ export interface FleetEvent {
   readonly environment: string
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** Why it was ended; on events of a destroy. */
   readonly reason?: KillReason
 }
 

@@ -14,7 +14,9 @@ import type { FleetStore } from './store/fleet-store.ts'
 /** Gets what happens to sandboxes. Not awaited; what it throws or rejects with is logged. */
 export type FleetEventSink = (event: FleetEvent) => void
 
+/** Options of a fleet without its alerts. */
 export interface FleetContextOptions {
+  /** The ledger. */
   readonly store: FleetStore
   /** One for each provider whose sandboxes are to be watched. */
   readonly drivers: readonly FleetDriver[]

@@ -17,17 +17,21 @@ export interface FleetStats {
   /** Sandboxes that may take up room: all but those that are gone or wait for their session. */
   readonly active: number
   readonly provisioning: number
+  /** Running, without those that are detached. */
   readonly running: number
   /** Waiting for their session. */
   readonly detached: number
   /** To be gone, and not confirmed. */
   readonly terminating: number
+  /** Unusable, and possibly still there. */
   readonly failed: number
   /** Sandboxes ever made, and confirmed gone. */
   readonly totalCreated: number
+  /** Sandboxes confirmed gone. */
   readonly totalDestroyed: number
   /** Sandboxes that may be active at once, and the share that is. */
   readonly capacity: number
+  /** `active / capacity`. */
   readonly usedRatio: number
   /** Operations of the last minutes. */
   readonly usage: FleetUsage

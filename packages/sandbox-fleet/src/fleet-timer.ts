@@ -3,6 +3,7 @@ import type { Fleet } from './fleet.ts'
 import type { TickReport } from './fleet-tick.ts'
 import { runCallback } from './run-callback.ts'
 
+/** Options of `startFleetTimer`. */
 export interface FleetTimerOptions {
   /** Between two ticks, in milliseconds. Default: `sweepIntervalMs` of the policy. */
   readonly intervalMs?: number

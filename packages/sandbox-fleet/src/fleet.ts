@@ -33,6 +33,7 @@ import {
 
 const FINDINGS_PAGES = 5
 
+/** Options of a fleet. */
 export interface FleetOptions extends FleetContextOptions {
   /** Where alerts go. Default: nowhere. */
   readonly alertSinks?: readonly AlertSink[]
@@ -44,6 +45,7 @@ export interface FleetOptions extends FleetContextOptions {
 export interface SandboxUsage extends SandboxResources {
   /** Since it was made. */
   readonly durationMs: number
+  /** Operations in this generation. */
   readonly operations: number
 }
 
@@ -62,10 +64,12 @@ export class Fleet {
     this.#alerts = { fleet: this.#context, policy, sinks: options.alertSinks ?? [] }
   }
 
+  /** Label of the deployment that this fleet manages. */
   get environment(): string {
     return this.#context.environment
   }
 
+  /** The policy with every value set. */
   get policy(): FleetPolicy {
     return this.#context.policy
   }

@@ -14,6 +14,7 @@ import { SandboxLease } from './sandbox-lease.ts'
 const POLL_MS = 1000
 const DEFAULT_QUEUE_TIMEOUT_MS = 60_000
 
+/** A request for a sandbox. */
 export interface AdmissionRequest extends SandboxDescription, ReporterOptions {
   /** Who uses it. Default: a name of this process. */
   readonly holder?: string

@@ -25,6 +25,7 @@ export interface SandboxLeaseParts {
   readonly onEnd: () => void
 }
 
+/** Options of one operation in a sandbox. */
 export interface RunOptions {
   /** Default: `operationTimeoutMs` of the policy. */
   readonly timeoutMs?: number
@@ -32,7 +33,9 @@ export interface RunOptions {
 
 /** The right to use one sandbox. It is renewed until it is let go, or the sandbox is ended. */
 export class SandboxLease {
+  /** Id of the sandbox. */
   readonly id: string
+  /** It comes from a pool and served another request before. */
   readonly wasReused: boolean
   readonly #context: FleetContext
   readonly #holder: string

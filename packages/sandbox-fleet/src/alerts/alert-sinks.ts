@@ -23,6 +23,7 @@ export function logAlertSink(logger: Logger): AlertSink {
   }
 }
 
+/** Options of `webhookAlertSink`. */
 export interface WebhookAlertSinkOptions {
   /** Gets a `POST` with the alert as JSON. */
   readonly url: string

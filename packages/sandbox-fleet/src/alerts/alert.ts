@@ -22,17 +22,20 @@ export interface Alert {
   readonly environment: string
   /** What was measured, and the limit it passed. */
   readonly value: number
+  /** The limit that was exceeded. */
   readonly threshold: number
   readonly message: string
   /** True when it is to be passed on to people: it is far worse, or lasts. */
   readonly escalate: boolean
   /** Milliseconds since the epoch. */
   readonly since: number
+  /** When it was evaluated; milliseconds since the epoch. */
   readonly at: number
 }
 
 /** Where alerts go. What it throws is logged, and the other sinks still get theirs. */
 export interface AlertSink {
+  /** Delivers one alert. Given up after 60 s. */
   send(alert: Alert): void | Promise<void>
 }
 
@@ -79,7 +82,9 @@ export const alertPolicySchema = z.strictObject({
   clearForMs: msSchema.default(5 * 60_000),
 })
 
+/** Limits of alerts that differ from the defaults. Times are in milliseconds. */
 export type AlertPolicyInput = z.input<typeof alertPolicySchema>
+/** The limits of all alerts with every value set. Times are in milliseconds. */
 export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
 
 /** What of the fleet the defaults of alerts follow from. */

@@ -13,6 +13,7 @@ export interface FleetSandboxStub {
   destroy(): Promise<void>
 }
 
+/** Options of `CloudflareSandboxFleetDriver`. */
 export interface CloudflareSandboxFleetDriverOptions {
   /**
    * The sandbox of an id, with the same options as where it is used. It is called for ids of the

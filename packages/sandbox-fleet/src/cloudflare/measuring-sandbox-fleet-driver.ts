@@ -14,6 +14,7 @@ export interface MeasurableFleetSandboxStub extends FleetSandboxStub {
   ): Promise<{ readonly stdout: string; readonly exitCode: number }>
 }
 
+/** Options of `MeasuringSandboxFleetDriver`. */
 export interface MeasuringSandboxFleetDriverOptions extends CloudflareSandboxFleetDriverOptions {
   readonly getSandbox: (id: string) => MeasurableFleetSandboxStub
 }

@@ -24,6 +24,7 @@ export type FleetDirectoryStub = Pick<
   | 'writeState'
 >
 
+/** Options of `remoteFleetStore`. */
 export interface RemoteFleetStoreOptions {
   /**
    * Everybody goes by the clock of the object, which costs each process two calls a minute: for

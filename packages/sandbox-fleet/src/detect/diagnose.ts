@@ -11,6 +11,7 @@ const UNTRIED_MS = 15 * 60_000
 const BY_HAND = 'End it by hand if it is not needed.'
 const NEXT_CLEANUP = 'The next cleanup ends it.'
 
+/** What a diagnosis depends on beside the record. */
 export interface DiagnoseContext {
   /** Milliseconds since the epoch. */
   readonly now: number

@@ -29,6 +29,7 @@ export interface ListedSandbox {
   readonly environment?: string
   /** Milliseconds since the epoch. */
   readonly createdAt?: number
+  /** Whether the process that uses it runs, where that is known. */
   readonly ownerAlive?: boolean
   /** It was let go at `createdAt`, or was last held then, and waits for its session. */
   readonly isDetached?: boolean
@@ -45,9 +46,11 @@ export interface SandboxListing {
 export interface SandboxResources {
   /** Of one core. */
   readonly cpuPercent: number
+  /** In MiB. */
   readonly memoryMb: number
 }
 
+/** Options of each driver call. */
 export interface DriverCallOptions {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
@@ -67,6 +70,7 @@ export interface FleetDriver {
   readonly isMeasuredOnRequest?: boolean
   /** Everything the provider has. Absent where it cannot tell. */
   list?(options: DriverCallOptions): Promise<SandboxListing>
+  /** The state of one sandbox. Must not create or wake it. */
   inspect(target: SandboxTarget, options: DriverCallOptions): Promise<SandboxProbe>
   /**
    * Destroys it; nothing to do when it is gone. That this resolves proves nothing: the fleet asks
@@ -75,5 +79,6 @@ export interface FleetDriver {
   terminate(target: SandboxTarget, options: DriverCallOptions): Promise<void>
   /** The last output of its commands, as text. */
   logs?(target: SandboxTarget, options: DriverCallOptions): Promise<string>
+  /** CPU and memory at this moment. */
   resources?(target: SandboxTarget, options: DriverCallOptions): Promise<SandboxResources>
 }

@@ -20,6 +20,7 @@ import {
   toWireStats,
 } from './to-wire.ts'
 
+/** Options of `createFleetApp`. */
 export interface FleetAppOptions<Env extends object = object> {
   /** The fleet of a request; in a Worker it is made of `env`. */
   readonly fleet: Fleet | ((env: Env) => Fleet)

@@ -159,12 +159,21 @@ export const failureSchema = z
   })
   .openapi('Failure')
 
+/** Body of `GET /api/sandbox/stats`. */
 export type WireStats = z.infer<typeof statsSchema>
+/** One finding of a sandbox, in answers. */
 export type WireFinding = z.infer<typeof findingSchema>
+/** One sandbox of `GET /api/sandbox/list`. */
 export type WireSandbox = z.infer<typeof sandboxSchema>
+/** Body of `GET /api/sandbox/{id}`. */
 export type WireSandboxDetail = z.infer<typeof sandboxDetailSchema>
+/** Body of `GET /api/sandbox/{id}/logs`. */
 export type WireLogs = z.infer<typeof logsSchema>
+/** Body of `GET /api/sandbox/{id}/resources`. */
 export type WireResources = z.infer<typeof resourcesSchema>
+/** Body of `DELETE /api/sandbox/{id}`. */
 export type WireTermination = z.infer<typeof terminationSchema>
+/** Body of a cleanup, an emergency or a reconciliation. */
 export type WirePass = z.infer<typeof passSchema>
+/** Body of every answer from 400 on. */
 export type WireFailure = z.infer<typeof failureSchema>

@@ -27,6 +27,7 @@ export type SandboxEvent =
   /** A new one is made under the id of one that is gone. */
   | { readonly type: 'provision'; readonly sandbox: NewSandbox }
 
+/** Name of an event in the life of a sandbox, as in its history. */
 export type SandboxEventType = SandboxEvent['type']
 
 type Transitions = Readonly<Partial<Record<SandboxEventType, SandboxStatus>>>

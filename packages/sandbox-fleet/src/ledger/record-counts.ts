@@ -7,8 +7,11 @@ export interface FleetCounts {
   readonly running: number
   /** Running ones whose session may go on, and that no run uses. */
   readonly detached: number
+  /** Destroy requested and not confirmed. */
   readonly terminating: number
+  /** Unusable, and possibly still there. */
   readonly failed: number
+  /** Confirmed gone, while their records are kept. */
   readonly terminated: number
   /** Sandboxes ever made. */
   readonly created: number

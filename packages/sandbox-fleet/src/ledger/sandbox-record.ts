@@ -37,15 +37,19 @@ export interface SandboxKill {
  */
 export interface LeaseRecord {
   readonly kind: 'owner' | 'detached' | 'pool'
+  /** Name of the process, session or pool. */
   readonly holder: string
+  /** When it expires; milliseconds since the epoch. */
   readonly until: number
 }
 
 /** A destroy that is not confirmed yet. */
 export interface PendingDestroy {
+  /** Milliseconds since the epoch. */
   readonly since: number
   /** How often the destroy was tried. */
   readonly attempts: number
+  /** When it is retried; milliseconds since the epoch. */
   readonly nextAttemptAt: number
 }
 
@@ -55,21 +59,26 @@ export interface SandboxError {
   readonly message: string
   /** What the provider said: the chain of causes, without secrets, at most 1,000 characters. */
   readonly cause?: string
+  /** Milliseconds since the epoch. */
   readonly at: number
 }
 
 /** What a sandbox used at one moment. */
 export interface ResourceSample {
+  /** Milliseconds since the epoch. */
   readonly at: number
   /** Of one core; several busy cores give more than 100. */
   readonly cpuPercent: number
+  /** In MiB. */
   readonly memoryMb: number
 }
 
 /** One step in the life of a sandbox. */
 export interface SandboxHistoryEntry {
+  /** Milliseconds since the epoch. */
   readonly at: number
   readonly event: string
+  /** Status after the event. */
   readonly status: SandboxStatus
   readonly detail?: string
 }
@@ -94,26 +103,35 @@ export interface SandboxRecord extends SandboxLabels {
   readonly version: number
   /** Counts how often a sandbox of this id was made, from 1. */
   readonly generation: number
+  /** Milliseconds since the epoch, as all times of a record. */
   readonly createdAt: number
+  /** When the present status began. */
   readonly statusSince: number
+  /** End of the last operation. */
   readonly lastActivityAt: number
   /** Until when it must have started; absent once it has. */
   readonly provisionDeadlineAt?: number
   /** Until when it may live, whoever uses it. */
   readonly deadlineAt?: number
+  /** Who holds it, and until when. Absent: no holder. */
   readonly lease?: LeaseRecord
   /** Until when its present holder may keep it; absent without one, and for a critical one. */
   readonly holdDeadlineAt?: number
   /** Spared by an emergency. */
   readonly critical: boolean
+  /** Operations in this generation. */
   readonly operations: number
+  /** Operations of this generation that timed out. */
   readonly timeouts: number
   /** Timeouts since the last operation that succeeded. */
   readonly consecutiveTimeouts: number
   /** Looks since the last one that told its state. */
   readonly unknownProbes: number
+  /** The last failure. Absent: none. */
   readonly lastError?: SandboxError
+  /** Why it was ended. Absent until a destroy is requested. */
   readonly kill?: SandboxKill
+  /** A destroy that is not confirmed. Absent: none. */
   readonly owed?: PendingDestroy
   /** The latest, oldest first. */
   readonly samples: readonly ResourceSample[]

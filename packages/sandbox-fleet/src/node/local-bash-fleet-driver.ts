@@ -27,7 +27,9 @@ export interface DirectoryInventory {
   logs?(name: string): string
 }
 
+/** Options of `LocalBashFleetDriver`. */
 export interface LocalBashFleetDriverOptions {
+  /** The directories of one `tmpdirRoot`; a `LocalBashInventory` fits. */
   readonly inventory: DirectoryInventory
   /**
    * Label of what lies in the directory of the inventory, for one that this deployment has for

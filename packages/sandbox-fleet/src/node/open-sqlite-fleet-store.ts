@@ -4,7 +4,9 @@ import { SqlFleetStore } from '../sql/sql-fleet-store.ts'
 import type { FleetStore } from '../store/fleet-store.ts'
 import { toOpenError } from './open-error.ts'
 
+/** An open ledger file. */
 export interface SqliteFleetStore {
+  /** The ledger. */
   readonly store: FleetStore
   /** Closes the file. What is called later fails as `unavailable`. */
   readonly close: () => Promise<void>

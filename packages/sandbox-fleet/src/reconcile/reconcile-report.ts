@@ -37,6 +37,7 @@ export type ReconcileOutcome =
   | 'over-budget'
   | 'planned'
 
+/** One difference and what came of it. */
 export interface ReconcileItem extends ReconcileAction {
   readonly outcome: ReconcileOutcome
 }
@@ -44,6 +45,7 @@ export interface ReconcileItem extends ReconcileAction {
 /** A provider from whose answer nothing was concluded. */
 export interface RejectedListing {
   readonly provider: string
+  /** `partial`: some may be missing; `failed`: no listing. */
   readonly because: 'partial' | 'failed'
   readonly detail: string
 }
@@ -54,8 +56,11 @@ export interface ReconcileReport {
   readonly outcome: PassOutcome
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Milliseconds since the epoch. */
   readonly finishedAt: number
+  /** Each difference that was found. */
   readonly items: readonly ReconcileItem[]
+  /** Providers whose listing was rejected. */
   readonly rejected: readonly RejectedListing[]
   /** Entries of lists whose id cannot be one, or whose record cannot be read. */
   readonly skipped: number

@@ -16,6 +16,7 @@ import {
 } from './reconcile-cursors.ts'
 import type { ReconcileAction, ReconcileOutcome, ReconcileReport } from './reconcile-report.ts'
 
+/** Options of `reconcile`. */
 export interface ReconcileOptions {
   /** Only reports what differs. Providers are asked for their lists, nothing is changed. */
   readonly dryRun?: boolean

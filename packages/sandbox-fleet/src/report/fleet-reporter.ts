@@ -35,6 +35,7 @@ export interface FleetReporter {
   opened(sandbox: SandboxDescription): void
   /** It could not be made, or cannot be used any more. */
   failed(id: string, error: { readonly code: string; readonly message: string }): void
+  /** Reports one operation in a sandbox; renews its lease with the next write. */
   activity(id: string, activity?: ReportedActivity): void
   /**
    * It is let go and stays: its session may go on. With the id of the session, here and below,

@@ -15,6 +15,7 @@ export interface HoldEnding {
   readonly remainingMs: number
 }
 
+/** Options of a reporter. */
 export interface ReporterOptions {
   /**
    * Called once for each session, `holdWarningMs` before the fleet ends a sandbox that the session

@@ -17,6 +17,7 @@ export interface ReportedProvider {
   readonly idOf?: (ref: WorkspaceRef) => string | undefined
 }
 
+/** Options of `createLifecycleListener`. */
 export interface LifecycleListenerOptions {
   /** The providers whose workspaces are sandboxes, by kind: others are not reported. */
   readonly providers: Readonly<Record<string, ReportedProvider>>

@@ -16,6 +16,7 @@ export interface ReportingDirectory {
   noteDestroyFailed(sandbox: DirectorySandbox, cause: unknown): Promise<void>
 }
 
+/** Options of `createReportingDirectory`. */
 export interface ReportingDirectoryOptions {
   /** Key of its sandboxes in the ledger. Default `cloudflare-sandbox`. */
   readonly provider?: string

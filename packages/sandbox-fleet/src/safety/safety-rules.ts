@@ -3,10 +3,10 @@ import { isSandboxId } from '../ledger/record-schema.ts'
 import type { SandboxKill, SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 
-/** What a rule may look at. */
+/** What a rule depends on beside its subject. */
 export interface RuleContext {
   readonly now: number
-  /** The deployment that wants to end something. */
+  /** Label of the deployment that the rules protect. */
   readonly environment: string
   readonly policy: FleetPolicy
   /** Whether the lease of a record may be judged by this clock, see `LeaseWatch`. */
@@ -20,93 +20,79 @@ export interface KillBudget {
 }
 
 /**
- * The safety rules of the fleet: each in one place, asked by name wherever it applies, and each
+ * The safety rules of the fleet: each in one place, called by name wherever it applies, and each
  * with a test that fails without it. All are pure.
  */
-export interface SafetyRules {
-  /** A sandbox is left alone until the longest time a provider may take has passed. */
-  isPastGrace(createdAt: number, context: RuleContext): boolean
-  /** Only sandboxes that carry the label of this deployment are ended. */
-  hasOwnLabel(environment: string | undefined, context: RuleContext): boolean
-  /** A lease that runs keeps its sandbox; clocks may differ. */
-  isUnleased(record: SandboxRecord, context: RuleContext): boolean
-  /**
-   * A lease that ran out by this clock may just have been renewed by an owner with another one: it
-   * counts until its owner is seen to be silent.
-   */
-  isSilent(record: SandboxRecord, context: RuleContext): boolean
-  /** A run that holds a sandbox for longer than it may loses it, unless it is critical. */
-  isHeldTooLong(record: SandboxRecord, context: RuleContext): boolean
-  /** A sandbox in which something was done lately is left alone. */
-  isIdle(record: SandboxRecord, idleMs: number, context: RuleContext): boolean
-  /** Nothing is concluded from a list that may miss some. */
-  isWhole(listing: SandboxListing): boolean
-  /** What cannot be told is neither gone nor dead: it is left as it is. */
-  isKnown(probe: SandboxProbe): boolean
-  /** A sandbox whose owner is seen running is left alone. */
-  isAbandoned(probe: Pick<SandboxProbe, 'ownerAlive'>): boolean
-  /**
-   * What the ledger never heard of is ended at once only if its provider sees that its owner does
-   * not run. Where that cannot be told, it is adopted and ended when it stays unused.
-   */
-  isSeenAbandoned(probe: Pick<SandboxProbe, 'ownerAlive'>): boolean
-  /** Only this counts as destroyed; that a destroy did not fail does not. */
-  isConfirmedGone(probe: SandboxProbe): boolean
-  /** What is being made may still arrive: that it is not there yet does not mean that it is gone. */
-  mayStillArrive(record: SandboxRecord, context: RuleContext): boolean
-  /** Providers are asked about sandboxes of the ledger only, since asking may make one. */
-  mayAsk(record: SandboxRecord | undefined): record is SandboxRecord
-  /** What is gone is not destroyed again, and what is being destroyed not by two at once. */
-  isDestroyDue(record: SandboxRecord, context: RuleContext): boolean
-  /** A pass ends so many and no more. */
-  isWithinBudget(budget: KillBudget): boolean
-  /** Whoever ends a sandbox says why. */
-  hasReason(kill: Omit<SandboxKill, 'at'>): boolean
-  /** Entries of a list whose id cannot be one are skipped. */
-  hasValidId(id: unknown): boolean
-}
+export const safetyRules = {
+  /** A sandbox is left alone until the grace period after its creation is over. */
+  isPastGrace: (createdAt: number, { now, policy }: RuleContext): boolean =>
+    now - createdAt >= policy.graceMs,
 
-/** The rules as they are. */
-export const safetyRules: SafetyRules = {
-  isPastGrace: (createdAt, { now, policy }) => now - createdAt >= policy.graceMs,
-
-  hasOwnLabel: (environment, context) =>
+  /** Only sandboxes with the label of this deployment are ended. */
+  hasOwnLabel: (environment: string | undefined, context: RuleContext): boolean =>
     environment !== undefined && environment !== '' && environment === context.environment,
 
-  isUnleased: ({ lease }, { now, policy }) =>
+  /** A valid lease protects its sandbox; clocks may differ. */
+  isUnleased: ({ lease }: SandboxRecord, { now, policy }: RuleContext): boolean =>
     lease === undefined || lease.until + policy.clockSkewMs <= now,
 
-  isSilent: (record, { isProven, now }) => {
+  /**
+   * An owner lease that has expired by this clock may just have been renewed by an owner with
+   * another clock: it counts until its owner is proven silent.
+   */
+  isSilent: (record: SandboxRecord, { isProven, now }: RuleContext): boolean => {
     const { lease } = record
     return lease?.kind !== 'owner' || lease.until > now || isProven(record)
   },
 
-  isHeldTooLong: ({ critical, holdDeadlineAt }, { now }) =>
+  /** A run that holds a sandbox for longer than `maxHoldMs` loses it, unless it is critical. */
+  isHeldTooLong: ({ critical, holdDeadlineAt }: SandboxRecord, { now }: RuleContext): boolean =>
     !critical && holdDeadlineAt !== undefined && holdDeadlineAt <= now,
 
-  isIdle: ({ lastActivityAt }, idleMs, { now }) => now - lastActivityAt >= idleMs,
+  /** A recently used sandbox is left alone. */
+  isIdle: ({ lastActivityAt }: SandboxRecord, idleMs: number, { now }: RuleContext): boolean =>
+    now - lastActivityAt >= idleMs,
 
-  isWhole: ({ isComplete }) => isComplete,
+  /** A listing that may be partial changes nothing. */
+  isWhole: ({ isComplete }: SandboxListing): boolean => isComplete,
 
-  isKnown: ({ state }) => state !== 'unknown',
+  /** A sandbox in an unknown state is neither gone nor dead: it is left as it is. */
+  isKnown: ({ state }: SandboxProbe): boolean => state !== 'unknown',
 
-  isAbandoned: ({ ownerAlive }) => ownerAlive !== true,
+  /** A sandbox whose owner is seen alive is left alone. */
+  isAbandoned: ({ ownerAlive }: Pick<SandboxProbe, 'ownerAlive'>): boolean => ownerAlive !== true,
 
-  isSeenAbandoned: ({ ownerAlive }) => ownerAlive === false,
+  /**
+   * A sandbox without a record is ended at once only if its provider sees that its owner is dead.
+   * Where that is not known it is adopted, and ended when it stays unused.
+   */
+  isSeenAbandoned: ({ ownerAlive }: Pick<SandboxProbe, 'ownerAlive'>): boolean =>
+    ownerAlive === false,
 
-  isConfirmedGone: ({ state }) => state === 'absent' || state === 'stopped',
+  /** Only this counts as destroyed; a destroy that did not fail does not. */
+  isConfirmedGone: ({ state }: SandboxProbe): boolean => state === 'absent' || state === 'stopped',
 
-  mayStillArrive: ({ provisionDeadlineAt = 0 }, { now, policy }) =>
-    provisionDeadlineAt + policy.clockSkewMs > now,
+  /** A sandbox that is being created may still arrive: absent does not mean gone. */
+  mayStillArrive: ({ provisionDeadlineAt = 0 }: SandboxRecord, context: RuleContext): boolean =>
+    provisionDeadlineAt + context.policy.clockSkewMs > context.now,
 
-  mayAsk: (record): record is SandboxRecord => record !== undefined,
+  /** Drivers are asked about sandboxes of the ledger only, since asking may create one. */
+  mayAsk: (record: SandboxRecord | undefined): record is SandboxRecord => record !== undefined,
 
-  isDestroyDue: ({ status, owed }, { now }) =>
+  /** What is gone is not destroyed again, and a destroy under way is not run twice. */
+  isDestroyDue: ({ status, owed }: SandboxRecord, { now }: RuleContext): boolean =>
     status === 'terminating' && (owed === undefined || owed.nextAttemptAt <= now),
 
-  isWithinBudget: ({ allowed, used }) => used < allowed,
+  /** A pass has a kill budget. */
+  isWithinBudget: ({ allowed, used }: KillBudget): boolean => used < allowed,
 
-  hasReason: ({ reason, detail, by }) => [reason, detail, by].every((text) => text.trim() !== ''),
+  /** Every kill has a reason. */
+  hasReason: ({ reason, detail, by }: Omit<SandboxKill, 'at'>): boolean =>
+    [reason, detail, by].every((text) => text.trim() !== ''),
 
-  hasValidId: (id) => isSandboxId(id),
-}
+  /** Listed entries with an invalid id are skipped. */
+  hasValidId: (id: unknown): boolean => isSandboxId(id),
+} as const
+
+/** The rules of a fleet; tests leave one out. */
+export type SafetyRules = Readonly<typeof safetyRules>

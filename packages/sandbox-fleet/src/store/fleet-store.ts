@@ -21,6 +21,7 @@ export interface FleetQuery {
   readonly cursor?: string
 }
 
+/** One page of records. */
 export interface FleetPage {
   readonly records: readonly SandboxRecord[]
   /** Absent on the last page. */
@@ -34,27 +35,34 @@ export interface DueQuery {
   readonly environment: string
   /** Milliseconds since the epoch: only records whose time has come by then. */
   readonly until: number
+  /** Records of a page, 1 to 200. */
   readonly limit: number
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string
 }
 
 /** Shows that a writer still holds the lease it works under. */
 export interface LeaseFence {
   readonly name: string
+  /** Rises with each new holder. */
   readonly token: number
 }
 
+/** A request for a named lease. */
 export interface LeaseRequest {
   readonly name: string
   /** Who wants it; a holder that has it already renews it. */
   readonly holder: string
+  /** Lease duration, in milliseconds. */
   readonly ttlMs: number
+  /** Time of the caller, in milliseconds since the epoch. */
   readonly now: number
 }
 
 /** Operations of all sandboxes. */
 export interface FleetUsage {
   readonly executions: number
+  /** Operations that timed out. */
   readonly timeouts: number
 }
 
@@ -115,5 +123,6 @@ export interface FleetStore {
   readonly hasRightClocks?: boolean
   /** A small value of the fleet itself, such as the time of the last pass. */
   readState(key: string): Promise<JsonValue | undefined>
+  /** Replaces a value of `readState`. */
   writeState(key: string, value: JsonValue): Promise<void>
 }

@@ -44,6 +44,7 @@ export interface CleanupReport {
   readonly outcome: PassOutcome
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Milliseconds since the epoch. */
   readonly finishedAt: number
   /** Records looked at. */
   readonly examined: number
@@ -51,6 +52,7 @@ export interface CleanupReport {
   readonly found: number
   /** Sandboxes that are confirmed gone, by this pass or without it. */
   readonly cleaned: number
+  /** Each sandbox that the pass wanted to end. */
   readonly items: readonly CleanupItem[]
   /** How many were left as they are, by reason. */
   readonly spared: Readonly<Partial<Record<SpareReason, number>>>

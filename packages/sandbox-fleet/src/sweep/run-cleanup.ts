@@ -19,6 +19,7 @@ const PROBES_PER_KILL = 5
 const NOTHING_FOUND = { candidates: [], examined: 0, unreadable: 0, spared: {} }
 const CLEANED: readonly CleanupOutcome[] = ['destroyed', 'vanished']
 
+/** Options of `cleanup` and `emergency`. */
 export interface CleanupOptions {
   /** Only reports what would be ended. Nothing is asked of a provider, nothing is changed. */
   readonly dryRun?: boolean

@@ -11,6 +11,7 @@ const RESERVED: readonly string[] = ['level', 'time', 'message', 'fields']
 /** Where lines go: the global `console` fits. */
 export type ConsoleLike = Readonly<Record<Level, (line: string) => void>>
 
+/** Options of `createConsoleLogger`. */
 export interface ConsoleLoggerOptions extends RedactOptions {
   /** Lines below this level are dropped. Default `info`. */
   readonly level?: Level | 'silent'

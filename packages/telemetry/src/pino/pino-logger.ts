@@ -8,6 +8,7 @@ import {
 import { redactText } from '../redact/redact-text.ts'
 import { createRedaction, type Redaction, type RedactOptions } from '../redact/redaction.ts'
 
+/** Options of `createPinoLogger`. */
 export interface PinoLoggerOptions extends RedactOptions {
   /** Default `info`. */
   readonly level?: string

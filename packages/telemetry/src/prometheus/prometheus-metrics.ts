@@ -7,11 +7,13 @@ import {
 } from '../metrics/create-workspace-metrics.ts'
 import { DURATION_BUCKETS, type MetricDefinition } from '../metrics/definitions.ts'
 
+/** Options of `createPrometheusMetrics`. */
 export interface PrometheusMetricsOptions extends SeriesLimit {
   /** Where the metrics are registered, beside your own. Default: a registry of their own. */
   readonly registry?: Registry
 }
 
+/** Metrics of workspaces and their text format. */
 export interface PrometheusMetrics {
   /** For the option `metrics` of the executor. */
   readonly metrics: WorkspaceMetrics

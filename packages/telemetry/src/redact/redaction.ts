@@ -1,11 +1,13 @@
 import { Redactor } from './redactor.ts'
 import { createIsSecretKey } from './secret-keys.ts'
 
+/** Options of a redaction. */
 export interface RedactOptions {
   /** Names of fields that are secret too; upper case, `_` and `-` make no difference. */
   readonly secretKeys?: readonly string[]
 }
 
+/** Copies values without their secrets. */
 export interface Redaction {
   /** A copy of the fields of a log line, as JSON without secrets. Never throws. */
   readonly fields: (fields: object) => Record<string, unknown>
