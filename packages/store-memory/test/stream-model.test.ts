@@ -1,9 +1,12 @@
 // Any sequence of operations on a stream: its readers see the chunks of the current run in order,
 // without a gap, and are told of what they missed.
 import type { SequencedChunk } from '@helix-agents/core/runtime'
+import { TestSampler } from '@helix-agents/core/testing'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+
+const sampler = new TestSampler()
 
 const CAPACITY = 5
 
@@ -135,6 +138,6 @@ test('a reader that comes and goes misses nothing without being told', async () 
       // What was written last in the current run is there, if anything was.
       expect(last === undefined || final?.delta === last).toBe(true)
     }),
-    { numRuns: 500 },
+    { numRuns: sampler.size(500, 150), seed: sampler.seedOf('streams in memory') },
   )
 })

@@ -2,6 +2,7 @@
 // also when the file is closed and opened in between.
 import { join } from 'node:path'
 import type { SessionStateStore } from '@helix-agents/core/runtime'
+import { TestSampler } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import fc from 'fast-check'
@@ -9,6 +10,8 @@ import { expect, test } from 'vitest'
 import { type Call, calls, type Names, opening, readEverything } from './model/calls.ts'
 import { canonical } from './model/canonical.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+
+const sampler = new TestSampler()
 
 type Step = Call | 'reopen'
 
@@ -24,8 +27,9 @@ test('does what the store in memory does', async () => {
   const property = fc.asyncProperty(sequences, (sequence) =>
     compare(join(directory, `${files++}.db`), [...opening, ...sequence, readEverything]),
   )
-  await fc.assert(property, { numRuns: 60 })
-  expect(files).toBeGreaterThanOrEqual(60)
+  const numRuns = sampler.size(60, 15)
+  await fc.assert(property, { numRuns, seed: sampler.seedOf('calls') })
+  expect(files).toBeGreaterThanOrEqual(numRuns)
 }, 60_000)
 
 async function compare(path: string, sequence: readonly Step[]): Promise<void> {

@@ -2,12 +2,15 @@
 import { env } from 'cloudflare:workers'
 import { FileSystemError } from '@helix-agents/core'
 import type { FileSystem } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { asNewIsolate, inObject, openFiles } from './objects.ts'
 import type { ProviderSetup } from './provider-harness.ts'
+
+const sampler = new TestSampler()
 
 const paths = fc.constantFrom(
   '/a',
@@ -208,6 +211,6 @@ describe.each(Object.entries(setups))('%s', (_, setup) => {
         expect(strays(storage)).toEqual(none)
       }),
     )
-    await fc.assert(property, { numRuns: 100 })
+    await fc.assert(property, { numRuns: sampler.size(100, 20), seed: sampler.seedOf('histories') })
   })
 })

@@ -1,8 +1,11 @@
 import { env } from 'cloudflare:workers'
 import type { FileStoreBucket } from '@helix-agents/workspace-cloudflare-filestore'
 import type { FileSystem } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import { inObject, openFiles } from './objects.ts'
+
+const sampler = new TestSampler()
 
 const MEGABYTE = 1024 * 1024
 
@@ -98,12 +101,15 @@ function cutStream(
   return source.pipeThrough(cut)
 }
 
+/** An isolate has 128 MB. */
+const LARGE = sampler.size(1024, 256)
+
 describe('a file far larger than memory', () => {
-  test('goes through in parts: 1 GB', { timeout: 240_000 }, async () => {
+  test(`goes through in parts: ${LARGE} MiB`, { timeout: 240_000 }, async () => {
     await inObject(async (storage) => {
       const bucket = forgetfulBucket(MEGABYTE)
       const fs = await openFiles(storage, { r2: bucket })
-      const count = 1024
+      const count = LARGE
       const stat = await fs.writeStream('/large', streamOf(0, count, MEGABYTE))
       expect(stat.size).toBe(count * MEGABYTE)
       expect(bucket).toMatchObject({ mostBytes: 4 * MEGABYTE, puts: count / 4 })

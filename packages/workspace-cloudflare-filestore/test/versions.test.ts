@@ -1,8 +1,11 @@
 // A version names one content of one path, for ever.
 import type { FileSystem } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asNewIsolate, inObject, openFiles } from './objects.ts'
+
+const sampler = new TestSampler()
 
 const path = fc.constantFrom('/a', '/b', '/d/a', '/d/b', '/e/a', '/e/b')
 const directory = fc.constantFrom('/d', '/e', '/f')
@@ -51,7 +54,10 @@ test('equal versions of a path are equal contents', { timeout: 60_000 }, async (
       }
     }),
   )
-  await fc.assert(property, { numRuns: 60 })
+  await fc.assert(property, {
+    numRuns: sampler.size(60, 15),
+    seed: sampler.seedOf('versions of files'),
+  })
 })
 
 test('writes in one millisecond have versions of their own, the file its time', async () => {

@@ -8,8 +8,8 @@ import { createRandom } from './random.ts'
 import { withChild } from './with-child.ts'
 
 const sampler = new TestSampler()
-const kills = sampler.size(200, 20)
-const steps = sampler.size(200, 60)
+const kills = sampler.size(200, 12)
+const steps = sampler.size(200, 42)
 const spentOnKills = sampler.size(0.85, 0.4)
 const timeout = sampler.size(300_000, 120_000)
 const openLab = withChild()

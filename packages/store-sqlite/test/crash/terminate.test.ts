@@ -8,8 +8,8 @@ import { withChild } from './with-child.ts'
 
 const openLab = withChild()
 const sampler = new TestSampler()
-const STEPS = sampler.size(50, 25)
-const STOPS = sampler.size(20, 8)
+const STEPS = sampler.size(50, 16)
+const STOPS = sampler.size(20, 5)
 const MAX_POINTS = 150
 const POLITE = JSON.stringify({ code: 0, signal: null, refused: false })
 

@@ -1,6 +1,7 @@
 // The streams on disk against those in memory, and against a database that is closed in between.
 import { join } from 'node:path'
 import type { StreamManager, StreamWriter } from '@helix-agents/core/runtime'
+import { TestSampler } from '@helix-agents/core/testing'
 import { migrate, SqlStreamManager } from '@helix-agents/store-sql'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
@@ -8,6 +9,8 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { openReader, type Reader, settled, text } from './script.ts'
+
+const sampler = new TestSampler()
 
 type Action =
   | { readonly type: 'write'; readonly writer: number; readonly count: number }
@@ -184,7 +187,7 @@ test('readers of a file get what readers in memory get', { timeout: 120_000 }, a
         await opened.database.close()
       }
     }),
-    { numRuns: 300 },
+    { numRuns: sampler.size(300, 60), seed: sampler.seedOf('streams') },
   )
 })
 

@@ -2,11 +2,14 @@
 // transactions that somebody rolls back around them: every result is as in memory.
 import { FileSystemError } from '@helix-agents/core'
 import type { FileSystem } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { databaseFaults } from '../crash/audit.ts'
 import { asNewIsolate, inObject, openFiles } from '../objects.ts'
+
+const sampler = new TestSampler()
 
 const MAX_BYTES = 120
 const SESSIONS = ['one', 'other'] as const
@@ -191,7 +194,7 @@ test('what is remembered is never wrong', { timeout: 60_000 }, async () => {
       expect(databaseFaults(storage)).toEqual([])
     }),
   )
-  await fc.assert(property, { numRuns: 150 })
+  await fc.assert(property, { numRuns: sampler.size(150, 30), seed: sampler.seedOf('known files') })
 })
 
 test('a version is never given to two states that could be seen', { timeout: 30_000 }, async () => {
@@ -218,5 +221,5 @@ test('a version is never given to two states that could be seen', { timeout: 30_
       }
     }),
   )
-  await fc.assert(property, { numRuns: 40 })
+  await fc.assert(property, { numRuns: sampler.size(40, 10), seed: sampler.seedOf('versions') })
 })

@@ -1,11 +1,14 @@
 // Several handles on one database, each with a storage object of its own, and a host that rolls a
 // transaction back around one of them: nobody ever reads or replaces what it has not seen.
 import type { FileStat, FileSystem } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { codeOf } from '../code-of.ts'
 import { databaseFaults } from '../crash/audit.ts'
 import { asNewIsolate, inObject, openFiles, rolledBack, wrapped } from '../objects.ts'
+
+const sampler = new TestSampler()
 
 async function twoHandles(
   storage: DurableObjectStorage,
@@ -149,7 +152,7 @@ test('a write goes only over what its writer has seen', { timeout: 60_000 }, asy
       expect(databaseFaults(storage)).toEqual([])
     }),
   )
-  await fc.assert(property, { numRuns: 60 })
+  await fc.assert(property, { numRuns: sampler.size(60, 15), seed: sampler.seedOf('roll backs') })
 })
 
 function assertOurs(code: string | undefined): void {

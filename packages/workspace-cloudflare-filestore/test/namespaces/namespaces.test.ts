@@ -1,10 +1,13 @@
 import { env } from 'cloudflare:workers'
 import type { Workspace, WorkspaceRef } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inObject } from '../objects.ts'
 import { createProvider, openOptions, type ProviderSetup } from '../provider-harness.ts'
+
+const sampler = new TestSampler()
 
 interface Owner {
   readonly sessionId: string
@@ -72,7 +75,7 @@ test('crafted sessions and namespaces never cross', { timeout: 60_000 }, async (
       }
     }),
   )
-  await fc.assert(property, { numRuns: 100 })
+  await fc.assert(property, { numRuns: sampler.size(100, 25), seed: sampler.seedOf('owners') })
 })
 
 test('objects of two databases never meet in one bucket', async () => {

@@ -2,12 +2,15 @@
 import { env } from 'cloudflare:workers'
 import { FileSystemError } from '@helix-agents/core'
 import type { FileSystem, GrepOptions } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { asNewIsolate, countStatements, inObject, openFiles } from '../objects.ts'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import type { ProviderSetup } from '../provider-harness.ts'
+
+const sampler = new TestSampler()
 
 const words = ['needle', 'NEEDLE', 'ne', 'edle', 'größe', 'Größe', '水', '\u212A', 'k', 's\u017F']
 const pieces = fc.constantFrom(...words, '\uFFFD', '\n', '\r\n', ' ', '\0', '$', '(', '\uFEFF', 'é')
@@ -98,7 +101,7 @@ describe.each(Object.entries(setups))('%s', (_, setup) => {
         }
       }),
     )
-    await fc.assert(property, { numRuns: 100 })
+    await fc.assert(property, { numRuns: sampler.size(100, 25), seed: sampler.seedOf('greps') })
   })
 })
 
@@ -208,5 +211,5 @@ test('the text that the database makes is the text of the bytes', { timeout: 30_
       expect(await fs.readFile('/a')).toEqual(written)
     }),
   )
-  await fc.assert(property, { numRuns: 200 })
+  await fc.assert(property, { numRuns: sampler.size(200, 40), seed: sampler.seedOf('literals') })
 })
