@@ -1,16 +1,16 @@
 // What the author of an agent uses. Providers and runtimes: ./provider.ts, ./runtime.ts.
 
 // Agents
-export type {
-  Agent,
-  AgentConfig,
-  OnLost,
-  ProviderSelection,
-  SystemPrompt,
-  WorkspaceConfig,
-} from './agent/agent-definition.ts'
+export type { Agent, AgentConfig, SystemPrompt } from './agent/agent-definition.ts'
 export { defineAgent, type DefineAgentOptions } from './agent/define-agent.ts'
 export type { CapabilitiesInput } from './modules/list.ts'
+export type {
+  LiveWorkspace,
+  OnLost,
+  ProviderSelection,
+  WorkspaceConfig,
+  WorkspaceConfigs,
+} from './workspace/declaration.ts'
 
 // Tools
 export { defineTool, type SchemaOutput, type ToolConfig } from './agent/define-tool.ts'

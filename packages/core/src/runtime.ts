@@ -1,7 +1,7 @@
 // What runtimes, stores, telemetry and operating tools build on.
 
 // Agents
-export type { WorkspaceDeclaration } from './agent/agent-definition.ts'
+export type { WorkspaceDeclaration } from './workspace/declaration.ts'
 export { isSubAgentTool, type SubAgentCall, subAgentOf } from './agent/sub-agent-tool.ts'
 export { warnAboutCommands } from './agent/warn-about-commands.ts'
 

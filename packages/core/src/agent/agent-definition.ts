@@ -1,38 +1,9 @@
 import type { Budget } from '../budget/budget.ts'
 import type { PrepareStep } from '../context/prepare-step.ts'
 import type { LLMConfig } from '../llm/llm-adapter.ts'
-import type { Capabilities, CapabilitiesInput } from '../modules/list.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
-
-/** A provider and its own options; providers parse the options themselves. */
-export interface ProviderSelection {
-  /** Names the registered provider. */
-  readonly kind: string
-  readonly [option: string]: unknown
-}
-
-/** What to do when the backend of a workspace is gone for good. */
-export type OnLost = 'reopen' | 'fail'
-
-/** One workspace, as an agent declares it. */
-export interface WorkspaceConfig {
-  readonly provider: ProviderSelection
-  readonly capabilities: CapabilitiesInput
-  /**
-   * `reopen` (default): a fresh workspace, and the model is told once. `fail`: for agents whose
-   * files must not silently restart.
-   */
-  readonly onLost?: OnLost
-}
-
-/** A workspace declaration with its defaults filled in. */
-export interface WorkspaceDeclaration {
-  readonly name: string
-  readonly provider: ProviderSelection
-  readonly capabilities: Capabilities
-  readonly onLost: OnLost
-}
+import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
 
 /**
  * Makes the system prompt from the custom state. Declared as a method so that its parameter
@@ -40,7 +11,12 @@ export interface WorkspaceDeclaration {
  */
 export type SystemPrompt<TState> = string | { prompt(state: TState): string }['prompt']
 
-export interface AgentConfig<TState = unknown, TOutput = unknown> {
+/** An agent, as its author writes it. */
+export interface AgentConfig<
+  TState = unknown,
+  TOutput = unknown,
+  TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+> {
   /** Unique among the agents of an application; `[a-zA-Z][a-zA-Z0-9_-]*`, at most 48 characters. */
   readonly name: string
   /** For the model of a parent: what the agent is good for. */
@@ -67,15 +43,16 @@ export interface AgentConfig<TState = unknown, TOutput = unknown> {
    */
   readonly prepareStep?: PrepareStep
   /** By name: `[a-z][a-z0-9-_]*`. */
-  readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
+  readonly workspaces?: TWorkspaces
 }
 
 /** A checked agent: plain data, made by `defineAgent`. */
-export interface Agent<TState = unknown, TOutput = unknown> extends Omit<
-  AgentConfig<TState, TOutput>,
-  'workspaces' | 'maxSteps' | 'tools'
-> {
+export interface Agent<
+  TState = unknown,
+  TOutput = unknown,
+  TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+> extends Omit<AgentConfig<TState, TOutput>, 'workspaces' | 'maxSteps' | 'tools'> {
   readonly tools: readonly Tool[]
   readonly maxSteps: number
-  readonly workspaces: Readonly<Record<string, WorkspaceDeclaration>>
+  readonly workspaces: { readonly [TName in keyof TWorkspaces]: WorkspaceDeclaration }
 }

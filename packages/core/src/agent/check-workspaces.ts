@@ -5,8 +5,9 @@ import {
   allCapabilityFlags,
   allModules,
 } from '../modules/list.ts'
+import type { Tool } from '../tools/tool.ts'
 import { MAX_TOOL_NAME_LENGTH, workspaceToolName } from '../tools/tool-name.ts'
-import type { WorkspaceConfig, WorkspaceDeclaration } from './agent-definition.ts'
+import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
 
 const WORKSPACE_NAME = /^[a-z][a-z0-9-_]*$/
 
@@ -34,9 +35,7 @@ export interface CheckedWorkspaces {
 }
 
 /** Checks the declared workspaces of an agent and fills in the defaults. */
-export function checkWorkspaces(
-  workspaces: Readonly<Record<string, WorkspaceConfig>> = {},
-): CheckedWorkspaces {
+export function checkWorkspaces(workspaces: WorkspaceConfigs = {}): CheckedWorkspaces {
   const problems: string[] = []
   const declarations: Record<string, WorkspaceDeclaration> = {}
   for (const [name, config] of Object.entries(workspaces)) {
@@ -53,6 +52,27 @@ export function checkWorkspaces(
     declarations[name] = Object.freeze({ name, provider, capabilities, onLost })
   }
   return { declarations, problems }
+}
+
+/**
+ * What tools were typed by and the agent does not declare. A name that the agent lacks is no
+ * problem: its parent may share the workspace.
+ */
+export function checkUses(
+  tools: readonly Tool[],
+  declarations: Readonly<Record<string, WorkspaceDeclaration>>,
+): string[] {
+  const missing = ({ name: tool, workspaces = {} }: Tool): string[] =>
+    Object.entries(workspaces).flatMap(([name, { capabilities }]) => {
+      const declared = declarations[name]?.capabilities
+      return allModules()
+        .map((one) => one.name)
+        .filter((key) => declared !== undefined && capabilities[key] && !declared[key])
+        .map(
+          (key) => `tool ${tool}: it uses ${key} of workspace ${name}, which does not declare it`,
+        )
+    })
+  return Array.isArray(tools) ? tools.flatMap(missing) : []
 }
 
 function checkName(name: string): string[] {

@@ -6,8 +6,9 @@ import { isReservedToolName, isToolName } from '../tools/tool-name.ts'
 import { toJsonSchema } from '../tools/to-json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { WorkspaceConfigs } from '../workspace/declaration.ts'
 import type { Agent, AgentConfig } from './agent-definition.ts'
-import { checkWorkspaces } from './check-workspaces.ts'
+import { checkUses, checkWorkspaces } from './check-workspaces.ts'
 import { isSubAgentTool, subAgentOf } from './sub-agent-tool.ts'
 import { warnAboutCommands } from './warn-about-commands.ts'
 
@@ -37,12 +38,25 @@ export interface DefineAgentOptions {
  * Checks an agent and fills in its defaults. The result is frozen plain data.
  * @throws {AgentDefinitionError} `definition-invalid`, naming every problem at once.
  */
-export function defineAgent<TState = unknown, TOutput = unknown>(
+export function defineAgent<
+  TState = unknown,
+  TOutput = unknown,
+  const TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+>(
+  config: AgentConfig<TState, TOutput, TWorkspaces>,
+  options?: DefineAgentOptions,
+): Agent<TState, TOutput, TWorkspaces>
+export function defineAgent<TState, TOutput>(
   config: AgentConfig<TState, TOutput>,
   options: DefineAgentOptions = {},
 ): Agent<TState, TOutput> {
   const { declarations, problems } = checkWorkspaces(config.workspaces)
-  const all = [...checkFields(config), ...checkTools(config.tools ?? []), ...problems]
+  const all = [
+    ...checkFields(config),
+    ...checkTools(config.tools ?? []),
+    ...problems,
+    ...checkUses(config.tools ?? [], declarations),
+  ]
   if (all.length > 0) throw new AgentDefinitionError(`agent ${config.name}`, all)
   const agent = Object.freeze({
     ...config,

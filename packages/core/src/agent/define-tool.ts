@@ -4,6 +4,7 @@ import { ToolFailedError } from '../errors/tool-failed-error.ts'
 import type { JsonSchema } from '../tools/json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
 import { isToolName } from '../tools/tool-name.ts'
+import type { WorkspaceConfigs } from '../workspace/declaration.ts'
 import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import { renderForModel } from './render-for-model.ts'
@@ -12,7 +13,13 @@ import { checkOutput, defineInput } from './tool-input.ts'
 /** What a schema accepts; a plain JSON Schema says nothing to the compiler. */
 export type SchemaOutput<S> = S extends Schema<infer Output> ? Output : unknown
 
-export interface ToolConfig<TInput extends Schema | JsonSchema, TOutput> {
+/** A tool, as its author writes it. */
+export interface ToolConfig<
+  TInput extends Schema | JsonSchema,
+  TOutput,
+  TState = unknown,
+  TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+> {
   /** 1 to 64 characters of `[a-zA-Z0-9_-]`; not `workspace__…`. */
   readonly name: string
   /** For the model: what it does and when to use it. */
@@ -21,13 +28,21 @@ export interface ToolConfig<TInput extends Schema | JsonSchema, TOutput> {
   readonly inputSchema: TInput
   /** Checks the result of `execute`. */
   readonly outputSchema?: Schema<TOutput>
+  /** The custom state of the agent: types `getState` and `updateState`. Default: the caller says. */
+  readonly stateSchema?: Schema<TState>
+  /**
+   * The workspaces of the agent that it uses: types `context.workspaces`, whose names and modules are
+   * then known. Default: any name, and modules that may be absent.
+   */
+  readonly workspaces?: TWorkspaces
+  /** Does the work. */
   readonly execute: (
     input: SchemaOutput<TInput>,
-    context: ToolContext,
+    context: ToolContext<TState, TWorkspaces>,
   ) => TOutput | Promise<TOutput>
   /** The run completes with the result of this tool as its output. */
   readonly finishWith?: boolean
-  /** Default: it changes something, may destroy it, and must not run twice. */
+  /** Default: `{ readOnly: false, destructive: true, idempotent: false }`. */
   readonly annotations?: Partial<ToolAnnotations>
   /** Time of one call, in milliseconds. Default: no limit of its own. */
   readonly timeoutMs?: number
@@ -47,11 +62,17 @@ const HARMLESS: ToolAnnotations = { readOnly: true, destructive: false, idempote
  * @throws {AgentDefinitionError} `definition-invalid` for a name that model providers refuse, and
  * for a missing description, `inputSchema` or `execute`.
  */
+export function defineTool<
+  TInput extends Schema | JsonSchema,
+  TOutput,
+  TState = unknown,
+  const TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+>(config: ToolConfig<TInput, TOutput, TState, TWorkspaces>): Tool
 export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
   config: ToolConfig<TInput, TOutput>,
 ): Tool {
   assertConfig(config)
-  const { name, description, finishWith, timeoutMs, orderKey } = config
+  const { name, description, finishWith, timeoutMs, orderKey, workspaces } = config
   const toModelOutput = config.toModelOutput ?? renderForModel
   const defaults = config.annotations?.readOnly === true ? HARMLESS : CAUTIOUS
   const tool = {
@@ -62,6 +83,7 @@ export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(orderKey === undefined ? {} : { orderKey }),
     ...(finishWith === undefined ? {} : { finishWith }),
+    ...(workspaces === undefined ? {} : { workspaces }),
     execute: (input: SchemaOutput<TInput>, context: ToolContext) => run(config, input, context),
     toModelOutput,
   }

@@ -1,28 +1,36 @@
 import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { LiveWorkspace, WorkspaceConfigs } from '../workspace/declaration.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
 
 /** An open workspace, as an operation sees it. */
-export interface OpenWorkspace {
-  readonly live: Workspace
+export interface OpenWorkspace<TLive extends Workspace = Workspace> {
+  /** The workspace and its modules. */
+  readonly live: TLive
+  /** Which versions of which files the agents of the session have read and written. */
   readonly ledger: FileLedger
 }
 
+/** How an operation uses a workspace. */
 export interface UseOptions {
-  /** Running the operation twice is harmless: it may be repeated after an eviction. */
-  readonly idempotent: boolean
-  /** Ends the caller's wait; never the shared open. */
+  /**
+   * Running the operation twice is harmless: it may be repeated after an eviction. Default: false.
+   */
+  readonly idempotent?: boolean
+  /** Ends the caller's wait; never the shared open. Default: the caller waits. */
   readonly signal?: AbortSignal
 }
 
-/** The workspaces of one session, as tools reach them. */
-export interface WorkspaceAccess {
+/** The workspaces of one session, as tools use them; typed by their declaration where it is known. */
+export interface WorkspaceAccess<TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs> {
   readonly clock: Clock
   readonly metrics: WorkspaceMetrics
+  /** Whether the session has a workspace of this name. */
   has(name: string): boolean
+  /** Id of the provider of a workspace, for logs and metrics. */
   providerId(name: string): string
   /**
    * Opens the workspace when needed and runs an operation on it. When the backend turns out to
@@ -31,10 +39,10 @@ export interface WorkspaceAccess {
    * @throws {WorkspaceEvictedError} `evicted` when the retry failed too; `outcome-unknown` when
    * an operation that must not run twice was interrupted.
    */
-  use<T>(
-    name: string,
-    operation: (workspace: OpenWorkspace) => Promise<T>,
-    options: UseOptions,
+  use<TName extends keyof TWorkspaces & string, T>(
+    name: TName,
+    operation: (workspace: OpenWorkspace<LiveWorkspace<TWorkspaces[TName]>>) => Promise<T>,
+    options?: UseOptions,
   ): Promise<T>
   /** Makes the session use another workspace from now on, durably. The old one is detached. */
   switchTo(name: string, ref: WorkspaceRef): Promise<void>

@@ -1,4 +1,4 @@
-import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import type { WorkspaceDeclaration } from '../workspace/declaration.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
@@ -56,7 +56,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
   use<T>(
     name: string,
     operation: (workspace: OpenWorkspace) => Promise<T>,
-    options: UseOptions,
+    options: UseOptions = {},
   ): Promise<T> {
     // Not async: the hot path of every tool call makes one promise, not two.
     const entry = this.#entries.get(name)

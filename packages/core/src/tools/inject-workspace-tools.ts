@@ -1,4 +1,4 @@
-import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import type { WorkspaceDeclaration } from '../workspace/declaration.ts'
 import { type AnyModule, allModules, type WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Tool } from './tool.ts'
 import { type DeclaredModule, WorkspaceTool } from './workspace-tool.ts'

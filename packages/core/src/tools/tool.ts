@@ -1,9 +1,21 @@
 import type { JsonSchema } from './json-schema.ts'
 import type { ModelOutput, ToolAnnotations } from './model-output.ts'
 import type { WorkspaceAccess } from '../registry/workspace-access.ts'
+import type { WorkspaceConfigs } from '../workspace/declaration.ts'
 
-/** What a tool may use while it runs. */
-export interface ToolContext {
+/** Reads the custom state: of the type of the schema, or of the type that the caller names. */
+export type ReadState<TState> = unknown extends TState ? <T>() => T : () => TState
+
+/** Changes the custom state through a draft. */
+export type UpdateState<TState> = unknown extends TState
+  ? <T>(recipe: (draft: T) => void) => void
+  : (recipe: (draft: TState) => void) => void
+
+/** What a tool may use while it runs. `defineTool` types it by `stateSchema` and `workspaces`. */
+export interface ToolContext<
+  TState = unknown,
+  TWorkspaces extends WorkspaceConfigs = WorkspaceConfigs,
+> {
   readonly sessionId: string
   /** Id of the run. */
   readonly agentId: string
@@ -13,11 +25,11 @@ export interface ToolContext {
   /** Aborts when the run is stopped or the tool's time is up. */
   readonly abortSignal: AbortSignal
   /** The workspaces of the session; operations open them, retry and count. */
-  readonly workspaces: WorkspaceAccess
+  readonly workspaces: WorkspaceAccess<TWorkspaces>
   /** The custom state of the session. Read-only: change it with `updateState`. */
-  getState<T>(): T
+  readonly getState: ReadState<TState>
   /** Changes the custom state through a draft; streamed as `state_patch`. */
-  updateState<T>(recipe: (draft: T) => void): void
+  readonly updateState: UpdateState<TState>
   /** Streams a `custom` chunk. */
   emit(eventName: string, data: unknown): void
   /** Streams a `tool_progress` chunk. */
@@ -39,6 +51,8 @@ export interface Tool {
   readonly timeoutMs?: number
   /** The run completes with the result of this tool as its output. */
   readonly finishWith?: boolean
+  /** The workspaces that it was typed by: `defineAgent` compares them with those of the agent. */
+  readonly workspaces?: WorkspaceConfigs
   /** @throws {ToolInputError} `invalid-input`, with the failing fields. */
   parse(input: unknown): unknown
   execute(input: unknown, context: ToolContext): Promise<unknown>

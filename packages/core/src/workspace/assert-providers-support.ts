@@ -1,4 +1,4 @@
-import type { WorkspaceDeclaration } from '../agent/agent-definition.ts'
+import type { WorkspaceDeclaration } from './declaration.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import { assertCapabilities } from './capability-invariant.ts'
 import type { WorkspaceProvider } from './provider.ts'

@@ -1,4 +1,4 @@
-import type { ProviderSelection, WorkspaceDeclaration } from '../../src/agent/agent-definition.ts'
+import type { ProviderSelection, WorkspaceDeclaration } from '../../src/workspace/declaration.ts'
 import type { PolicyRejection } from '../../src/modules/define-module.ts'
 import { FileLedger } from '../../src/modules/fs/ledger/file-ledger.ts'
 import {
@@ -40,7 +40,7 @@ export class StubAccess implements WorkspaceAccess {
   async use<T>(
     _name: string,
     operation: (workspace: { live: Workspace; ledger: FileLedger }) => Promise<T>,
-    options: UseOptions,
+    options: UseOptions = {},
   ): Promise<T> {
     this.uses.push(options)
     return operation({ live: this.live, ledger: this.ledger })

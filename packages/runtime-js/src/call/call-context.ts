@@ -33,11 +33,10 @@ export class CallContext implements ToolContext {
     return this.#run.workspaces.access
   }
 
-  getState<T>(): T {
-    return this.#run.state.read<T>()
-  }
+  // Arrow functions: a tool may take them out of the context.
+  readonly getState = <T>(): T => this.#run.state.read<T>()
 
-  updateState<T>(recipe: (draft: T) => void): void {
+  readonly updateState = <T>(recipe: (draft: T) => void): void => {
     this.#run.state.update(this.#call, recipe)
   }
 

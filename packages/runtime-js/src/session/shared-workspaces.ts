@@ -31,7 +31,7 @@ export class SharedWorkspaces implements WorkspaceAccess {
   use<T>(
     name: string,
     operation: (workspace: OpenWorkspace) => Promise<T>,
-    options: UseOptions,
+    options?: UseOptions,
   ): Promise<T> {
     return this.#owner(name).use(name, operation, options)
   }

@@ -159,7 +159,7 @@ async function run(
 
 async function collect(
   stream: Readable | null,
-  callback: (chunk: Uint8Array) => Promise<void> | undefined,
+  callback: (chunk: Uint8Array) => void | Promise<void>,
   errors: Error[],
 ): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -3,7 +3,7 @@ import { HeadTail } from './head-tail.ts'
 import type { SpillFile } from './spill-file.ts'
 
 /** A callback of the caller; its memory is its own. */
-export type OnPiece = (piece: Uint8Array) => Promise<void> | undefined
+export type OnPiece = (piece: Uint8Array) => void | Promise<void>
 
 export interface CaptureOptions {
   /** Bytes to return. */

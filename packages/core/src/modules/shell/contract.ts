@@ -19,8 +19,8 @@ export interface ShellRunOptions {
    */
   readonly maxOutputBytes?: number
   /** Awaited for each piece, so that a slow reader slows the command. */
-  onStdout?(chunk: Uint8Array): Promise<void>
-  onStderr?(chunk: Uint8Array): Promise<void>
+  onStdout?(chunk: Uint8Array): void | Promise<void>
+  onStderr?(chunk: Uint8Array): void | Promise<void>
 }
 
 export interface RunResult {

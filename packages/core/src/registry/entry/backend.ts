@@ -1,4 +1,4 @@
-import type { WorkspaceDeclaration } from '../../agent/agent-definition.ts'
+import type { WorkspaceDeclaration } from '../../workspace/declaration.ts'
 import type { HelixError } from '../../errors/helix-error.ts'
 import { WorkspaceEvictedError } from '../../errors/workspace-evicted-error.ts'
 import { WorkspaceFailedError } from '../../errors/workspace-failed-error.ts'

@@ -1,4 +1,4 @@
-import type { WorkspaceDeclaration } from '../../agent/agent-definition.ts'
+import type { WorkspaceDeclaration } from '../../workspace/declaration.ts'
 import type { HelixError } from '../../errors/helix-error.ts'
 import type { WorkspaceEvictedError } from '../../errors/workspace-evicted-error.ts'
 import type { FileLedgerSnapshot } from '../../modules/fs/ledger/file-ledger.ts'
@@ -68,7 +68,7 @@ export class WorkspaceEntry {
    */
   async use<T>(
     operation: (workspace: OpenWorkspace) => Promise<T>,
-    { idempotent, signal }: UseOptions,
+    { idempotent = false, signal }: UseOptions,
   ): Promise<T> {
     signal?.throwIfAborted()
     let opened = this.#current ?? (await this.#acquireOpen(signal))

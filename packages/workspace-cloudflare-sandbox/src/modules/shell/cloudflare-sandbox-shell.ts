@@ -23,7 +23,7 @@ export interface SandboxShellOptions {
 }
 
 /** What `onStdout` and `onStderr` have in common. */
-type OnPiece = (chunk: Uint8Array) => Promise<void>
+type OnPiece = (chunk: Uint8Array) => void | Promise<void>
 
 /**
  * Runs commands in the container. A line is run by `bash -c` without start-up files, an argument
@@ -119,7 +119,10 @@ export class CloudflareSandboxShell implements Shell {
 }
 
 /** Errors of a callback are collected; they must not end the command. */
-function guard(callback: OnPiece | undefined, errors: Error[]): OnPiece | undefined {
+function guard(
+  callback: OnPiece | undefined,
+  errors: Error[],
+): ((chunk: Uint8Array) => Promise<void>) | undefined {
   if (callback === undefined) return undefined
   return async (chunk) => {
     try {

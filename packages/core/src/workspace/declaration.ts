@@ -1,0 +1,55 @@
+import type {
+  Capabilities,
+  CapabilitiesInput,
+  ModuleName,
+  WorkspaceModules,
+} from '../modules/list.ts'
+import type { Workspace } from './workspace.ts'
+
+/** A provider and its own options; providers parse the options themselves. */
+export interface ProviderSelection {
+  /** Names the registered provider. */
+  readonly kind: string
+  readonly [option: string]: unknown
+}
+
+/** What to do when the backend of a workspace is gone for good. */
+export type OnLost = 'reopen' | 'fail'
+
+/** One workspace, as an agent declares it. */
+export interface WorkspaceConfig {
+  /** Where the workspace lives. */
+  readonly provider: ProviderSelection
+  /** The modules that the model gets tools for: `true` for the defaults, an object for policy. */
+  readonly capabilities: CapabilitiesInput
+  /**
+   * `reopen`: a fresh workspace, and the model is told once. `fail`: for agents whose files must
+   * not silently restart. Default: `reopen`.
+   */
+  readonly onLost?: OnLost
+}
+
+/** The workspaces of an agent by name: `[a-z][a-z0-9-_]*`. */
+export type WorkspaceConfigs = Readonly<Record<string, WorkspaceConfig>>
+
+/** A workspace declaration with its defaults filled in. */
+export interface WorkspaceDeclaration {
+  readonly name: string
+  readonly provider: ProviderSelection
+  readonly capabilities: Capabilities
+  readonly onLost: OnLost
+}
+
+/** Names of the modules that are certainly declared: neither absent nor perhaps `false`. */
+type DeclaredModules<TCapabilities> = {
+  [N in keyof TCapabilities]-?: undefined extends TCapabilities[N]
+    ? never
+    : false extends TCapabilities[N]
+      ? never
+      : N
+}[keyof TCapabilities] &
+  ModuleName
+
+/** A live workspace in which the modules that the declaration names are present. */
+export type LiveWorkspace<TConfig extends WorkspaceConfig = WorkspaceConfig> = Workspace &
+  Required<Pick<WorkspaceModules, DeclaredModules<TConfig['capabilities']>>>
