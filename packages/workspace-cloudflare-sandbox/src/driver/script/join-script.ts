@@ -1,6 +1,6 @@
-import { quoteWord } from '@helix-agents/core/provider'
+import { compose } from './compose.ts'
 
-/** Exit code when what came before is gone: somebody removed it, or the container is another one. */
+/** Exit code when what came before is gone: it was removed, or the container is another one. */
 export const LOST = 3
 
 export interface Join {
@@ -12,14 +12,8 @@ export interface Join {
   readonly addedBytes: number
 }
 
-/** The script that adds one file to another. Run again, also meanwhile, it adds nothing twice. */
+/** The script that adds one file to another. Run again, it adds nothing twice. */
 export function joinScript({ path, part, fromBytes, addedBytes }: Join): string {
-  return `export LC_ALL=C
-whole=${quoteWord(path)} part=${quoteWord(part)}
-exec {lock}<"$whole" && flock "$lock" || exit ${LOST}
-size=$(stat -c %s -- "$whole")
-[[ -e $part ]] || { ((size == ${fromBytes + addedBytes})) && exit 0; exit ${LOST}; }
-[[ $(stat -c %s -- "$part") == ${addedBytes} ]] && ((size >= ${fromBytes})) || exit ${LOST}
-truncate -s ${fromBytes} -- "$whole" && cat -- "$part" >>"$whole" && rm -f -- "$part"
-`
+  const values = { whole: path, part, before: fromBytes, added: addedBytes }
+  return `export LC_ALL=C\n${compose(values, 'join')}`
 }

@@ -1,18 +1,13 @@
-import { quoteWord } from '@helix-agents/core/provider'
-import { CAPTURE_FUNCTION } from './capture.ts'
-import { READ_EPOCH } from './read-epoch.ts'
+import { assign, type ScriptValue, sources } from './compose.ts'
 import { sayFunction } from './reply.ts'
 import { type ContainerSettings, MARKER_VARIABLE } from './settings.ts'
-import { LEFTOVER_FUNCTION, TREE_FUNCTIONS } from './tree.ts'
+import { type ScriptName } from './scripts.generated.ts'
 
 /** Milliseconds between asking a command to end and killing it. */
 export const KILL_GRACE_MS = 1000
 
 /** Bytes of live output that may wait for the caller before the command is paused. */
 const LIVE_BACKLOG_BYTES = 4 * 1024 * 1024
-
-/** A pipe to which nobody writes: waiting for it is a pause without a process. */
-const IDLE_PIPE = 'idle'
 
 export interface RunRequest {
   readonly argv: readonly string[]
@@ -21,7 +16,7 @@ export interface RunRequest {
   readonly timeoutMs?: number
   readonly maxOutputBytes: number
   readonly spillDirectory: string
-  /** Somebody reads the outputs while the command runs. */
+  /** The outputs are read while the command runs. */
   readonly isLive: boolean
   /** Most bytes of what the command writes to descriptor 3. Absent: there is no such descriptor. */
   readonly maxChannelBytes?: number
@@ -42,43 +37,26 @@ export interface RunNames {
 /**
  * The script of one command: it goes to the directory, runs the command in a group of its own
  * with its outputs in files, waits, ends what is left, and answers with head and tail.
- *
- * What the fast path needs is built into bash, as each further process costs about as much as
- * a small command itself.
  */
 export function runScript(
   settings: ContainerSettings,
   names: RunNames,
   request: RunRequest,
 ): string {
-  return `${opening(settings, names)}
-${CHECK_EPOCH(names.epoch)}
-${goTo(settings.root, request.cwd)}
-${openOutputs(hasChannel(request))}
-${openReaders(hasChannel(request))}
-trap : TERM HUP INT QUIT USR1 USR2 ALRM PIPE
-set -m
-(
-exec {idle}<&- {or}<&- {er}<&- ${hasChannel(request) ? '{vr}<&-' : ''}
-unset OLDPWD n k o e v f t0 epoch idle or er vr
-${exportAll({ ...request.env, [MARKER_VARIABLE]: names.mark })}
-exec -- ${request.argv.map(quoteWord).join(' ')} </dev/null >"$1" 2>"$2"${hasChannel(request) ? ' 3>"$3"' : ''}
-) &
-p=$!
-set +m
-echo "$p" >"$k.p"
-LC_ALL=C
-t=0
-${TREE_ON_DEMAND}
-[[ -e $k.x ]] && tree stop ${KILL_GRACE_MS}
-${request.isLive ? waitLive(request.timeoutMs) : waitPlain(request.timeoutMs)}
-((t)) && tree stop ${KILL_GRACE_MS}
-wait "$p"; r=$?
-${LEFTOVER_FUNCTION}
-leftover && tree stop 0
-${request.isLive ? ': >"$k.d"' : ''}
-${answer(request)}
-`
+  const { argv, cwd, env, timeoutMs } = request
+  const values = {
+    hx_want: names.epoch,
+    ...answerOf(request),
+    hx_cwd: cwd,
+    hx_root: settings.root,
+    hx_limit: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs * 1000),
+    hx_backlog: LIVE_BACKLOG_BYTES,
+    hx_tree: sources('tree'),
+    hx_argv: argv,
+    hx_variables: variablesOf({ ...env, [MARKER_VARIABLE]: names.mark }),
+  }
+  const parts = ['epoch', 'go-to', 'run-files', 'capture', 'run-answer', 'leftover', 'run'] as const
+  return script(settings, names, values, parts)
 }
 
 /**
@@ -90,136 +68,44 @@ export function collectScript(
   names: RunNames,
   request: RunRequest & { readonly exitCode: number },
 ): string {
-  return `${opening(settings, names)}
-${CHECK_EPOCH(names.epoch)}
-[[ -f $k.p ]] && read -r -n 32 p <"$k.p" || say lost
-r=${request.exitCode} t=0 w=0
-${openReaders(hasChannel(request))}
-LC_ALL=C
-${TREE_FUNCTIONS}
-stop ${KILL_GRACE_MS}
-${answer(request)}
-`
+  const values = { hx_want: names.epoch, ...answerOf(request), r: request.exitCode }
+  const parts = ['epoch', 'run-files', 'capture', 'run-answer', 'tree', 'run-collect'] as const
+  return script(settings, names, values, parts)
 }
 
-/** The script that ends a running command from outside. */
+/** The script that ends a running command from outside, in whatever container it is. */
 export function stopScript(settings: ContainerSettings, names: RunNames): string {
-  return `${opening(settings, names)}
-LC_ALL=C
-: >"$k.x" || say lost
-[[ -f $k.p ]] && read -r -n 32 p <"$k.p" || say early
-${TREE_FUNCTIONS}
-stop ${KILL_GRACE_MS}
-say stopped
-`
+  return script(settings, names, { hx_channel: undefined }, ['run-files', 'tree', 'run-stop'])
 }
 
-function opening(settings: ContainerSettings, { nonce, mark, slot }: RunNames): string {
+function answerOf({ maxOutputBytes, spillDirectory, isLive, maxChannelBytes }: RunRequest) {
+  return {
+    hx_most: maxOutputBytes,
+    hx_spill: spillDirectory,
+    hx_live: isLive,
+    hx_channel: maxChannelBytes,
+  }
+}
+
+function script(
+  { scratch }: ContainerSettings,
+  { nonce, mark, slot }: RunNames,
+  values: Readonly<Record<string, ScriptValue>>,
+  names: readonly ScriptName[],
+): string {
   return `exec 2>/dev/null
 t0=$EPOCHREALTIME
-n=${mark}
-d=${quoteWord(settings.scratch)}
-k=$d/${slot} o=$d/${slot}.o e=$d/${slot}.e v=$d/${slot}.v
-${READ_EPOCH}
-${sayFunction(nonce)}`
-}
-
-const CHECK_EPOCH = (epoch: string): string =>
-  epoch === '' ? '' : `[[ $epoch == ${epoch} ]] || say cold "$epoch"`
-
-/** Goes to a directory; makes the one of the workspace again when nothing is in its place. */
-export function goTo(root: string, cwd: string): string {
-  const [quotedRoot, quotedCwd] = [quoteWord(root), quoteWord(cwd)]
-  return `state() { if [[ -d $1 ]]; then echo directory; elif [[ -e $1 ]]; then echo file
-elif [[ -L $1 ]]; then echo link; else echo missing; fi; }
-cd -- ${quotedCwd} || {
-[[ -e ${quotedRoot} || -L ${quotedRoot} ]] || mkdir -p -- ${quotedRoot}
-cd -- ${quotedCwd} || say directory "$(state ${quotedCwd})" "$(state ${quotedRoot})"
-}`
-}
-
-// What a command has put in the place of a file of ours would hold up the next one.
-function openOutputs(isChannelled: boolean): string {
-  const files = isChannelled ? '"$o" "$e" "$v"' : '"$o" "$e"'
-  const open = isChannelled ? ': >"$o" >"$e" >"$v"' : ': >"$o" >"$e"'
-  return `set -- ${files}
-for f in ${files} "$k.p" "$k.a"; do
-  [[ -e $f || -L $f ]] && { [[ -f $f && ! -L $f ]] || rm -rf -- "$f"; }
-done
-${open} || { mkdir -p -- "$d"; ${open} || say scratch; }
-[[ -p $d/${IDLE_PIPE} ]] || mkfifo -- "$d/${IDLE_PIPE}"; exec {idle}<>"$d/${IDLE_PIPE}" || say scratch`
-}
-
-/** A command may remove its own outputs: what it prints is still there for who has them open. */
-function openReaders(isChannelled: boolean): string {
-  return `exec {or}<"$o"; exec {er}<"$e"; ${isChannelled ? 'exec {vr}<"$v"' : ''}`
-}
-
-function hasChannel({ maxChannelBytes }: RunRequest): boolean {
-  return maxChannelBytes !== undefined
-}
-
-/** Parsed when something is left to end, which is seldom. */
-const TREE_ON_DEMAND = `tree() { eval "$functions"; "$@"; }
-functions=${quoteWord(TREE_FUNCTIONS)}`
-
-/**
- * Bash tells of an ended child only to \`wait\`, which knows no time limit. So this looks again
- * and again, after pauses that start no process: short ones at first, a sixteenth of the time
- * that has passed later.
- */
-function waitPlain(timeoutMs: number | undefined): string {
-  if (timeoutMs === undefined) return 'while wait "$p"; kill -0 "$p"; do :; done'
-  return `now=\${EPOCHREALTIME/[.,]/}; start=$now
-while kill -0 "$p"; do
-  ((pause = (now - start) / 16, pause = pause < 500 ? 500 : pause > 20000 ? 20000 : pause))
-  printf -v pause 0.%06d "$pause"
-  read -r -t "$pause" <&"$idle"
-  now=\${EPOCHREALTIME/[.,]/}
-  ((now - start >= ${Math.ceil(timeoutMs * 1000)})) && { kill -0 "$p" && t=1; break; }
-done`
-}
-
-const LIVE_PAUSE = '0.01'
-
-function waitLive(timeoutMs: number | undefined): string {
-  const deadline =
-    timeoutMs === undefined
-      ? ''
-      : `((now - start >= ${Math.ceil(timeoutMs * 1000)})) && { kill -0 "$p" && t=1; break; }`
-  return `start=\${EPOCHREALTIME/[.,]/} paused=0 turn=0
-while kill -0 "$p"; do
-  read -r -t ${LIVE_PAUSE} <&"$idle"
-  now=\${EPOCHREALTIME/[.,]/}; ${deadline}
-  ((++turn % 5)) && continue
-  size=0; for i in $(stat -c %s -- "$o" "$e"); do ((size += i)); done
-  acked=0; [[ -f $k.a ]] && read -r -n 32 acked <"$k.a"
-  [[ $acked =~ ^[0-9]+$ ]] || acked=0
-  if ((size - acked > ${LIVE_BACKLOG_BYTES})); then
-    ((paused)) || kill -STOP -- "-$p"
-    paused=1
-  elif ((paused)); then kill -CONT -- "-$p"; paused=0; fi
-done`
-}
-
-function answer({ maxOutputBytes, spillDirectory, isLive, maxChannelBytes }: RunRequest): string {
-  const whole = `${quoteWord(spillDirectory)}/"\${k##*/}-$n"`
-  return `${CAPTURE_FUNCTION}
-emit "$o" "$or" ${maxOutputBytes} ${whole}.stdout; notes=$note
-emit "$e" "$er" ${maxOutputBytes} ${whole}.stderr; notes="$notes $note"
-${maxChannelBytes === undefined ? '' : `emit "$v" "$vr" ${maxChannelBytes} ''; notes="$notes $note"`}
-${isLive ? 'rm -f -- "$o" "$e" "$v" "$k.a" "$k.p"' : ''}
-t1=$EPOCHREALTIME
-say ended "$r" "$t" "$(( (\${t1/[.,]/} - \${t0/[.,]/}) / 1000 ))" "\${epoch:--}" "$notes"`
+${assign({ n: mark, d: scratch, hx_slot: slot, hx_grace: KILL_GRACE_MS, ...values })}
+${sayFunction(nonce)}
+${sources(...names)}`
 }
 
 const IDENTIFIER = /^[A-Za-z_]\w*$/
 
-/** @throws {TypeError} for a name that no shell can hold. */
-export function exportAll(env: Readonly<Record<string, string>>): string {
-  const words = Object.entries(env).map(([name, value]) => {
+/** `NAME=VALUE` of each. @throws {TypeError} for a name that no shell can hold. */
+export function variablesOf(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).map(([name, value]) => {
     if (!IDENTIFIER.test(name)) throw new TypeError(`${name} is no name of a variable`)
-    return `${name}=${quoteWord(value)}`
+    return `${name}=${value}`
   })
-  return words.length === 0 ? '' : `export ${words.join(' ')}`
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SandboxTestbed } from '@helix-agents/sandbox-testbed'
 import { quoteWord } from '@helix-agents/core/provider'
-import { TREE_FUNCTIONS } from '../../../src/driver/script/tree.ts'
+import { SCRIPTS } from '../../../src/driver/script/scripts.generated.ts'
 import { whyNoTestbed } from '../worker/availability.ts'
 import { drive, ENSURE, line, startDriverTestbed, stdoutOf } from '../worker/drive.ts'
 
@@ -24,7 +24,7 @@ n=none o=/tmp/o e=/tmp/e
 until (($(grep -lzx 'sleep' /proc/[0-9]*/cmdline 2>/dev/null | wc -l))); do sleep 0.01; done
 # Slow enough for whoever was not stopped to go on.
 kill() { builtin kill "$@"; sleep 0.05; }
-${TREE_FUNCTIONS}
+${SCRIPTS.tree}
 stop ${grace}
 [[ -e /tmp/on ]] && cat /tmp/on
 wait "$p"; echo "$?"; members; echo "\${#m[@]} left"`

@@ -1,0 +1,2 @@
+# Describes what a path leads to. In: $path.
+at "$path"; follow; present; ok "$b"

@@ -1,0 +1,38 @@
+import { quoteWord } from '@helix-agents/core/provider'
+import { type ScriptName, SCRIPTS } from './scripts.generated.ts'
+
+/** What a variable of a script can hold: `true` is 1, `undefined` and `false` are empty. */
+export type ScriptValue = string | number | boolean | readonly string[] | undefined
+
+/** Bash that assigns variables, each quoted as one word, or as an array of words. */
+export function assign(values: Readonly<Record<string, ScriptValue>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${wordOf(value)}`)
+    .join(' ')
+}
+
+/** The source of scripts, one after the other. */
+export function sources(...names: readonly ScriptName[]): string {
+  return names.map((name) => SCRIPTS[name]).join('')
+}
+
+/** Variables, then the scripts that use them. */
+export function compose(
+  values: Readonly<Record<string, ScriptValue>>,
+  ...names: readonly ScriptName[]
+): string {
+  return `${assign(values)}\n${sources(...names)}`
+}
+
+/** A limit of bytes or entries; without limit it is empty. */
+export function limit(value: number | undefined): number | undefined {
+  return Number.isFinite(value) ? value : undefined
+}
+
+function wordOf(value: ScriptValue): string {
+  if (value === undefined || value === false) return ''
+  if (value === true) return '1'
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string') return quoteWord(value)
+  return `(${value.map(quoteWord).join(' ')})`
+}
