@@ -1,70 +1,55 @@
-// Import time in a fresh process, and bundle size beside the dependencies.
+// Import time in a fresh process, and sizes of bundles with the share of each package.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { type Bundle, bundles } from '../harness/bundles.ts'
 import { median } from '../harness/measure.ts'
 import { report, type Verdict } from '../harness/report.ts'
-import { bundleWorker, workerSource } from '../harness/worker-bundle.ts'
 
 const root = join(import.meta.dirname, '../..')
 const KB = 1024
 
 export async function run(): Promise<Verdict[]> {
-  const core = await bundled(['core'])
-  const withProviders = await bundled(['core', 'workspace-memory', 'workspace-local-bash'])
-  const figures = importTimes()
-  return [
-    report({
-      title: 'size: import of core, built, in a fresh process',
-      ours: 'core',
-      limit: 'zod alone',
-      measurements: [
-        { name: 'zod alone', microseconds: figures.zod },
-        { name: 'core', microseconds: figures.core },
-      ],
-      gate: { most: 1.4 },
-      unit: 'ms',
-    }),
-    bundle('size: core without dependencies, gzipped', core, 15 * KB),
-    bundle('size: core, memory and local-bash, gzipped', withProviders, 25 * KB),
-    await worker('runtime and stores', false, 140 * KB),
-    await worker('runtime, stores and filestore', true, 210 * KB),
-  ]
+  const sizes = []
+  for (const bundle of bundles) sizes.push(await sizeOf(bundle))
+  return [...sizes, importVerdict()]
 }
 
-/** With everything it depends on. */
-async function worker(parts: string, hasFiles: boolean, most: number): Promise<Verdict> {
-  const { bytes } = await bundleWorker(workerSource({ hasFiles }))
-  return bundle(`size: a Worker with ${parts}, gzipped`, bytes, most)
-}
-
-function bundle(title: string, bytes: number, most: number): Verdict {
-  const measurements = [
-    { name: 'goal', microseconds: most },
-    { name: 'ours', microseconds: bytes },
-  ]
-  return report({ title, ours: 'ours', limit: 'goal', measurements, gate: { most: 1 }, unit: 'B' })
-}
-
-/** Our own code only: what packages depend on stays outside. */
-async function bundled(packages: readonly string[]): Promise<number> {
-  const names = packages.map((name) => `export * from '@helix-agents/${name}'`)
-  const { outputFiles } = await build({
-    stdin: { contents: names.join('\n'), resolveDir: import.meta.dirname },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    conditions: ['@helix-agents/source'],
-    external: ['zod', 'diff', 're2js', 'immer'],
-    logLevel: 'error',
+async function sizeOf(bundle: Bundle): Promise<Verdict> {
+  const { bytes, lazyBytes, packages } = await bundle.size()
+  const verdict = report({
+    title: `size: ${bundle.name}, gzipped`,
+    ours: 'ours',
+    limit: 'goal',
+    measurements: [
+      { name: 'goal', microseconds: bundle.goalKb * KB },
+      { name: 'ours', microseconds: bytes },
+    ],
+    gate: { most: 1 },
+    unit: 'B',
   })
-  return gzipSync(outputFiles[0]!.contents, { level: 9 }).byteLength
+  const shares = packages.map(([name, size]) => `${name} ${(size / KB).toFixed(1)}`)
+  console.log(`  minified kB: ${shares.join(', ')}`)
+  if (lazyBytes > 0) console.log(`  loaded when needed: ${(lazyBytes / KB).toFixed(1)} kB gzipped`)
+  return verdict
 }
 
-/** Microseconds of the import statement alone; needs the build. */
+/** Needs the build. */
+function importVerdict(): Verdict {
+  const figures = importTimes()
+  return report({
+    title: 'size: import of core, built, in a fresh process',
+    ours: 'core',
+    limit: 'zod alone',
+    measurements: [
+      { name: 'zod alone', microseconds: figures.zod },
+      { name: 'core', microseconds: figures.core },
+    ],
+    gate: { most: 1.4 },
+    unit: 'ms',
+  })
+}
+
+/** Microseconds of the import statement alone. */
 function importTimes(): { zod: number; core: number } {
   const rounds = Array.from({ length: 7 }, () => ({
     zod: importTime('zod'),
@@ -81,6 +66,7 @@ function importTime(specifier: string): number {
 await import('${specifier}')
 console.log(Number(process.hrtime.bigint() - start) / 1000)`
   const args = ['--input-type=module', '-e', script]
-  const { stdout } = spawnSync(process.execPath, args, { cwd: join(root, 'bench') })
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: join(root, 'bench') })
+  if (status !== 0) throw new Error(`run pnpm build first: ${String(stderr)}`)
   return Number(String(stdout))
 }
