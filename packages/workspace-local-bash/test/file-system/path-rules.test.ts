@@ -1,8 +1,14 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '@helix-agents/core'
 import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
-import { workspaceModules } from '@helix-agents/core/runtime'
+import {
+  FileLedger,
+  injectWorkspaceTools,
+  noopMetrics,
+  workspaceModules,
+} from '@helix-agents/core/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
@@ -86,3 +92,67 @@ it('a refusal names what the call spells, and records what it reaches', async ()
   })
   expect(audited).toMatchObject([{ path: '/dir.link/file', reached: '/secret/file' }])
 })
+
+const v4a = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch']
+const git = (from: string, to: string, verb: string): string[] => [
+  `diff --git a/${from} b/${to}`,
+  'similarity index 100%',
+  `${verb} from ${from}`,
+  `${verb} to ${to}`,
+]
+
+describe('a patch that names a link', () => {
+  const change = ['@@ -1 +1 @@', `-${SECRET}`, '+changed']
+  it.each([
+    ['changes what it leads to', ['--- a/file.link', '+++ b/file.link', ...change]],
+    ['changes what lies behind it', ['--- a/dir.link/file', '+++ b/dir.link/file', ...change]],
+    ['changes and moves it', v4a('*** Update File: file.link', '*** Move to: x', ...change)],
+    ['makes what it leads to', v4a('*** Add File: new.link', '+x')],
+    ['makes a file behind it', ['--- /dev/null', '+++ b/dir.link/x', '@@ -0,0 +1 @@', '+x']],
+    ['copies what it leads to', git('file.link', 'x', 'copy')],
+    ['copies onto what it leads to', git('file', 'new.link', 'copy')],
+    ['moves a file behind it', git('file', 'dir.link/x', 'rename')],
+  ])('is refused when it %s', async (_what, lines) => {
+    symlinkSync('secret/new', join(opened.root, 'new.link'))
+    const applied = callTool('apply_patch', { patch: `${lines.join('\n')}\n` })
+    await expect(applied).rejects.toMatchObject({ code: 'path-denied' })
+    expect([secret(), await opened.fs.ls('/secret')]).toMatchObject([SECRET, [{ name: 'file' }]])
+    expect((await opened.fs.ls('/')).map(({ name }) => name)).not.toContain('x')
+  })
+})
+
+/** As a runtime calls a tool of a workspace with the path rules. */
+async function callTool(name: string, input: object): Promise<unknown> {
+  const provider = { kind: 'local-bash' }
+  const capabilities = {
+    fs: fileSystemConfigSchema.parse({
+      extended: true,
+      pathRules: [{ pattern: '/secret', access: 'none' }],
+    }),
+  }
+  const box = { name: 'box', provider, onLost: 'fail' as const, capabilities }
+  const tools = injectWorkspaceTools({ box }, () => ({ fs: true }))
+  const tool = tools.find((one) => one.name === `workspace__box__${name}`)
+  const live = { id: 'box', isolation: 'none' as const, fs: opened.fs, close: async () => {} }
+  return tool?.execute(tool.parse(input), {
+    sessionId: 's',
+    agentId: 'run',
+    agentType: 'tester',
+    toolCallId: 'call',
+    abortSignal: new AbortController().signal,
+    getState: () => undefined as never,
+    updateState: () => undefined,
+    emit: () => undefined,
+    progress: () => undefined,
+    workspaces: {
+      clock: systemClock,
+      metrics: noopMetrics,
+      has: () => true,
+      providerId: () => provider.kind,
+      use: (_name, operation) => operation({ live, ledger: new FileLedger() }),
+      switchTo: async () => undefined,
+      takeNotice: () => undefined,
+      audit: () => undefined,
+    },
+  })
+}
