@@ -1,7 +1,6 @@
 // The generated sections of the docs, by name. Each is a function of its arguments.
 import * as z from 'zod'
 import type { ToolAnnotations } from '../../packages/core/src/index.ts'
-import type { WorkspaceProvider } from '../../packages/core/src/provider.ts'
 import {
   allCapabilityFlags,
   allModules,
@@ -11,10 +10,6 @@ import {
 } from '../../packages/core/src/runtime.ts'
 import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
 import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
-import { CloudflareFileStoreWorkspaceProvider } from '../../packages/workspace-cloudflare-filestore/src/index.ts'
-import { CloudflareSandboxWorkspaceProvider } from '../../packages/workspace-cloudflare-sandbox/src/index.ts'
-import { LocalBashWorkspaceProvider } from '../../packages/workspace-local-bash/src/index.ts'
-import { InMemoryWorkspaceProvider } from '../../packages/workspace-memory/src/index.ts'
 import { read } from '../repository.ts'
 import { chunkTable } from './chunk-table.ts'
 import { errorCodeTable, errorTable } from './error-tables.ts'
@@ -22,6 +17,7 @@ import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './fleet-tables
 import { logMessageTable, otherLogTable } from './log-tables.ts'
 import { alertRules, metricTable } from './metric-tables.ts'
 import { packageMap, packageTable, providerAnswers, providerChoices } from './package-tables.ts'
+import { offeredProviders } from './offered-providers.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'
 
@@ -123,28 +119,9 @@ function defaultsTable(name: ModuleName): string {
   return table(['key', 'default', 'meaning'], rows)
 }
 
-/** Only asked what it is: nothing is stored. */
-const noStorage = {
-  sql: { exec: () => ({ toArray: () => [] }) },
-  transactionSync: <T>(work: () => T): T => work(),
-}
-
-/** The same: no sandbox is reached. */
-const noDriver = (): never => {
-  throw new Error('the docs open no sandbox')
-}
-
-/** The kinds of workspaces that this repository has, one a package. */
-const offered: readonly WorkspaceProvider[] = [
-  new InMemoryWorkspaceProvider(),
-  new LocalBashWorkspaceProvider(),
-  new CloudflareFileStoreWorkspaceProvider({ storage: noStorage }),
-  new CloudflareSandboxWorkspaceProvider({ driver: noDriver }),
-]
-
 /** The versions of what outlives a release. */
 function versionTable(): string {
-  const refs = offered.map(({ providerId, refSchemaVersion }) => [
+  const refs = offeredProviders.map(({ providerId, refSchemaVersion }) => [
     `refs of ${code(providerId)}`,
     String(refSchemaVersion),
   ])
@@ -152,7 +129,7 @@ function versionTable(): string {
 }
 
 function providerTable(): string {
-  const rows = offered.map((provider) => [
+  const rows = offeredProviders.map((provider) => [
     code(provider.providerId),
     ...modules.map(({ name }) => (provider.capabilities[name] ? 'yes' : '')),
     String(provider.refSchemaVersion),
