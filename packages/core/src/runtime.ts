@@ -20,7 +20,7 @@ export {
 
 // Usage and limits
 export { type BudgetLimit, costOfCall, reachedLimit } from './budget/budget.ts'
-export { addSpending, NO_SPENDING, type Spending, spendingOf } from './budget/spending.ts'
+export { addRunUsage, NO_USAGE, type RunUsage, runUsageOf } from './budget/run-usage.ts'
 export { withWholeCalls } from './context/whole-calls.ts'
 
 // Model adapters

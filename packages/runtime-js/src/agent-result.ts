@@ -1,11 +1,11 @@
-import type { TokenUsage } from '@helix-agents/core'
-import type { Spending, StoredError } from '@helix-agents/core/runtime'
+import type { RunUsage, StoredError } from '@helix-agents/core/runtime'
 
 /**
  * Why a run failed: `max-steps`, `max-duration`, `max-tokens` and `max-cost` (a limit of the agent
- * is reached), `cost-unknown` (there is a limit of cost, and no price of the model), `output-missing` and `output-invalid` (the agent has an `outputSchema` and did not
- * meet it), `internal`, or the code of an error of the framework. That of a `ModelError` says why
- * the model did not answer; `model-failed` when nobody knows.
+ * is reached), `cost-unknown` (`budget.maxCost` is set and the price of the model is not known),
+ * `output-missing` and `output-invalid` (the agent has an `outputSchema` and its output does not
+ * match), `internal`, or the code of a framework error. The code of a `ModelError` says why the model
+ * did not answer; `model-failed` when the reason is not known.
  */
 export interface RunError extends StoredError {
   /** For the operator: the whole error. Not stored and not streamed. */
@@ -17,13 +17,11 @@ interface RunResultBase {
   readonly runId: string
   /** Finished steps of the session, over all its runs. */
   readonly stepCount: number
-  /** Tokens of this run and its sub-agents, as far as the model reported them. */
-  readonly usage: TokenUsage
   /**
-   * What was used since the last `execute`: by this run and those that it resumed, with their
-   * sub-agents. Absent when nothing is known of it.
+   * What was used since the last `execute`: tokens, cost, answers of the model and time of this run
+   * and those that it resumed, with their sub-agents; as far as the model reported it.
    */
-  readonly spending?: Spending | undefined
+  readonly usage: RunUsage
 }
 
 /** How a run ended. */

@@ -145,7 +145,7 @@ export interface StepRecorder {
    */
   commit(messages: readonly Message[], outcome?: RunOutcome): Promise<void>
   /** What the run has used, when that is not stored yet. */
-  unstoredUsage(): Pick<StateChange, 'spending'>
+  unstoredUsage(): Pick<StateChange, 'usage'>
 }
 
 /** The end of one tool call. */

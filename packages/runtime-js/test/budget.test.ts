@@ -30,10 +30,10 @@ test.each([
   const handle = await executor.execute(agentWithin(budget), 'Add.', { sessionId: 's' })
   const result = await handle.result()
   expect(result).toMatchObject({ status: 'failed', error: { code }, stepCount: 3 })
-  expect(result.spending).toMatchObject({ totalTokens: 300, modelCalls: 3 })
+  expect(result.usage).toMatchObject({ totalTokens: 300, modelCalls: 3 })
   expect(await store.loadSession('s')).toMatchObject({
     error: { code },
-    spending: { inputTokens: 180, outputTokens: 120 },
+    usage: { inputTokens: 180, outputTokens: 120 },
   })
 })
 
@@ -53,13 +53,13 @@ test('a budget holds across processes, and the next turn has its own', async () 
   expect(await resumed.result()).toMatchObject({
     error: { code: 'max-tokens' },
     stepCount: 3,
-    spending: { totalTokens: 300 },
+    usage: { totalTokens: 300 },
   })
   const again = await second.executor.resume(agent, 's')
   expect(await again.result()).toMatchObject({ error: { code: 'max-tokens' }, stepCount: 3 })
   const third = first.next([{ ...say('Fresh.'), usage }])
   const turn = await third.executor.execute(agent, 'Again.', { sessionId: 's' })
-  expect(await turn.result()).toMatchObject({ output: 'Fresh.', spending: { totalTokens: 100 } })
+  expect(await turn.result()).toMatchObject({ output: 'Fresh.', usage: { totalTokens: 100 } })
 })
 
 test('what was used is stored before the tools of the step run', async () => {
@@ -75,7 +75,7 @@ test('what was used is stored before the tools of the step run', async () => {
   for await (const chunk of handle.stream()) {
     if (chunk.type === 'tool_start') break
   }
-  expect((await store.loadSession('s'))?.spending).toMatchObject({ totalTokens: 100 })
+  expect((await store.loadSession('s'))?.usage).toMatchObject({ totalTokens: 100 })
   hold.open()
   await handle.result()
 })
@@ -100,7 +100,7 @@ test('the time of a budget counts while a process works, and stops a step', asyn
   await clock.advance(1)
   const result = await resumed.result()
   expect(result).toMatchObject({ status: 'failed', error: { code: 'max-duration' } })
-  expect(result.spending?.durationMs).toBe(10_000)
+  expect(result.usage?.durationMs).toBe(10_000)
 })
 
 test('a sub-agent uses up the budget of its parent, and stops with it', async () => {
@@ -122,12 +122,12 @@ test('a sub-agent uses up the budget of its parent, and stops with it', async ()
   expect(await handle.result()).toMatchObject({
     status: 'failed',
     error: { code: 'max-tokens' },
-    spending: { totalTokens: 400, modelCalls: 4 },
+    usage: { totalTokens: 400, modelCalls: 4 },
   })
   const sessions = (await store.listSessions({ agentType: 'child' })).items
   expect(sessions[0]).toMatchObject({
     error: { code: 'max-tokens' },
-    spending: { totalTokens: 300 },
+    usage: { totalTokens: 300 },
   })
 })
 
@@ -161,11 +161,11 @@ test('a sub-agent that was interrupted is counted once, when its parent goes on'
   const resumed = await second.executor.resume(parent, 's')
   expect(await resumed.result()).toMatchObject({
     status: 'completed',
-    spending: { totalTokens: 400, modelCalls: 4 },
+    usage: { totalTokens: 400, modelCalls: 4 },
   })
 })
 
-test('usage and spending agree about sub-agents, and a run without prices has no cost', async () => {
+test('a run counts its sub-agents, and without prices has no cost', async () => {
   const child = defineAgent({ name: 'child', llmConfig: { model: 'm' } })
   const tool = createSubAgentTool(child, z.object({}))
   const parent = defineAgent({ name: 'parent', llmConfig: { model: 'm' }, tools: [tool] })
@@ -174,10 +174,9 @@ test('usage and spending agree about sub-agents, and a run without prices has no
     { ...say('Sub.'), usage },
     { ...say('Done.'), usage },
   ])
-  const { usage: used, spending } = await (await executor.execute(parent, 'Go.')).result()
-  expect(used).toEqual({ inputTokens: 180, outputTokens: 120, totalTokens: 300 })
-  expect(spending).toMatchObject({ ...used, modelCalls: 3 })
-  expect(spending).not.toHaveProperty('cost')
+  const { usage: used } = await (await executor.execute(parent, 'Go.')).result()
+  const tokens = { inputTokens: 180, outputTokens: 120, totalTokens: 300 }
+  expect(used).toEqual({ ...tokens, modelCalls: 3, durationMs: expect.any(Number) })
 })
 
 const priced = { maxCost: 0.0003, costOf: costByPrices({ m: { input: 1, output: 1 } }) }
@@ -199,7 +198,7 @@ test('a sub-agent without prices is paid at those of its parent', async () => {
   const { executor } = createHarness([{ ...calls([tool.name]), usage }, ...forever])
   const handle = await executor.execute(parent, 'Go.', { sessionId: 's' })
   const result = await handle.result()
-  expect(result).toMatchObject({ error: { code: 'max-cost' }, spending: { modelCalls: 3 } })
+  expect(result).toMatchObject({ error: { code: 'max-cost' }, usage: { modelCalls: 3 } })
 })
 
 test('a call is paid at the price of the model that a hook chose', async () => {
@@ -210,8 +209,8 @@ test('a call is paid at the price of the model that a hook chose', async () => {
     prepareStep: () => ({ config: { model: 'big' } }),
   })
   const { executor } = createHarness([{ ...say('Done.'), usage }])
-  const { spending } = await (await executor.execute(agent, 'Go.')).result()
-  expect(spending?.cost).toBeCloseTo(0.0009)
+  const { usage: used } = await (await executor.execute(agent, 'Go.')).result()
+  expect(used.cost).toBeCloseTo(0.0009)
 })
 
 test.each([
@@ -232,10 +231,10 @@ test.each([
   const handle = await executor.execute(agent, 'Go.', { sessionId: 's' })
   const result = await handle.result()
   expect(result).toMatchObject({ error: { code: 'cost-unknown' }, stepCount: 1 })
-  const spending = (await store.loadSession('s'))?.spending
-  expect(spending).toMatchObject({ totalTokens: 100 })
+  const session = await store.loadSession('s')
+  expect(session?.usage).toMatchObject({ totalTokens: 100 })
   // What is not known is not shown as nothing.
-  expect(spending).not.toHaveProperty('cost')
+  expect(session?.usage).not.toHaveProperty('cost')
 })
 
 test('amounts that are none do not switch a limit off', async () => {
@@ -247,7 +246,7 @@ test('amounts that are none do not switch a limit off', async () => {
   )
   const result = await handle.result()
   expect(result).toMatchObject({ error: { code: 'max-tokens' }, stepCount: 3 })
-  expect(result.usage).toEqual({ inputTokens: 120, outputTokens: 80, totalTokens: 200 })
+  expect(result.usage).toMatchObject({ inputTokens: 120, outputTokens: 80, totalTokens: 200 })
 })
 
 test('a call that failed counts for the run that resumes it', async () => {
@@ -257,7 +256,7 @@ test('a call that failed counts for the run that resumes it', async () => {
   await (await first.executor.execute(agent, 'Add.', { sessionId: 's' })).result()
   const second = first.next(forever)
   const result = await (await second.executor.resume(agent, 's')).result()
-  expect(result).toMatchObject({ stepCount: 2, spending: { totalTokens: 300, modelCalls: 3 } })
+  expect(result).toMatchObject({ stepCount: 2, usage: { totalTokens: 300, modelCalls: 3 } })
 })
 
 const childNamed = (name: string) =>
@@ -282,6 +281,6 @@ test('a sub-agent that ended beside one that was interrupted is counted', async 
   const resumed = await second.executor.resume(parent, 's')
   expect(await resumed.result()).toMatchObject({
     status: 'completed',
-    spending: { totalTokens: 500, modelCalls: 5 },
+    usage: { totalTokens: 500, modelCalls: 5 },
   })
 })

@@ -141,7 +141,7 @@ describe('one run', () => {
     const result = await handle.result()
     expect(seen[0]).toBe(seen[2])
     expect(seen[1]).toBe(seen[3])
-    expect(result.usage).toEqual({ inputTokens: 20, outputTokens: 4, totalTokens: 24 })
+    expect(result.usage).toMatchObject({ inputTokens: 20, outputTokens: 4, totalTokens: 24 })
   })
 
   test('takes messages with files, and labels for a new session', async () => {

@@ -10,7 +10,7 @@ import type {
   RunWrite,
   SessionState,
   SessionStatus,
-  Spending,
+  RunUsage,
   StateChange,
   StoredError,
   StoredOutcome,
@@ -52,7 +52,7 @@ export class SessionRecord {
   error: StoredError | undefined
   outcome: StoredOutcome | undefined
   owed: readonly string[] | undefined
-  spending: Spending | undefined
+  usage: RunUsage | undefined
   keepWorkspaces: boolean | undefined
   #version = 1
   #updatedAt: number
@@ -72,10 +72,10 @@ export class SessionRecord {
     for (const message of messages) this.messages.push(message)
   }
 
-  change({ customState, fileLedgers, spending }: StateChange): void {
+  change({ customState, fileLedgers, usage }: StateChange): void {
     if (customState !== undefined) this.customState = customState.value
     if (fileLedgers !== undefined) this.fileLedgers = { ...this.fileLedgers, ...fileLedgers }
-    if (spending !== undefined) this.spending = spending
+    if (usage !== undefined) this.usage = usage
   }
 
   /** Notes a change: each raises the version by one. */
@@ -188,7 +188,7 @@ export class SessionRecord {
       ...(this.claim !== undefined && { leaseUntil: this.claim.leaseUntil }),
       ...(this.owed !== undefined && { owed: this.owed }),
       ...(this.keepWorkspaces !== undefined && { keepWorkspaces: this.keepWorkspaces }),
-      ...(this.spending !== undefined && { spending: this.spending }),
+      ...(this.usage !== undefined && { usage: this.usage }),
       ...(this.output !== undefined && { output: this.output }),
       ...(this.error !== undefined && { error: this.error }),
       ...(this.outcome !== undefined && { outcome: this.outcome }),

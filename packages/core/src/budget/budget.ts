@@ -1,5 +1,5 @@
 import type { LLMConfig, TokenUsage } from '../llm/llm-adapter.ts'
-import type { Spending } from './spending.ts'
+import type { RunUsage } from './run-usage.ts'
 
 /**
  * Limits of one run: of an `execute` with all that resumes it, and its sub-agents. They are looked
@@ -34,7 +34,7 @@ export type CostOf = (usage: TokenUsage, config: LLMConfig) => number
 export type BudgetLimit = 'max-tokens' | 'max-cost' | 'max-duration' | 'cost-unknown'
 
 /** The first limit that is reached; `undefined` while there is none. */
-export function reachedLimit(budget: Budget, spent: Spending): BudgetLimit | undefined {
+export function reachedLimit(budget: Budget, spent: RunUsage): BudgetLimit | undefined {
   if (isReached(spent.durationMs, budget.maxDurationMs)) return 'max-duration'
   if (isReached(spent.cost, budget.maxCost)) return 'max-cost'
   const isOutOfTokens =

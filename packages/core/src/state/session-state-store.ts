@@ -1,4 +1,4 @@
-import type { Spending } from '../budget/spending.ts'
+import type { RunUsage } from '../budget/run-usage.ts'
 import type { StateStoreErrorCode } from '../errors/state-store-error.ts'
 import type { Message } from '../llm/messages.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
@@ -55,12 +55,12 @@ export interface RunWrite {
 }
 
 /** What the user said, and the custom state when it came with that. */
-export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState' | 'spending'> {
+export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState' | 'usage'> {
   readonly messages: readonly Message[]
 }
 
 /** The model has answered: stored before any tool of the step runs. */
-export interface StepStart extends RunWrite, Pick<StateChange, 'spending'> {
+export interface StepStart extends RunWrite, Pick<StateChange, 'usage'> {
   readonly messages: readonly Message[]
   /** Calls of the step that change something. */
   readonly journal: readonly JournalEntry[]
@@ -73,7 +73,7 @@ export interface StateChange {
   /** Only those that changed. */
   readonly fileLedgers?: Readonly<Record<string, FileLedgerSnapshot>>
   /** What the run has used so far; replaces what was stored. A checkpoint does not bring it back. */
-  readonly spending?: Spending
+  readonly usage?: RunUsage
 }
 
 /** A journaled call has a result: stored at once, with what the tools have changed so far. */

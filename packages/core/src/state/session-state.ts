@@ -1,4 +1,4 @@
-import type { Spending } from '../budget/spending.ts'
+import type { RunUsage } from '../budget/run-usage.ts'
 import type { ToolResultMessage } from '../llm/messages.ts'
 import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
@@ -57,7 +57,7 @@ export interface SessionState extends SessionLabels {
    */
   readonly keepWorkspaces?: boolean
   /** What the current or last run has used; absent before the first answer of the model. */
-  readonly spending?: Spending
+  readonly usage?: RunUsage
   /** The session whose sub-agent this one is. */
   readonly parentSessionId?: string
   readonly output?: JsonValue

@@ -1,14 +1,14 @@
 import { AgentDefinitionError, costByPrices, defineAgent } from '@helix-agents/core'
 import {
-  addSpending,
-  NO_SPENDING,
+  addRunUsage,
+  NO_USAGE,
   reachedLimit,
-  type Spending,
-  spendingOf,
+  type RunUsage,
+  runUsageOf,
 } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
-const spent = (part: Partial<Spending>): Spending => ({ ...NO_SPENDING, ...part })
+const spent = (part: Partial<RunUsage>): RunUsage => ({ ...NO_USAGE, ...part })
 
 describe('reachedLimit', () => {
   test.each([
@@ -19,16 +19,16 @@ describe('reachedLimit', () => {
     [{ maxCost: 0.5 }, spent({ cost: 0.5 }), 'max-cost'],
     [{ maxDurationMs: 10 }, spent({ durationMs: 10, cost: 1 }), 'max-duration'],
     [{}, spent({ totalTokens: 1e9, cost: 1e9, durationMs: 1e9 }), undefined],
-  ] as const)('%o after %o is %s', (budget, spending, limit) => {
-    expect(reachedLimit(budget, spending)).toBe(limit)
+  ] as const)('%o after %o is %s', (budget, usage, limit) => {
+    expect(reachedLimit(budget, usage)).toBe(limit)
   })
 })
 
-describe('spending', () => {
+describe('usage', () => {
   test('is counted by call, with the sum of both sides when the model gives none', () => {
-    const one = spendingOf({ inputTokens: 3, outputTokens: 4 }, 0.5)
-    const two = spendingOf({ totalTokens: 5 }, 0)
-    expect(addSpending(one, two)).toEqual({
+    const one = runUsageOf({ inputTokens: 3, outputTokens: 4 }, 0.5)
+    const two = runUsageOf({ totalTokens: 5 }, 0)
+    expect(addRunUsage(one, two)).toEqual({
       inputTokens: 3,
       outputTokens: 4,
       totalTokens: 12,

@@ -25,7 +25,7 @@ const damages: Readonly<Record<string, string>> = {
   refs: "UPDATE helix_refs SET refs = '[1]'",
   labels: "UPDATE helix_labels SET labels = '{'",
   'pieces of a long text': "UPDATE helix_sessions SET output = '~9:9'",
-  'spending of its run': "UPDATE helix_sessions SET spending = '[]'",
+  'usage of its run': "UPDATE helix_sessions SET usage = '[]'",
   messages: "UPDATE helix_messages SET message = '{'",
   runs: "UPDATE helix_runs SET status = 'x'",
   'run that is missing': 'DELETE FROM helix_runs',

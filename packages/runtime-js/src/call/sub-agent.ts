@@ -61,7 +61,7 @@ function isOver({ status }: SessionState): boolean {
 
 /** How a sub-agent ended before its parent could store that. */
 function endOf(parent: Run, call: SubAgentRun, session: SessionState): unknown {
-  parent.meter.countEarlier(session.spending)
+  parent.meter.countEarlier(session.usage)
   if (session.status === 'completed') return session.output
   throw toFailure(call, session.error)
 }

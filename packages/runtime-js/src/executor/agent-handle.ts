@@ -1,5 +1,10 @@
 import { type Agent, AgentAlreadyRunningError, SessionError } from '@helix-agents/core'
-import type { SequencedChunk, SessionState, StreamReaderOptions } from '@helix-agents/core/runtime'
+import {
+  NO_USAGE,
+  type SequencedChunk,
+  type SessionState,
+  type StreamReaderOptions,
+} from '@helix-agents/core/runtime'
 import type { ActiveRun } from '../run/active-runs.ts'
 import type { ResumeOptions } from './executor-options.ts'
 import type { AgentResult } from '../agent-result.ts'
@@ -7,7 +12,7 @@ import { readStream } from '../stream/read-stream.ts'
 import { untilRunEnds } from '../stream/until-run-ends.ts'
 import type { RunServices } from '../ports.ts'
 
-/** A session in the hands of its caller. */
+/** Handle to a session. */
 export interface AgentHandle<TOutput = unknown> {
   readonly sessionId: string
   /** The run behind the handle; absent when the session has none yet. */
@@ -18,7 +23,7 @@ export interface AgentHandle<TOutput = unknown> {
    */
   stream(options?: StreamReaderOptions): AsyncIterable<SequencedChunk>
   /**
-   * How the run ended. Waits for a run that is under way, in another process too.
+   * How the run ended. Waits for a run that is under way, also in another process.
    * @throws {AgentAlreadyRunningError} `already-running` when its process died: resume it.
    * @throws {SessionError} `not-resumable` when the session never ran.
    */
@@ -30,12 +35,12 @@ export interface AgentHandle<TOutput = unknown> {
    */
   interrupt(): Promise<void>
   /**
-   * Stops a run of this executor at once, model and tools included, or ends a paused session.
-   * An aborted run is not resumed. Workspaces that the session still owns are ended, those that
-   * could not be closed before among them.
+   * Stops a run of this executor at once, model and tools included; its workspaces follow
+   * `keepWorkspaces`. A session that does not run is ended: with it its workspaces, those that could
+   * not be closed before included. An aborted run is not resumed.
    */
   abort(): Promise<void>
-  /** Goes on with the session. @throws {SessionError} `not-resumable` */
+  /** Resumes the session. @throws {SessionError} `not-resumable` */
   resume(options?: ResumeOptions): Promise<AgentHandle<TOutput>>
 }
 
@@ -107,9 +112,9 @@ function toResult(sessionId: string, session: SessionState | null): AgentResult 
   if (session === null || session.runId === undefined || session.status === 'idle') {
     throw new SessionError('not-resumable', sessionId, 'it has not run yet')
   }
-  const { runId, stepCount, status, spending } = session
+  const { runId, stepCount, status, usage = NO_USAGE } = session
   if (status === 'running') throw new AgentAlreadyRunningError(sessionId)
-  const base = { sessionId, runId, stepCount, usage: {}, spending }
+  const base = { sessionId, runId, stepCount, usage }
   if (status === 'completed') return { ...base, status, output: session.output }
   if (status !== 'failed') return { ...base, status }
   const unknown = { code: 'internal', message: 'the run failed' }

@@ -1,7 +1,13 @@
 // Names and attributes follow the OpenTelemetry conventions for generative AI. Nothing that a
 // model, a user, a tool or a file says is in them.
 import type { LLMConfig, StepResult, ToolCall } from '@helix-agents/core'
-import { failSpan, failSpanWith, type Span, type SpanStart } from '@helix-agents/core/runtime'
+import {
+  failSpan,
+  failSpanWith,
+  type Span,
+  type SpanStart,
+  type RunUsage,
+} from '@helix-agents/core/runtime'
 import type { AgentResult, RunError, RunOutcome } from '../agent-result.ts'
 import { identifyModel } from './identify-model.ts'
 import type { Run } from '../ports.ts'
@@ -19,13 +25,16 @@ export function runSpan({ agent, sessionId, runId }: Run): SpanStart {
   }
 }
 
-/** How a run ended. Being stopped from outside is no failure. */
-export function recordRun(span: Span | undefined, result: AgentResult): void {
+/**
+ * How a run ended; being stopped from outside is no failure.
+ * @param usage Of this run alone: a resumed run has a span of its own.
+ */
+export function recordRun(span: Span | undefined, result: AgentResult, usage: RunUsage): void {
   span?.setAttributes({
     'helix.run.status': result.status,
     'helix.session.steps': result.stepCount,
-    'gen_ai.usage.input_tokens': result.usage.inputTokens ?? 0,
-    'gen_ai.usage.output_tokens': result.usage.outputTokens ?? 0,
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
   })
   recordOutcome(span, result)
 }

@@ -37,7 +37,7 @@ export function driveRun(opened: OpenedRun): Promise<AgentResult> {
       run.services.active.markEnding(run.sessionId)
       await endRunStream(run, outcome)
       const result = toResult(run, outcome)
-      recordRun(span, result)
+      recordRun(span, result, run.meter.ownUsage)
       return result
     },
   )
@@ -149,8 +149,7 @@ async function endRunStream(run: Run, outcome: RunOutcome): Promise<void> {
 
 function toResult(run: Run, outcome: RunOutcome): AgentResult {
   const { sessionId, runId, recorder, meter } = run
-  const { usage, spending } = meter
-  return { sessionId, runId, stepCount: recorder.stepCount, usage, spending, ...outcome }
+  return { sessionId, runId, stepCount: recorder.stepCount, usage: meter.usage, ...outcome }
 }
 
 function toRunError(cause: unknown): RunError {

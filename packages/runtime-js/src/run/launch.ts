@@ -152,12 +152,12 @@ async function createRun(
 function createMeter(
   { clock }: RunServices,
   { agent, mode, parent }: LaunchRequest,
-  { spending }: SessionState,
+  { usage }: SessionState,
 ): Meter {
   const isNew = mode === 'execute'
-  const before = isNew ? undefined : spending
+  const before = isNew ? undefined : usage
   parent?.meter.countEarlier(before)
-  const isStale = isNew && spending !== undefined
+  const isStale = isNew && usage !== undefined
   return new Meter({ agent, clock, before, isStale, parent: parent?.meter })
 }
 

@@ -1,20 +1,20 @@
 import type { Agent, Clock, CostOf, LLMConfig, TokenUsage } from '@helix-agents/core'
 import {
-  addSpending,
+  addRunUsage,
   type BudgetLimit,
   costOfCall,
-  NO_SPENDING,
+  NO_USAGE,
   reachedLimit,
-  type Spending,
-  spendingOf,
+  type RunUsage,
+  runUsageOf,
 } from '@helix-agents/core/runtime'
 
 export interface MeterOptions {
   readonly agent: Agent
   readonly clock: Clock
   /** What was used before this process took over. */
-  readonly before: Spending | undefined
-  /** The session holds the spending of an earlier run. */
+  readonly before: RunUsage | undefined
+  /** The session holds the usage of an earlier run. */
   readonly isStale: boolean
   /** That of the parent, for a sub-agent: what it uses is used by both. */
   readonly parent?: Meter | undefined
@@ -24,9 +24,9 @@ export interface MeterOptions {
 export class Meter {
   readonly #options: MeterOptions
   readonly #startedAt: number
-  #spent: Spending
+  #spent: RunUsage
   /** Of this run alone: what it resumes is not in it. */
-  #used: Spending = NO_SPENDING
+  #own: RunUsage = NO_USAGE
   #lastUsage: TokenUsage | undefined
   #isChanged: boolean
   #isCostUnknown = false
@@ -34,12 +34,12 @@ export class Meter {
   constructor(options: MeterOptions) {
     this.#options = options
     this.#startedAt = options.clock.now()
-    this.#spent = options.before ?? NO_SPENDING
+    this.#spent = options.before ?? NO_USAGE
     this.#isChanged = options.isStale
   }
 
   /** All that the run has used up to now. */
-  get spending(): Spending {
+  get usage(): RunUsage {
     return { ...this.#spent, durationMs: this.#spent.durationMs + this.elapsedMs }
   }
 
@@ -48,10 +48,9 @@ export class Meter {
     return this.#options.clock.now() - this.#startedAt
   }
 
-  /** Tokens of this run, those of its sub-agents included. */
-  get usage(): Required<Pick<TokenUsage, 'inputTokens' | 'outputTokens' | 'totalTokens'>> {
-    const { inputTokens, outputTokens, totalTokens } = this.#used
-    return { inputTokens, outputTokens, totalTokens }
+  /** What this run alone has used, with its sub-agents: nothing of the runs that it resumes. */
+  get ownUsage(): RunUsage {
+    return this.#own
   }
 
   /** What the last model call has used. */
@@ -63,7 +62,7 @@ export class Meter {
   get reachedLimit(): BudgetLimit | undefined {
     const { agent, parent } = this.#options
     if (this.#isCostUnknown && agent.budget?.maxCost !== undefined) return 'cost-unknown'
-    const own = agent.budget === undefined ? undefined : reachedLimit(agent.budget, this.spending)
+    const own = agent.budget === undefined ? undefined : reachedLimit(agent.budget, this.usage)
     return own ?? parent?.reachedLimit
   }
 
@@ -71,7 +70,7 @@ export class Meter {
   get timeLeftMs(): number | undefined {
     const { agent } = this.#options
     const budgetMs = agent.budget?.maxDurationMs
-    const left = budgetMs === undefined ? undefined : budgetMs - this.spending.durationMs
+    const left = budgetMs === undefined ? undefined : budgetMs - this.usage.durationMs
     if (left === undefined) return agent.maxDurationMs
     return Math.max(0, Math.min(left, agent.maxDurationMs ?? left))
   }
@@ -82,7 +81,7 @@ export class Meter {
     const cost = costOf === undefined ? undefined : costOfCall(costOf, usage, config)
     if (costOf !== undefined && cost === undefined) this.#missCost()
     this.#lastUsage = usage
-    this.#use(spendingOf(usage, cost))
+    this.#use(runUsageOf(usage, cost))
   }
 
   /** That of the agent, or of the nearest one whose sub-agent it is: all count in one unit. */
@@ -92,16 +91,16 @@ export class Meter {
   }
 
   /** Counts what a sub-agent had used before its run was taken up again. */
-  countEarlier(spending: Spending | undefined): void {
-    if (spending !== undefined) this.#add({ ...spending, durationMs: 0 })
+  countEarlier(usage: RunUsage | undefined): void {
+    if (usage !== undefined) this.#add({ ...usage, durationMs: 0 })
   }
 
   /** What is to be stored; `undefined` when that is stored already. */
-  consumeChange(): Spending | undefined {
+  consumeChange(): RunUsage | undefined {
     const hasTimeLimit = this.#options.agent.budget?.maxDurationMs !== undefined
     if (!this.#isChanged && !hasTimeLimit) return undefined
     this.#isChanged = false
-    return this.spending
+    return this.usage
   }
 
   #missCost(): void {
@@ -111,17 +110,17 @@ export class Meter {
   }
 
   /** What is used now, by this run or by a sub-agent of it. */
-  #use(spending: Spending): void {
-    this.#used = addSpending(this.#used, spending)
-    this.#spent = addSpending(this.#spent, spending)
+  #use(usage: RunUsage): void {
+    this.#own = addRunUsage(this.#own, usage)
+    this.#spent = addRunUsage(this.#spent, usage)
     this.#isChanged = true
     const { parent } = this.#options
-    if (parent !== undefined) parent.#use(spending)
+    if (parent !== undefined) parent.#use(usage)
   }
 
-  #add(spending: Spending): void {
-    this.#spent = addSpending(this.#spent, spending)
+  #add(usage: RunUsage): void {
+    this.#spent = addRunUsage(this.#spent, usage)
     this.#isChanged = true
-    this.#options.parent?.countEarlier(spending)
+    this.#options.parent?.countEarlier(usage)
   }
 }

@@ -49,7 +49,7 @@ async function countSubAgent(run: Run, { call, index }: PlacedCall): Promise<voi
   const session = await run.services.stateStore.loadSession(
     subSessionIdOf(run.sessionId, run.recorder.stepCount, index),
   )
-  run.meter.countEarlier(session?.spending)
+  run.meter.countEarlier(session?.usage)
 }
 
 /** Ends the step that an earlier run left without running anything: the user has moved on. */

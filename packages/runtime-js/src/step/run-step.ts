@@ -122,9 +122,9 @@ async function retryStep(run: Run, cause: unknown): Promise<RunOutcome | undefin
 
 /** The step stores no messages; its usage counts for the run that resumes it. */
 async function failStep(run: Run, cause: unknown): Promise<RunOutcome> {
-  const { spending } = run.recorder.unstoredUsage()
-  if (spending !== undefined) {
-    await run.services.stateStore.appendMessages({ ...run.lease.write(), messages: [], spending })
+  const { usage } = run.recorder.unstoredUsage()
+  if (usage !== undefined) {
+    await run.services.stateStore.appendMessages({ ...run.lease.write(), messages: [], usage })
   }
   return modelFailed(run, cause)
 }

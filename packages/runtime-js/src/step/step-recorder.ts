@@ -52,9 +52,9 @@ class StoreRecorder implements StepRecorder {
     this.#runSteps += 1
   }
 
-  unstoredUsage(): Pick<StateChange, 'spending'> {
-    const spending = this.#run.meter.consumeChange()
-    return { ...(spending !== undefined && { spending }) }
+  unstoredUsage(): Pick<StateChange, 'usage'> {
+    const usage = this.#run.meter.consumeChange()
+    return { ...(usage !== undefined && { usage }) }
   }
 
   async #record(call: ToolCall, { message, finish }: CallResult): Promise<void> {

@@ -29,7 +29,7 @@ function overBudget({ meter }: Run, reason: SpentReason): RunOutcome {
   if (reason === 'cost-unknown') {
     return failed(reason, 'budget.maxCost is set, but costOf() returned no price for a model call')
   }
-  const { totalTokens, cost, modelCalls } = meter.spending
+  const { totalTokens, cost, modelCalls } = meter.usage
   const used = reason === 'max-cost' ? `a cost of ${cost}` : `${totalTokens} tokens`
   return failed(reason, `the budget is exhausted: ${used} in ${modelCalls} model calls`)
 }

@@ -17,7 +17,7 @@ import {
   isNames,
   isOutcome,
   isRefs,
-  isSpending,
+  isRunUsage,
   isStatus,
   isStoredError,
   type StoredLabels,
@@ -87,7 +87,7 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
   const error = optionalColumn(row, 'error', (of, name) => shapedColumn(of, name, isStoredError))
   const outcome = optionalColumn(row, 'outcome', (of, name) => shapedColumn(of, name, isOutcome))
   const owed = optionalColumn(row, 'owed', (of, name) => shapedColumn(of, name, isNames))
-  const spending = optionalColumn(row, 'spending', (of, name) => shapedColumn(of, name, isSpending))
+  const usage = optionalColumn(row, 'usage', (of, name) => shapedColumn(of, name, isRunUsage))
   const leaseUntil = optionalColumn(row, 'lease_until', numberColumn)
   const keeps = optionalColumn(row, 'keep_workspaces', numberColumn)
   const labels = optionalColumn(row, 'labels', (of, name) => shapedColumn(of, name, isLabels))
@@ -97,7 +97,7 @@ function optionalFields(row: SqlRow): Partial<SessionState> & StoredLabels {
     ...(leaseUntil !== undefined && { leaseUntil }),
     ...(owed !== undefined && { owed }),
     ...(keeps !== undefined && { keepWorkspaces: keeps !== 0 }),
-    ...(spending !== undefined && { spending }),
+    ...(usage !== undefined && { usage }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
     ...(outcome !== undefined && { outcome }),

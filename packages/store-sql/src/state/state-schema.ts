@@ -37,7 +37,7 @@ export const stateTables: readonly string[] = [
     outcome TEXT,
     owed TEXT,
     -- JSON: what the current or last run has used.
-    spending TEXT,
+    usage TEXT,
     -- Whether workspaces outlive their runs: 0, 1, or NULL for not specified.
     keep_workspaces INTEGER
   ) STRICT`,

@@ -21,7 +21,7 @@ const SET_LEDGER =
 const SET_REFS =
   'INSERT INTO helix_refs (session, version, refs) VALUES (?, ?, ?)' +
   ' ON CONFLICT (session, version) DO UPDATE SET refs = excluded.refs'
-const SET_SPENDING = 'UPDATE helix_sessions SET spending = ? WHERE id = ?'
+const SET_USAGE = 'UPDATE helix_sessions SET usage = ? WHERE id = ?'
 const FIND_REFS =
   'SELECT refs FROM helix_refs WHERE session = ? AND version <= ? ORDER BY version DESC LIMIT 1'
 
@@ -52,13 +52,13 @@ export interface StoredChange {
   readonly state?: { readonly text: string | null }
   readonly ledgers: readonly (readonly [workspace: string, text: string])[]
   /** Absent when nothing was used. */
-  readonly spending?: string
+  readonly usage?: string
 }
 
 export function toStoredChange(change: StateChange): StoredChange {
-  const { customState, fileLedgers = {}, spending } = change
+  const { customState, fileLedgers = {}, usage } = change
   return {
-    ...(spending !== undefined && { spending: JSON.stringify(spending) }),
+    ...(usage !== undefined && { usage: JSON.stringify(usage) }),
     ...(customState !== undefined && { state: { text: toJsonText(customState.value) } }),
     ledgers: Object.entries(fileLedgers).map(([workspace, ledger]) => [
       toSqlText(workspace),
@@ -86,7 +86,7 @@ export function applyChange(
   for (const [workspace, text] of change.ledgers) {
     sql.run(SET_LEDGER, session.id, workspace, keepText(sql, text))
   }
-  if (change.spending !== undefined) sql.run(SET_SPENDING, change.spending, session.id)
+  if (change.usage !== undefined) sql.run(SET_USAGE, change.usage, session.id)
 }
 
 /** The refs of the newest version up to the given one. @throws {SqlError} `corrupt` */

@@ -72,8 +72,8 @@ export function prepareAppend(append: MessageAppend): PreparedWrite {
 export function prepareBeginStep(step: StepStart): PreparedWrite {
   const texts = toMessageTexts(step.messages)
   const entries = step.journal.map(toEntryTexts)
-  const { spending } = step
-  const change = toStoredChange(spending === undefined ? {} : { spending })
+  const { usage } = step
+  const change = toStoredChange(usage === undefined ? {} : { usage })
   return (sql) => {
     const values = [step.now, texts.length, entries.length]
     const session = updateHeld(sql, step, BEGIN, values)

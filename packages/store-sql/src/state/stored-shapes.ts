@@ -4,7 +4,7 @@ import type {
   FileLedgerSnapshot,
   SessionLabels,
   SessionStatus,
-  Spending,
+  RunUsage,
   StoredError,
   StoredOutcome,
 } from '@helix-agents/core/runtime'
@@ -47,7 +47,7 @@ const ledgerSchema = z.object({
   writers: z.record(z.string(), writerSchema),
 })
 
-const spendingSchema = z.object({
+const runUsageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   totalTokens: z.number(),
@@ -87,8 +87,8 @@ export function isRefs(value: unknown): value is WorkspaceRefs {
   return refsSchema.safeParse(value).success
 }
 
-export function isSpending(value: unknown): value is Spending {
-  return spendingSchema.safeParse(value).success
+export function isRunUsage(value: unknown): value is RunUsage {
+  return runUsageSchema.safeParse(value).success
 }
 
 /** Names of workspaces. */

@@ -16,7 +16,7 @@ import {
   START,
   userMessage,
 } from './session-script.ts'
-import { used } from './spending-behaviours.ts'
+import { used } from './usage-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
 
 export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
@@ -85,12 +85,12 @@ export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/durable/spending-survives',
+    id: 'store/durable/usage-survives',
     needs: ['durable'],
     run: async (subject) => {
       const run = await createAndBegin(subject.store)
-      await run.step('one', { spending: used(10) })
-      equal((await headOf(await reopened(subject))).spending, used(10))
+      await run.step('one', { usage: used(10) })
+      equal((await headOf(await reopened(subject))).usage, used(10))
     },
   },
   {

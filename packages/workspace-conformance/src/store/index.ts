@@ -11,7 +11,7 @@ import { notedCallBehaviours } from './noted-call-behaviours.ts'
 import { outcomeBehaviours } from './outcome-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { sessionBehaviours } from './session-behaviours.ts'
-import { spendingBehaviours } from './spending-behaviours.ts'
+import { usageBehaviours } from './usage-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
 import { streamBoundBehaviours } from './stream-bound-behaviours.ts'
@@ -30,7 +30,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...stepBehaviours,
   ...checkpointBehaviours,
   ...listBehaviours,
-  ...spendingBehaviours,
+  ...usageBehaviours,
   ...notedCallBehaviours,
   ...outcomeBehaviours,
   ...hostileBehaviours,

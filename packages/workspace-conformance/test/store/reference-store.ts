@@ -207,9 +207,9 @@ export function createReferenceStore(sessions: StoredSessions = new Map()): Sess
 }
 
 function stateAfter(stored: Stored, given: StateChange): Change {
-  const { customState, fileLedgers, spending } = given
+  const { customState, fileLedgers, usage } = given
   return {
-    ...(spending && { spending }),
+    ...(usage && { usage }),
     fileLedgers: { ...stored.head.fileLedgers, ...fileLedgers },
     ...(customState && { customState: customState.value }),
   }

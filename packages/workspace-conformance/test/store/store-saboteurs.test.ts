@@ -7,14 +7,14 @@ import { limitSaboteurs, withLimits } from './limit-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
 import { sessionSaboteurs } from './session-saboteurs.ts'
-import { spendingSaboteurs } from './spending-saboteurs.ts'
+import { usageSaboteurs } from './usage-saboteurs.ts'
 import { stepSaboteurs } from './step-saboteurs.ts'
 import { without } from './without.ts'
 
 const storeSaboteurs = {
   ...sessionSaboteurs,
   ...stepSaboteurs,
-  ...spendingSaboteurs,
+  ...usageSaboteurs,
   ...callSaboteurs,
   ...holdSaboteurs,
   ...limitSaboteurs,
@@ -65,8 +65,8 @@ const forgetful: Readonly<Record<string, Lost>> = {
     for (const stored of sessions.values()) stored.head = without(stored.head, 'outcome') as never
     return sessions
   },
-  'store/durable/spending-survives': (sessions) => {
-    for (const stored of sessions.values()) stored.head = without(stored.head, 'spending') as never
+  'store/durable/usage-survives': (sessions) => {
+    for (const stored of sessions.values()) stored.head = without(stored.head, 'usage') as never
     return sessions
   },
   'store/durable/state-of-a-noted-call-survives': (sessions) => {

@@ -4,7 +4,7 @@ import type { TokenUsage } from '../llm/llm-adapter.ts'
  * What a run has used: an `execute` with all that resumed it, and its sub-agents. Stored with the
  * session, so that a limit holds across processes.
  */
-export interface Spending {
+export interface RunUsage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
@@ -17,7 +17,7 @@ export interface Spending {
 }
 
 /** The start of a run. */
-export const NO_SPENDING: Spending = Object.freeze({
+export const NO_USAGE: RunUsage = Object.freeze({
   inputTokens: 0,
   outputTokens: 0,
   totalTokens: 0,
@@ -29,7 +29,7 @@ export const NO_SPENDING: Spending = Object.freeze({
  * What one model call uses; what is no amount counts as nothing. Without a cost its price is not
  * known.
  */
-export function spendingOf(usage: TokenUsage, cost?: number): Spending {
+export function runUsageOf(usage: TokenUsage, cost?: number): RunUsage {
   const inputTokens = amountOf(usage.inputTokens)
   const outputTokens = amountOf(usage.outputTokens)
   const totalTokens = amountOf(usage.totalTokens ?? inputTokens + outputTokens)
@@ -43,7 +43,7 @@ function amountOf(given: number | undefined): number {
 }
 
 /** Both together. */
-export function addSpending(one: Spending, other: Spending): Spending {
+export function addRunUsage(one: RunUsage, other: RunUsage): RunUsage {
   const isPriced = one.cost !== undefined || other.cost !== undefined
   return {
     inputTokens: one.inputTokens + other.inputTokens,
