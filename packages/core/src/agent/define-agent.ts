@@ -29,6 +29,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'workspaces',
 ])
 
+/** Options of `defineAgent`. */
 export interface DefineAgentOptions {
   /** Gets the warnings of the definition. Without it the first executor that runs it does. */
   readonly logger?: Logger

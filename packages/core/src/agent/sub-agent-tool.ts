@@ -9,6 +9,7 @@ import { renderForModel } from './render-for-model.ts'
 /** Prefix of the tools that run another agent. */
 export const SUBAGENT_TOOL_PREFIX = 'subagent__'
 
+/** Options of `createSubAgentTool`. */
 export interface SubAgentToolOptions {
   /** For the model. Default: the description of the agent. */
   readonly description?: string

@@ -2,6 +2,7 @@ import type { Message, UserMessage } from '../llm/messages.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import type { PrepareStep } from './prepare-step.ts'
 
+/** Limits of `fitContext`, in tokens. */
 export interface FitContextOptions {
   /** The conversation is shortened when it has more, without system prompt and tools. */
   readonly maxTokens: number

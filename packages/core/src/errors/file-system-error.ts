@@ -1,5 +1,6 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
+/** Codes of `FileSystemError`. */
 export type FileSystemErrorCode =
   | 'not-found'
   | 'already-exists'
@@ -47,6 +48,7 @@ const HINTS: Readonly<Partial<Record<FileSystemErrorCode, string>>> = {
   'content-missing': 'Write the file anew, or remove it; an operator can look for its object.',
 }
 
+/** Options of `FileSystemError`. */
 export interface FileSystemErrorOptions extends HelixErrorOptions {
   /** More than the code says: a limit and a size, a version. Shown to the model. */
   readonly detail?: string

@@ -30,6 +30,7 @@ export type FleetErrorCode =
   | 'schema-version'
   | 'config-invalid'
 
+/** Options of `FleetError`. */
 export interface FleetErrorOptions extends HelixErrorOptions {
   /** The sandbox it is about. */
   readonly sandboxId?: string

@@ -1,5 +1,6 @@
 const BRAND = 'helix-agents/error'
 
+/** Options that every error of the framework takes. */
 export interface HelixErrorOptions extends ErrorOptions {
   /** What the model can do about it, in one sentence. Goes to the model: nothing secret. */
   readonly hint?: string

@@ -24,6 +24,7 @@ export type ModelErrorCode =
   | 'answer-too-large'
   | 'model-failed'
 
+/** Options of `ModelError`. */
 export interface ModelErrorOptions extends HelixErrorOptions {
   /** Default: what is usual for the code. */
   readonly retryable?: boolean

@@ -20,6 +20,7 @@ export interface ToolInputIssue {
   readonly message: string
 }
 
+/** Options of `ToolInputError`. */
 export interface ToolInputErrorOptions extends HelixErrorOptions {
   readonly issues?: readonly ToolInputIssue[]
 }

@@ -6,6 +6,7 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  */
 export type WorkspaceEvictedCode = 'evicted' | 'lost' | 'outcome-unknown'
 
+/** Options of `WorkspaceEvictedError`. */
 export interface WorkspaceEvictedOptions extends HelixErrorOptions {
   /**
    * Whether the backend took the interrupted operation: `no` means it certainly did not run.

@@ -22,6 +22,7 @@ export type WorkspaceFailedCode =
   | 'working-directory-missing'
   | 'closed'
 
+/** Options of `WorkspaceFailedError`. */
 export interface WorkspaceFailedOptions extends HelixErrorOptions {
   /** Set only when a retry can help; a failure is permanent unless the provider says so. */
   readonly transient?: boolean

@@ -61,6 +61,7 @@ export interface StepCallbacks {
   onRetry?(retry: ModelRetry): void
 }
 
+/** One call of the model: the conversation, the tools and the settings. */
 export interface StepInput {
   readonly systemPrompt?: string
   /** The conversation, append-only: the same array in every step of a run. Do not change it. */
@@ -73,6 +74,7 @@ export interface StepInput {
   readonly agentType: string
 }
 
+/** Tokens of one model call, as the provider reports them. */
 export interface TokenUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number

@@ -1,12 +1,14 @@
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { ModelOutput } from '../tools/model-output.ts'
 
+/** A file in a message of the user: its bytes, base64, or a URL. */
 export interface FilePart {
   readonly data: Uint8Array | string
   readonly mediaType: string
   readonly filename?: string
 }
 
+/** A message of the user. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: string
@@ -14,6 +16,7 @@ export interface UserMessage {
   readonly metadata?: Readonly<Record<string, JsonValue>>
 }
 
+/** A call of a tool that the model asks for. */
 export interface ToolCall {
   readonly id: string
   readonly name: string
@@ -27,6 +30,7 @@ export interface ToolCall {
   readonly problem?: 'malformed' | 'truncated' | 'too-deep' | 'too-large'
 }
 
+/** An answer of the model: text, calls of tools, or both. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: string
@@ -41,6 +45,7 @@ export interface AssistantMessage {
   readonly providerMetadata?: JsonValue
 }
 
+/** The result of a tool call, as the model reads it. */
 export interface ToolResultMessage {
   readonly role: 'tool'
   readonly toolCallId: string

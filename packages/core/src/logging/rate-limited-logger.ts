@@ -2,6 +2,7 @@ import type { Clock } from '../time/clock.ts'
 import { logMessages } from './log-messages.ts'
 import type { Logger } from './logger.ts'
 
+/** Options of `RateLimitedLogger`; times in milliseconds. */
 export interface RateLimitedLoggerOptions {
   readonly logger: Logger
   readonly clock: Clock

@@ -3,6 +3,7 @@ import type { BudgetLimit } from '../budget/budget.ts'
 /** Why a run ends before the model says so. */
 export type StopReason = 'aborted' | 'interrupted' | 'max-duration' | 'max-steps' | BudgetLimit
 
+/** The counters and limits that decide whether a run stops. */
 export interface StopConditions {
   readonly aborted: boolean
   readonly interrupted: boolean

@@ -15,6 +15,7 @@ import type {
   StoredOutcome,
 } from './session-state.ts'
 
+/** The first content of a session. */
 export interface NewSession extends SessionLabels {
   readonly sessionId: string
   readonly agentType: string
@@ -90,11 +91,13 @@ export interface StepCommit extends RunWrite, StateChange {
   readonly outcome?: StoredOutcome
 }
 
+/** The end of a run: its outcome, and what could not be closed. */
 export interface RunEnd extends RunWrite, StoredOutcome {
   /** Workspaces that could not be closed. Default: none. */
   readonly owed?: readonly string[]
 }
 
+/** Size and start of a page. */
 export interface PageQuery {
   /** Default 50, at most 200. */
   readonly limit?: number
@@ -102,6 +105,7 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
+/** A page of results and the cursor of the next one. */
 export interface Page<T> {
   readonly items: readonly T[]
   /** Absent on the last page. */
@@ -123,11 +127,13 @@ export interface UnreadableSession {
   readonly code: StateStoreErrorCode
 }
 
+/** A page of sessions. */
 export interface SessionPage extends Page<SessionState> {
   /** Sessions of this page whose stored data is damaged; absent when there are none. */
   readonly unreadable?: readonly UnreadableSession[]
 }
 
+/** Which messages of a session to read. */
 export interface MessageQuery {
   /** Default 0. */
   readonly offset?: number
@@ -135,6 +141,7 @@ export interface MessageQuery {
   readonly limit?: number
 }
 
+/** A page of the messages of a session, oldest first. */
 export interface MessagePage {
   readonly messages: readonly Message[]
   readonly total: number

@@ -108,6 +108,7 @@ export interface JournalEntry {
   readonly result?: JournalResult
 }
 
+/** The result of a tool call, as the journal stores it. */
 export interface JournalResult {
   readonly message: ToolResultMessage
   /** The call completes the run with this output. */

@@ -95,6 +95,7 @@ interface ChunkFields {
   stream_resync: { readonly reason: 'new-run' | 'buffer-overrun'; readonly nextSequence: number }
 }
 
+/** Type of a stream chunk. */
 export type ChunkType = keyof ChunkFields
 
 /** What a run says while it goes on. */

@@ -4,6 +4,7 @@ import { type ReadChunks, ServerSentEventSource } from './server-sent-event-sour
 const DEFAULT_HEARTBEAT_MS = 15_000
 const DEFAULT_RETRY_MS = 2_000
 
+/** Options of server-sent events; times in milliseconds. */
 export interface ServerSentEventsOptions {
   /** Time without a chunk after which a comment keeps the connection open. Default 15 000. */
   readonly heartbeatMs?: number

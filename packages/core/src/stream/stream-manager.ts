@@ -1,5 +1,6 @@
 import type { SequencedChunk, StreamChunk } from './chunks.ts'
 
+/** Where a reader of a stream starts, and what ends it. */
 export interface StreamReaderOptions {
   /**
    * First sequence number wanted. Default: the first chunk of the current run. One that is not

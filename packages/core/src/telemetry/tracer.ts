@@ -1,6 +1,7 @@
 /** Values of attributes. Never what a model, a user or a file says. */
 export type SpanAttributeValue = string | number | boolean | string[]
 
+/** Attributes of a span. */
 export type SpanAttributes = Readonly<Record<string, SpanAttributeValue>>
 
 /** An error, reduced to what may leave the process: its class and its code, no text. */
@@ -19,6 +20,7 @@ export interface Span {
   end(): void
 }
 
+/** Options of a new span. */
 export interface SpanOptions {
   /** 0 is `INTERNAL`, 2 is `CLIENT`: the call of another service. */
   readonly kind?: 0 | 2

@@ -1,5 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
 
+/** One recorded log line. */
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string

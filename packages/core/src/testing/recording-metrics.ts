@@ -1,5 +1,6 @@
 import { noopMetrics, type WorkspaceMetrics } from '../workspace/metrics.ts'
 
+/** Metrics that count the calls of each method. */
 export interface RecordedMetrics extends WorkspaceMetrics {
   /** How often a method was called. */
   count(method: keyof WorkspaceMetrics): number

@@ -11,6 +11,7 @@ export interface Clock {
   setTimer(ms: number, callback: () => void, options?: TimerOptions): () => void
 }
 
+/** Options of a timer. */
 export interface TimerOptions {
   /**
    * The process must not end before: what the timer would stop may be all there is to wait for.

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 
+/** A time limit and the error of the call that exceeds it. */
 export interface Deadline {
   readonly clock: Clock
   readonly timeoutMs: number

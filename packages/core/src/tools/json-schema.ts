@@ -1,6 +1,7 @@
 /** A JSON Schema object, as models receive it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+/** A value that JSON can hold. */
 export type JsonValue =
   | null
   | boolean

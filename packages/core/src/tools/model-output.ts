@@ -8,6 +8,7 @@ export interface ToolAnnotations {
   readonly idempotent: boolean
 }
 
+/** One part of a tool result: text, or media such as an image. */
 export type ModelOutputPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'media'; readonly mediaType: string; readonly data: Uint8Array }

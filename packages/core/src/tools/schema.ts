@@ -11,10 +11,12 @@ export interface Schema<Output = unknown> {
   }
 }
 
+/** What a Standard Schema answers: a value, or issues. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
+/** One problem that a Standard Schema found. */
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined

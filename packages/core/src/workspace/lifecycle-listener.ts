@@ -13,6 +13,7 @@ export interface WorkspaceLifecycleEvent {
   readonly ref?: WorkspaceRef
 }
 
+/** A workspace was opened. */
 export interface WorkspaceOpenEvent extends WorkspaceLifecycleEvent {
   readonly workspaceId: string
   readonly ref: WorkspaceRef
@@ -20,6 +21,7 @@ export interface WorkspaceOpenEvent extends WorkspaceLifecycleEvent {
   readonly receipt: RestoreReceipt
 }
 
+/** An operation of a workspace has ended. */
 export interface WorkspaceActivityEvent extends WorkspaceLifecycleEvent {
   readonly workspaceId: string
   /** The operation has a result; that of a command may tell of its failure. */
@@ -28,12 +30,14 @@ export interface WorkspaceActivityEvent extends WorkspaceLifecycleEvent {
   readonly timedOut: boolean
 }
 
+/** A workspace was closed or detached. */
 export interface WorkspaceCloseEvent extends WorkspaceLifecycleEvent {
   readonly workspaceId: string
   /** `end`: its provider ran its end-of-life policy. `detach`: its session may go on. */
   readonly mode: 'end' | 'detach'
 }
 
+/** A workspace could not be closed: its destroy is owed. */
 export interface WorkspaceOwedEvent extends WorkspaceLifecycleEvent {
   /** Its close took too long, or failed: what backs it may still be there. */
   readonly reason: 'timeout' | 'failed'

@@ -28,6 +28,7 @@ export function parseWorkspaceRef(value: unknown): WorkspaceRef {
   return { providerId, schemaVersion, capabilities: Object.fromEntries(given), ref }
 }
 
+/** The ref that is parsed, and the format that the provider writes. */
 export interface ProviderRefFormat<Schema extends z.ZodType> {
   readonly ref: WorkspaceRef
   readonly providerId: string

@@ -19,6 +19,7 @@ export interface RestoreReceipt {
   readonly detail?: string
 }
 
+/** A workspace that a provider has opened, and what is needed to open it again. */
 export interface OpenedWorkspace {
   readonly ws: Workspace
   /** Persisted before the first operation runs. */
@@ -26,6 +27,7 @@ export interface OpenedWorkspace {
   readonly receipt: RestoreReceipt
 }
 
+/** What a provider gets beside the ref when it opens a workspace again. */
 export interface ResolveOptions {
   /** Name under which the agent declares the workspace. */
   readonly workspace: string
@@ -39,6 +41,7 @@ export interface ResolveOptions {
   readonly clock: Clock
 }
 
+/** What a provider gets beside its own config when it makes a workspace. */
 export type OpenOptions = Omit<ResolveOptions, 'session' | 'config'>
 
 /** Backs workspaces of one kind. */
