@@ -50,6 +50,6 @@ export interface CliHost {
   readonly openSessions: (file: string) => Promise<OpenedSessions>
   /** The same for a ledger of sandboxes. */
   readonly openLedger: (file: string) => Promise<OpenedLedger>
-  /** Whether the reader of the output went away: work for nobody can stop. */
+  /** Whether the reader of the output has closed it: further work is useless. */
   readonly isOutputClosed: () => boolean
 }

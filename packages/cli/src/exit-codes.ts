@@ -1,4 +1,4 @@
-/** How `helix` ends; what a scheduled job can tell apart. */
+/** Exit codes of `helix`, for scheduled jobs. */
 export const exitCodes = {
   /** Done, nothing wrong. */
   ok: 0,

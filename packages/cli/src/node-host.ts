@@ -17,7 +17,7 @@ export function createNodeHost(): CliHost {
     process.exitCode = exitCodes.failure
     process.stderr.write(`helix: the output cannot be written: ${error.message}\n`)
   })
-  // There is nobody left to tell.
+  // There is no further output for errors.
   process.stderr.on('error', () => undefined)
   return {
     stdin: createTextInput(() => process.stdin),

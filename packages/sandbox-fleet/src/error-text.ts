@@ -14,7 +14,7 @@ export function errorText(error: unknown): string {
 }
 
 /**
- * What stands behind an error, the nearest first, as one text without secrets: names, codes and
+ * The causes of an error, the nearest first, as one redacted text: names, codes and
  * messages of at most five causes, 1,000 characters in all. Undefined without a cause.
  */
 export function causeText(error: unknown): string | undefined {

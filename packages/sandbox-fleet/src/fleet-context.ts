@@ -9,7 +9,7 @@ import type { LeaseWatch } from './safety/lease-watch.ts'
 import type { RuleContext, SafetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
-/** Something that happened to a sandbox, for metrics and data points. */
+/** An event of a sandbox, for metrics and data points. */
 export interface FleetEvent {
   readonly type:
     | 'created'
@@ -38,25 +38,25 @@ export interface FleetContext {
   readonly environment: string
   readonly policy: FleetPolicy
   readonly rules: SafetyRules
-  /** Which leases may be judged by the clock of this process. */
+  /** Decides which leases may be judged by the clock of this process. */
   readonly leases: LeaseWatch
-  /** The time of the ledger, as far as it tells one. */
+  /** The clock of the ledger where it has one, else that of this process. */
   readonly clock: LedgerClock
   readonly random: () => number
   readonly logger: Logger
-  /** Tells this process from others. */
+  /** Identifies this process. */
   readonly instanceId: string
   /** Never throws. */
   readonly emit: (type: FleetEvent['type'], record: SandboxRecord) => void
 }
 
-/** What a rule may look at, now. */
+/** What rules depend on at this moment. */
 export function ruleContext({ leases, clock, environment, policy }: FleetContext): RuleContext {
   const isProven = (record: SandboxRecord): boolean => leases.isProven(record)
   return { now: clock.now(), environment, policy, isProven }
 }
 
-/** A sandbox of the ledger, as its driver is told of it. */
+/** A record as the target of a driver call. */
 export function targetOf({ id, generation }: SandboxRecord): SandboxTarget {
   return { id, generation }
 }

@@ -11,28 +11,28 @@ import { type FleetPolicy, type FleetPolicyInput, parseFleetPolicy } from './saf
 import { type SafetyRules, safetyRules } from './safety/safety-rules.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
-/** Gets what happens to sandboxes. Not awaited; what it throws or rejects with is logged. */
+/** Receives events of sandboxes. Not awaited; what it throws or rejects with is logged. */
 export type FleetEventSink = (event: FleetEvent) => void
 
 /** Options of a fleet without its alerts. */
 export interface FleetContextOptions {
   /** The ledger. */
   readonly store: FleetStore
-  /** One for each provider whose sandboxes are to be watched. */
+  /** One for each provider whose sandboxes are managed. */
   readonly drivers: readonly FleetDriver[]
   /** Label of this deployment, such as `production`: nothing without it is ever ended. */
   readonly environment: string
-  /** Numbers that differ from the defaults. */
+  /** Values that differ from the defaults. */
   readonly policy?: FleetPolicyInput
   /** Default: no log. A pino logger fits as it is. */
   readonly logger?: Logger
   /** Default: the time of the machine. */
   readonly clock?: Clock
-  /** Gets what happens to sandboxes, for metrics and data points. */
+  /** Receives events of sandboxes, for metrics and data points. Default: none. */
   readonly onEvent?: FleetEventSink | readonly FleetEventSink[]
   /** Numbers in [0, 1) for jitter. Default `Math.random`. */
   readonly random?: () => number
-  /** Tells this process from others. Default: a random id. */
+  /** Identifies this process. Default: a random id. */
   readonly instanceId?: string
 }
 

@@ -11,29 +11,29 @@ export function stateKey({ environment }: FleetContext, name: string): string {
   return `${name}:${environment}`
 }
 
-/** How the fleet of one environment stands. */
+/** Counts and usage of the fleet of one environment. */
 export interface FleetStats {
   readonly environment: string
-  /** Sandboxes that may take up room: all but those that are gone or wait for their session. */
+  /** Sandboxes that count against capacity: all but detached and terminated. */
   readonly active: number
   readonly provisioning: number
   /** Running, without those that are detached. */
   readonly running: number
-  /** Waiting for their session. */
+  /** Released by a session that may resume. */
   readonly detached: number
-  /** To be gone, and not confirmed. */
+  /** Destroy requested and not confirmed. */
   readonly terminating: number
   /** Unusable, and possibly still there. */
   readonly failed: number
-  /** Sandboxes ever made, and confirmed gone. */
+  /** Sandboxes ever created. */
   readonly totalCreated: number
   /** Sandboxes confirmed gone. */
   readonly totalDestroyed: number
-  /** Sandboxes that may be active at once, and the share that is. */
+  /** `maxConcurrentSandboxes` of the policy. */
   readonly capacity: number
   /** `active / capacity`. */
   readonly usedRatio: number
-  /** Operations of the last minutes. */
+  /** Operations in the alert window. */
   readonly usage: FleetUsage
   /** When a cleanup ended last, in milliseconds since the epoch. Absent when none ever has. */
   readonly lastCleanupAt?: number
@@ -93,7 +93,7 @@ export async function readStats(context: FleetContext, usageMs: number): Promise
   }
 }
 
-/** Without a cleanup the first record of the ledger tells for how long there was something to clean. */
+/** Without a cleanup, the first record says since when there is something to clean. */
 async function cleanupTimes(
   { clock, environment, policy, store }: FleetContext,
   { cleanupAt }: Heartbeat,

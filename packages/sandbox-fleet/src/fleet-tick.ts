@@ -10,7 +10,7 @@ import { runCleanup } from './sweep/run-cleanup.ts'
 
 const PRUNED_AT_ONCE = 500
 
-/** What was due, and what came of it. */
+/** Result of one tick. */
 export interface TickReport {
   readonly cleanup: CleanupReport
   /** Absent when it was not due. */
@@ -30,7 +30,7 @@ interface Actions {
   alerts(): Promise<readonly Alert[]>
 }
 
-/** Everything that is due; each part goes on when another one fails. */
+/** Runs everything that is due; each part runs even if another one fails. */
 export async function runTick(context: FleetContext, actions: Actions): Promise<TickReport> {
   const errors: string[] = []
   const attempt = async <T>(fallback: T, work: () => Promise<T>): Promise<T> => {
@@ -65,7 +65,7 @@ async function reconcileIfDue(
   const { clock, policy } = context
   const { reconcileAt = 0 } = await readHeartbeat(context)
   const sinceMs = clock.now() - reconcileAt
-  // A clock that was ahead noted a time that is yet to come: nothing is to wait for it.
+  // A clock that was ahead recorded a future time: do not wait for it.
   const isDue = sinceMs >= policy.reconcileIntervalMs || sinceMs < -policy.clockSkewMs
   return isDue ? actions.reconcile() : undefined
 }

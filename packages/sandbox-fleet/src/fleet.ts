@@ -35,15 +35,15 @@ const FINDINGS_PAGES = 5
 
 /** Options of a fleet. */
 export interface FleetOptions extends FleetContextOptions {
-  /** Where alerts go. Default: nowhere. */
+  /** Destinations of alerts. Default: none. */
   readonly alertSinks?: readonly AlertSink[]
-  /** When alerts begin and end. */
+  /** Limits of alerts that differ from the defaults. */
   readonly alerts?: AlertPolicyInput
 }
 
-/** What a sandbox uses, and what was done in it. */
+/** CPU, memory and operations of a sandbox. */
 export interface SandboxUsage extends SandboxResources {
-  /** Since it was made. */
+  /** Since its creation, in milliseconds. */
   readonly durationMs: number
   /** Operations in this generation. */
   readonly operations: number
@@ -51,7 +51,7 @@ export interface SandboxUsage extends SandboxResources {
 
 /** Finds, explains and clears stuck and leaked sandboxes of one environment. */
 export class Fleet {
-  /** Opens sandboxes within the limit, and holds them. */
+  /** Opens sandboxes within the capacity. */
   readonly admission: Admission
   readonly #context: FleetContext
   readonly #alerts: AlertContext
@@ -74,7 +74,7 @@ export class Fleet {
     return this.#context.policy
   }
 
-  /** Providers that are watched, and whether each is left alone for now since it failed too often. */
+  /** Providers of this fleet, and whether the circuit breaker of each is open. */
   get providers(): readonly { readonly provider: string; readonly isCoolingDown: boolean }[] {
     return [...this.#context.drivers.values()].map(({ provider, isCoolingDown }) => ({
       provider,
@@ -84,27 +84,27 @@ export class Fleet {
 
   /**
    * The time by which the ledger is written and judged, in milliseconds since the epoch.
-   * @throws {FleetError} `unavailable` when the ledger has a clock and does not tell.
+   * @throws {FleetError} `unavailable` when the clock of the ledger does not answer.
    */
   async now(): Promise<number> {
     await this.#context.clock.keepTime()
     return this.#context.clock.now()
   }
 
-  /** How the fleet stands. @throws {FleetError} `unavailable` */
+  /** Counts and usage. @throws {FleetError} `unavailable` */
   stats(): Promise<FleetStats> {
     return readStats(this.#context, this.#alerts.policy.timeoutWindowMs)
   }
 
   /**
-   * The newest first; those of this environment unless the query says otherwise.
+   * Lists sandboxes, newest first; those of this environment unless the query says otherwise.
    * @throws {FleetError} `invalid-query`, `unavailable`
    */
   list(query: FleetQuery = {}): Promise<FleetPage> {
     return this.#context.store.list({ environment: this.environment, ...query })
   }
 
-  /** @throws {FleetError} `unknown-sandbox` */
+  /** The record of one sandbox. @throws {FleetError} `unknown-sandbox` */
   async get(id: string): Promise<SandboxRecord> {
     const record = await this.#context.store.get(id)
     if (record === undefined) throw unknownSandbox(id)
@@ -112,7 +112,7 @@ export class Fleet {
   }
 
   /**
-   * The last output of its commands.
+   * Latest output of its commands.
    * @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed`
    */
   async logs(id: string): Promise<string> {
@@ -120,7 +120,10 @@ export class Fleet {
     return driver.logs(targetOf(record))
   }
 
-  /** @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed` */
+  /**
+   * CPU, memory and operations of one sandbox.
+   * @throws {FleetError} `unknown-sandbox`, `not-supported`, `driver-failed`
+   */
   async resources(id: string): Promise<SandboxUsage> {
     const { driver, record } = await this.#resolve(id)
     await this.#context.clock.keepTime()
@@ -135,7 +138,7 @@ export class Fleet {
     return this.#diagnose(await this.get(id))
   }
 
-  /** What is wrong with the fleet: looks at the newest thousand sandboxes that are not gone. */
+  /** What is wrong with the fleet: the findings of the newest 1,000 sandboxes that are not terminated. */
   async findings(): Promise<readonly Finding[]> {
     const status = ['provisioning', 'running', 'terminating', 'failed'] as const
     const findings: Finding[] = []
@@ -152,7 +155,7 @@ export class Fleet {
   }
 
   /**
-   * Ends one sandbox now, in use or not.
+   * Destroys one sandbox now, in use or not.
    * @throws {FleetError} `unknown-sandbox`, `not-supported`, `invalid-record` without a reason.
    */
   terminate(id: string, request: Partial<TerminateRequest> = {}): Promise<TerminateOutcome> {
@@ -165,31 +168,31 @@ export class Fleet {
     return runCleanup(this.#context, 'scheduled', options)
   }
 
-  /** Ends everything that is not critical, in use or not. Never rejects. */
+  /** Destroys everything that is not critical, in use or not. Never rejects. */
   emergency(options: CleanupOptions = {}): Promise<CleanupReport> {
     return runCleanup(this.#context, 'emergency', options)
   }
 
-  /** Brings the ledger and the providers together. Never rejects. */
+  /** Reconciles the ledger with the providers. Never rejects. */
   reconcile(options: ReconcileOptions = {}): Promise<ReconcileReport> {
     return runReconcile(this.#context, options)
   }
 
-  /** Alerts that are firing; tells the sinks what has changed. @throws {FleetError} `unavailable` */
+  /** Firing alerts; notifies the sinks of changes. @throws {FleetError} `unavailable` */
   async alerts(): Promise<readonly Alert[]> {
     return evaluateAlerts(this.#alerts, await this.stats())
   }
 
   /**
-   * Everything that is due: for a cron trigger or a timer. Never rejects: what went wrong is in
-   * the report and in the log.
+   * Runs everything that is due, for a cron trigger or a timer. Never rejects: failures are in the
+   * report and in the log.
    */
   tick(): Promise<TickReport> {
     return runTick(this.#context, this)
   }
 
   /**
-   * For providers and runtimes, to tell what they do.
+   * Creates the reporter of a provider or runtime.
    * @param holder Name of who holds the sandboxes. Default: this process.
    */
   reporter(
@@ -204,7 +207,7 @@ export class Fleet {
     return diagnose(record, { now: clock.now(), policy })
   }
 
-  /** Only what the ledger knows is asked about. */
+  /** Drivers are asked about sandboxes of the ledger only. */
   async #resolve(id: string): Promise<{ driver: GuardedDriver; record: SandboxRecord }> {
     const record = await this.#context.store.get(id)
     if (!this.#context.rules.mayAsk(record)) throw unknownSandbox(id)

@@ -5,7 +5,7 @@ import { fleetMessages } from './fleet-messages.ts'
 import type { FleetPolicy } from './safety/fleet-policy.ts'
 import type { FleetStore } from './store/fleet-store.ts'
 
-/** The longest time for which the time of the ledger is reckoned from the clock of this process. */
+/** Longest time for which the offset to the ledger's clock is reused. */
 const MOST_KEPT_MS = 60_000
 
 export interface LedgerClockOptions {
@@ -19,8 +19,8 @@ export interface LedgerClockOptions {
 }
 
 /**
- * The time by which the ledger is written and judged: that of the ledger, where it has a clock, and
- * else that of this process. Timers are always those of this process.
+ * The clock by which the ledger is written and judged: that of the ledger where it has one, else
+ * that of this process. Timers always run on the clock of this process.
  */
 export class LedgerClock implements Clock {
   readonly #options: LedgerClockOptions
@@ -48,9 +48,9 @@ export class LedgerClock implements Clock {
   }
 
   /**
-   * Asks the ledger for its time when it has one and that is due: to be called before something is
-   * noted or judged. A clock of this process that is off, or leaps, then changes nothing.
-   * @throws {FleetError} `unavailable` when it does not tell: what it told before may be wrong by now.
+   * Asks the ledger for its time when it has one and that is due. Call it before anything is
+   * recorded or judged: a clock of this process that is off, or leaps, then has no effect.
+   * @throws {FleetError} `unavailable` when it does not answer: an older answer may be wrong by now.
    */
   async keepTime(): Promise<void> {
     if (this.#options.store.now === undefined || !this.#isDue()) return
@@ -68,9 +68,9 @@ export class LedgerClock implements Clock {
     const startedAt = clock.now()
     const ledgerMs = await this.#readLedger()
     const endedAt = clock.now()
-    // A clock that leaps meanwhile says nothing of when the answer was given.
+    // When the clock has leapt during the call, the time of the answer is unknown.
     const hasLeapt = endedAt < startedAt || endedAt - startedAt > 2 * policy.callTimeoutMs
-    if (hasLeapt) throw untold()
+    if (hasLeapt) throw noAnswer()
     const offsetMs = ledgerMs - (startedAt + endedAt) / 2
     const changedMs = Math.abs(offsetMs - (this.#offsetMs ?? offsetMs))
     if (changedMs > policy.clockSkewMs) this.#options.onLeap?.()
@@ -82,9 +82,9 @@ export class LedgerClock implements Clock {
   async #readLedger(): Promise<number> {
     const { clock, policy, store } = this.#options
     const asked = Promise.resolve(store.now?.())
-    const limit = { clock, timeoutMs: policy.callTimeoutMs, onTimeout: untold }
+    const limit = { clock, timeoutMs: policy.callTimeoutMs, onTimeout: noAnswer }
     const ledgerMs = await withDeadline(asked, limit)
-    if (ledgerMs === undefined || !Number.isFinite(ledgerMs)) throw untold()
+    if (ledgerMs === undefined || !Number.isFinite(ledgerMs)) throw noAnswer()
     return ledgerMs
   }
 
@@ -97,6 +97,6 @@ export class LedgerClock implements Clock {
   }
 }
 
-function untold(): FleetError {
-  return new FleetError('unavailable', 'the ledger did not tell its time')
+function noAnswer(): FleetError {
+  return new FleetError('unavailable', 'the clock of the ledger did not answer')
 }

@@ -25,7 +25,7 @@ export class Output {
     this.#host = host
   }
 
-  /** Whether nobody reads any more. */
+  /** Whether the output has been closed by its reader. */
   get isClosed(): boolean {
     return this.#host.isOutputClosed()
   }
@@ -73,10 +73,10 @@ export class Output {
   }
 }
 
-/** Colour only for a terminal that has any and a user who did not refuse it (`NO_COLOR`). */
+/** Colour only for a terminal that has any without `NO_COLOR`. */
 function painterFor(stream: TextStream, env: CliHost['env']): TableStyle['paint'] {
-  const isRefused = (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
-  if (stream.isTTY !== true || isRefused) return (text) => text
+  const isDisabled = (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
+  if (stream.isTTY !== true || isDisabled) return (text) => text
   return (text, tone) =>
     tone === undefined ? text : styleText(COLOURS[tone], text, { validateStream: false })
 }

@@ -16,20 +16,20 @@ const DEFAULT_QUEUE_TIMEOUT_MS = 60_000
 
 /** A request for a sandbox. */
 export interface AdmissionRequest extends SandboxDescription, ReporterOptions {
-  /** Who uses it. Default: a name of this process. */
+  /** Name of the holder. Default: a name of this process. */
   readonly holder?: string
-  /** Takes one that waits in this pool, if there is one, instead of making one. */
+  /** Reuses a sandbox of this pool, if there is one, instead of creating one. */
   readonly pool?: string
-  /** What happens while as many as allowed are active. Default `refuse`. */
+  /** What happens when the capacity is used up. Default `reject`. */
   readonly onFull?: 'queue' | 'reject'
   /** Longest wait in the queue, in milliseconds. Default 60 000. */
   readonly queueTimeoutMs?: number
 }
 
-/** Makes the sandbox of this id. The signal aborts when it takes too long. */
+/** Creates the sandbox of this id. The signal aborts after `provisionTimeoutMs`. */
 export type CreateSandbox = (id: string, signal: AbortSignal) => Promise<void>
 
-/** Lets in as many sandboxes as allowed, and no more, however many processes ask. */
+/** Opens sandboxes up to the capacity, over all processes. */
 export class Admission {
   readonly #context: FleetContext
   readonly #queue = new AdmissionQueue()
@@ -38,13 +38,13 @@ export class Admission {
     this.#context = context
   }
 
-  /** How many wait for room in this process. */
+  /** Requests of this process that wait for capacity. */
   get queueLength(): number {
     return this.#queue.length
   }
 
   /**
-   * Takes a place, records the intent, makes the sandbox, and holds it.
+   * Reserves capacity, records the intent, creates the sandbox, and leases it.
    * @throws {FleetError} `capacity-exhausted` (`Maximum sandbox limit reached`), `driver-failed`
    * when it could not be made in time, `already-exists`, `invalid-record`, `unavailable`; and
    * what `create` throws.
@@ -128,7 +128,7 @@ export class Admission {
     const { environment, store } = this.#context
     const { records } = await store.list({ status: 'running', provider, environment, pool })
     for (const record of records) {
-      // What one tenant left in it is nobody else's to see.
+      // A tenant must not see what another one left in it.
       if (record.tenant !== request.tenant) continue
       if (await this.#reuse(record, request, holder)) return record
     }

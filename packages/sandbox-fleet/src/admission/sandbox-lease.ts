@@ -16,12 +16,12 @@ export interface SandboxLeaseParts {
   readonly id: string
   /** The life that is held. */
   readonly generation: number
-  /** It served somebody else before. */
+  /** It comes from a pool and served another request before. */
   readonly wasReused: boolean
   readonly holder: string
   /** Whom to warn before the hold ends. */
   readonly warning: HoldWarning
-  /** Called once, when it is let go or ended. */
+  /** Called once, when it is released or ended. */
   readonly onEnd: () => void
 }
 
@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly timeoutMs?: number
 }
 
-/** The right to use one sandbox. It is renewed until it is let go, or the sandbox is ended. */
+/** The right to use one sandbox. Renewed until it is released or the sandbox is ended. */
 export class SandboxLease {
   /** Id of the sandbox. */
   readonly id: string
@@ -41,7 +41,7 @@ export class SandboxLease {
   readonly #holder: string
   readonly #lifetime: number
   readonly #warning: HoldWarning
-  /** Aborts when the fleet took the sandbox. */
+  /** Aborts when the fleet has ended the sandbox. */
   readonly #lost = new AbortController()
   readonly #onEnd: () => void
   #cancelTimer: () => void = () => {}
@@ -60,9 +60,10 @@ export class SandboxLease {
   }
 
   /**
-   * Runs an operation in the sandbox. One that takes too long is aborted, and its sandbox ended:
-   * what hangs in it would go on. Its signal also aborts when somebody else ended the sandbox.
-   * @throws {FleetError} `operation-timeout`; `invalid-transition` when the sandbox was let go or
+   * Runs an operation in the sandbox. After its timeout it is aborted and the sandbox is destroyed,
+   * since what hangs in it would keep running. The signal also aborts when the sandbox is ended
+   * elsewhere.
+   * @throws {FleetError} `operation-timeout`; `invalid-transition` when the sandbox was released or
    * ended; and whatever `operation` throws.
    */
   async run<T>(
@@ -70,13 +71,13 @@ export class SandboxLease {
     options: RunOptions = {},
   ): Promise<T> {
     if (this.#isOver) {
-      throw new FleetError('invalid-transition', 'the sandbox was let go', { sandboxId: this.id })
+      throw new FleetError('invalid-transition', 'the sandbox was released', { sandboxId: this.id })
     }
     const { clock, policy } = this.#context
     const { timeoutMs = policy.operationTimeoutMs } = options
     const overrun = new AbortController()
     const onTimeout = (): FleetError => {
-      const error = new FleetError('operation-timeout', `it took more than ${timeoutMs} ms`, {
+      const error = new FleetError('operation-timeout', `the operation exceeded ${timeoutMs} ms`, {
         sandboxId: this.id,
       })
       overrun.abort(error)
@@ -94,7 +95,7 @@ export class SandboxLease {
     }
   }
 
-  /** Lets it go: into a pool to be used again, or for nobody, to be cleaned up. */
+  /** Releases it: into a pool for reuse, or without a holder, to be cleaned up. */
   async release(options: { readonly pool?: string } = {}): Promise<void> {
     if (!this.#end()) return
     const lastsMs = this.#context.policy.poolRetentionMs
@@ -105,7 +106,7 @@ export class SandboxLease {
     this.#onEnd()
   }
 
-  /** Destroys it now. */
+  /** Destroys it now. @param detail Why, for the record. */
   async terminate(detail = 'its owner is done'): Promise<TerminateOutcome> {
     this.#end()
     try {
@@ -117,7 +118,7 @@ export class SandboxLease {
 
   async #endHung(timeoutMs: number): Promise<void> {
     this.#end()
-    const detail = `an operation took more than ${timeoutMs} ms`
+    const detail = `an operation exceeded ${timeoutMs} ms`
     await this.#quietly(() => this.#destroy('operation-timeout', detail))
     this.#onEnd()
   }

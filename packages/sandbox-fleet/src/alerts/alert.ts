@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { FleetPolicy } from '../safety/fleet-policy.ts'
 
 /**
- * `sandbox_timeout_high`: too many operations take too long. `sandbox_leak_detected`: too many
+ * `sandbox_timeout_high`: too many operations time out. `sandbox_leak_detected`: too many
  * sandboxes are active. `sandbox_cleanup_not_running`: no pass has ended for a while.
  * `sandbox_destroy_owed`: sandboxes that should be gone are not.
  */
@@ -14,7 +14,7 @@ export type AlertName =
   | 'sandbox_cleanup_not_running'
   | 'sandbox_destroy_owed'
 
-/** An alert begins or ends. */
+/** An alert that has fired, escalated or resolved. */
 export interface Alert {
   readonly name: AlertName
   readonly severity: 'warning' | 'critical'
@@ -25,7 +25,7 @@ export interface Alert {
   /** The limit that was exceeded. */
   readonly threshold: number
   readonly message: string
-  /** True when it is to be passed on to people: it is far worse, or lasts. */
+  /** True when people should be paged: it has been severe for `escalateAfterMs`. */
   readonly escalate: boolean
   /** Milliseconds since the epoch. */
   readonly since: number
@@ -33,7 +33,7 @@ export interface Alert {
   readonly at: number
 }
 
-/** Where alerts go. What it throws is logged, and the other sinks still get theirs. */
+/** A destination of alerts. Its errors are logged and do not affect other sinks. */
 export interface AlertSink {
   /** Delivers one alert. Given up after 60 s. */
   send(alert: Alert): void | Promise<void>
@@ -87,13 +87,13 @@ export type AlertPolicyInput = z.input<typeof alertPolicySchema>
 /** The limits of all alerts with every value set. Times are in milliseconds. */
 export type AlertPolicy = Readonly<z.output<typeof alertPolicySchema>>
 
-/** What of the fleet the defaults of alerts follow from. */
+/** Policy values from which the defaults of alerts are derived. */
 export type CapacityPolicy = Pick<
   FleetPolicy,
   'maxConcurrentSandboxes' | 'operationTimeoutMs' | 'terminateTimeoutMs'
 >
 
-/** A fleet of fewer places is full whenever it is used: that all are taken says nothing. */
+/** A smaller fleet is full whenever it is used: full capacity is no signal. */
 const MIN_LEAK_CAPACITY = 5
 
 /**
@@ -157,12 +157,12 @@ const storedSchema = z.object({
   isEscalated: z.boolean().exactOptional(),
 })
 
-/** How an alert stands, as it is kept between two looks. */
+/** State of an alert between two evaluations. */
 export type AlertState = Readonly<z.output<typeof storedSchema>>
 
 const statesSchema = z.record(z.string(), storedSchema)
 
-/** What an earlier look left; nothing when it cannot be read. */
+/** The states of the last evaluation; empty when they cannot be read. */
 export function parseAlertStates(
   value: JsonValue | undefined,
 ): Readonly<Record<string, AlertState>> {

@@ -128,7 +128,7 @@ function timeoutRule({ policy }: AlertContext, { usage }: FleetStats): Rule {
     severity: 'warning',
     value: ratio,
     threshold: policy.timeoutRatio,
-    message: `${timeouts} of ${executions} operations took too long`,
+    message: `${timeouts} of ${executions} operations timed out`,
     measure: {
       isBad: ratio > policy.timeoutRatio,
       // None at all ends it, whatever the limit is.
@@ -183,7 +183,7 @@ function owedRule({ policy }: AlertContext, { terminating }: FleetStats): Rule {
     severity: 'warning',
     value: terminating,
     threshold: policy.owedDestroys,
-    message: `${terminating} sandboxes should be gone`,
+    message: `${terminating} destroys are not confirmed`,
     measure: { isBad, isGood: !isBad, isSevere: false },
   }
 }
@@ -200,7 +200,7 @@ async function notify(
 }
 
 function tooSlow(): Error {
-  return new Error(`the sink took more than ${SINK_TIMEOUT_MS} ms`)
+  return new Error(`the sink exceeded ${SINK_TIMEOUT_MS} ms`)
 }
 
 /** Never rejects, and has a deadline: a sink is code of the application. */

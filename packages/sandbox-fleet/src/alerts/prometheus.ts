@@ -15,7 +15,7 @@ interface Metric {
   readonly samples: readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
 }
 
-/** How the fleet stands, in the text format of Prometheus 0.0.4. */
+/** Counts, usage and alerts in the text format of Prometheus 0.0.4. */
 export function toPrometheusText(stats: FleetStats, alerts: readonly Alert[]): string {
   const { environment } = stats
   const lines = metricsOf(stats, alerts).flatMap(({ name, type, help, samples }) => [
@@ -33,18 +33,22 @@ function metricsOf(stats: FleetStats, alerts: readonly Alert[]): readonly Metric
     {
       name: 'helix_fleet_sandboxes',
       type: 'gauge',
-      help: 'Sandboxes that are not gone, by status.',
+      help: 'Sandboxes that are not terminated, by status.',
       samples: statuses.map(([status, value]) => [{ status }, value]),
     },
-    gauge('helix_fleet_active', 'Sandboxes that may take up room.', stats.active),
+    gauge('helix_fleet_active', 'Sandboxes that count against capacity.', stats.active),
     gauge('helix_fleet_capacity', 'Sandboxes that may be active at once.', capacity),
-    counter('helix_fleet_created_total', 'Sandboxes ever made.', stats.totalCreated),
+    counter('helix_fleet_created_total', 'Sandboxes ever created.', stats.totalCreated),
     counter('helix_fleet_destroyed_total', 'Sandboxes confirmed gone.', stats.totalDestroyed),
-    gauge('helix_fleet_window_executions', 'Operations of the last minutes.', usage.executions),
-    gauge('helix_fleet_window_timeouts', 'Operations that took too long.', usage.timeouts),
+    gauge('helix_fleet_window_executions', 'Operations in the alert window.', usage.executions),
+    gauge(
+      'helix_fleet_window_timeouts',
+      'Operations of the window that timed out.',
+      usage.timeouts,
+    ),
     gauge(
       'helix_fleet_last_cleanup_timestamp_seconds',
-      'When a cleanup ended last. 0: never.',
+      'End of the last cleanup. 0: never.',
       (stats.lastCleanupAt ?? 0) / 1000,
     ),
     {

@@ -35,8 +35,8 @@ const STATES: ReadonlyMap<string, ProbeState> = new Map(
 )
 
 /**
- * Sandboxes of Cloudflare. They cannot be listed: what the ledger does not know nobody does, so
- * the intent must be recorded before one is made. A container that stopped uses nothing, and its
+ * Cloudflare sandboxes. They cannot be listed: one without a record cannot be found, so the intent
+ * must be recorded before one is created. A container that stopped uses nothing, and its
  * disk is gone.
  */
 export class CloudflareSandboxFleetDriver implements FleetDriver {

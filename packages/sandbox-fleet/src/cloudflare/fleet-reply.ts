@@ -1,7 +1,7 @@
 import { FleetError, type FleetErrorCode } from '@helix-agents/core/runtime'
 
 /**
- * The answer of a `FleetDirectory`. What the ledger refuses is an answer too: an exception of a
+ * The answer of a `FleetDirectory`. A rejection of the ledger is an answer too: an exception of a
  * Durable Object is logged as a defect, and loses its class.
  */
 export type FleetReply<T> =
@@ -24,7 +24,7 @@ export async function toReply<T>(work: () => Promise<T>): Promise<FleetReply<T>>
   }
 }
 
-/** @throws {FleetError} what the ledger refused. */
+/** @throws {FleetError} the rejection of the ledger. */
 export function fromReply<T>(reply: FleetReply<T>): T {
   if (reply.ok) return reply.value
   const { code, message, sandboxId } = reply

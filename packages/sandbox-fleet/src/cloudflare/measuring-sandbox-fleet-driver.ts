@@ -48,7 +48,7 @@ const MEASURE = `look() {
 getconf PAGESIZE`
 
 /**
- * As `CloudflareSandboxFleetDriver`, and tells what a sandbox uses at this moment by a command in
+ * As `CloudflareSandboxFleetDriver`, and measures CPU and memory of a sandbox by a command in
  * it. That counts as a use of the container, which sleeps that much later: passes never do it, only
  * an operator who asks. One that does not run is not started: it uses nothing.
  */
@@ -89,7 +89,7 @@ function resourcesOf(numbers: readonly number[]): SandboxResources | undefined {
 }
 
 function unmeasured({ id }: SandboxTarget, why: string): FleetError {
-  return new FleetError('not-supported', `what the sandbox uses cannot be told: ${why}`, {
+  return new FleetError('not-supported', `the sandbox cannot be measured: ${why}`, {
     sandboxId: id,
   })
 }

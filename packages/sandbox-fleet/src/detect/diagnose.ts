@@ -114,7 +114,7 @@ function evidenceOf(record: SandboxRecord, { now }: DiagnoseContext): Finding['e
 
 function stuck(record: SandboxRecord, isHeld: boolean, context: DiagnoseContext): Finding {
   const { now, policy } = context
-  const who = isHeld ? 'its owner holds it' : 'nobody holds it'
+  const who = isHeld ? 'its owner holds it' : 'it has no holder'
   return {
     sandboxId: record.id,
     kind: 'stuck',
@@ -136,9 +136,9 @@ function ownerless(record: SandboxRecord, context: DiagnoseContext): Finding {
     sandboxId: record.id,
     kind: 'no-owner',
     severity: 'warning',
-    reason: `Nobody holds it. Nothing happened in it for ${minutes(idleMs)}.`,
+    reason: `It has no holder. Nothing happened in it for ${minutes(idleMs)}.`,
     evidence: evidenceOf(record, context),
-    nextStep: `A cleanup ends it in ${minutes(leftMs)}, unless somebody uses it.`,
+    nextStep: `A cleanup ends it in ${minutes(leftMs)}, unless it is used.`,
     since: record.lease?.until ?? record.createdAt,
   }
 }
@@ -169,7 +169,7 @@ function repeatedTimeouts(record: SandboxRecord, { policy }: DiagnoseContext): r
       sandboxId: record.id,
       kind: 'repeated-timeouts',
       severity: 'warning',
-      reason: `Its last ${consecutiveTimeouts} operations took too long.`,
+      reason: `Its last ${consecutiveTimeouts} operations timed out.`,
       evidence: { consecutiveTimeouts, timeouts, operations },
       nextStep: `Nothing while it is held. ${BY_HAND}`,
       since: record.lastActivityAt,
@@ -234,7 +234,7 @@ function owed(record: SandboxRecord, { now }: DiagnoseContext): readonly Finding
       severity: attempts >= MANY_ATTEMPTS ? 'critical' : 'warning',
       reason: `It should be gone since ${minutes(now - since)}, and that is not confirmed.`,
       evidence: { attempts, owedMs: now - since, lastError: record.lastError?.code ?? '' },
-      nextStep: `It is tried again in ${minutes(Math.max(0, nextAttemptAt - now))}.`,
+      nextStep: `It is retried in ${minutes(Math.max(0, nextAttemptAt - now))}.`,
       since,
     },
   ]
@@ -251,7 +251,7 @@ function untried(
       sandboxId: record.id,
       kind: 'destroy-owed',
       severity: 'critical',
-      reason: `It should be gone since ${minutes(now - since)}, and nobody has tried to end it.`,
+      reason: `It should be gone since ${minutes(now - since)}, and no destroy was attempted.`,
       evidence: { attempts: 0, owedMs: now - since, provider: record.provider },
       nextStep: 'Run the cleanup of a fleet that has a driver for its provider.',
       since,
@@ -278,7 +278,7 @@ function unreachable(record: SandboxRecord): readonly Finding[] {
       sandboxId: record.id,
       kind: 'unreachable',
       severity: 'warning',
-      reason: `Its provider did not tell its state, ${record.unknownProbes} times in a row.`,
+      reason: `Its state was unknown in ${record.unknownProbes} probes in a row.`,
       evidence: { unknownProbes: record.unknownProbes },
       nextStep: 'It is left as it is until its state is known. End it by hand if it must go.',
       since: record.statusSince,

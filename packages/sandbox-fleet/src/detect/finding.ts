@@ -1,9 +1,9 @@
 /**
  * `long-running`: it runs for longer than usual. `stuck`: nothing happens in it any more.
- * `no-owner`: nobody holds it. `provisioning-overdue`: it should have started. `past-deadline`: it
+ * `no-owner`: it has no holder. `provisioning-overdue`: it should have started. `past-deadline`: it
  * lives longer than it may. `hold-ending`: its run has held it for nearly as long as it may. `repeated-timeouts`: its operations time out one after the other.
  * `busy-loop`: it computes all the time. `hang`: it waits for something. `memory-growth`: it needs
- * ever more memory. `destroy-owed`: it should be gone. `unreachable`: its state cannot be told.
+ * ever more memory. `destroy-owed`: it should be gone. `unreachable`: its state is unknown.
  * `failed`: it cannot be used, and may still be there.
  */
 export type FindingKind =

@@ -10,7 +10,7 @@ const GROWTH_MB = 64
 export type ResourcePattern = 'busy-loop' | 'hang' | 'memory-growth'
 
 /**
- * What the samples of a sandbox have in common, if they tell enough: always busy, always quiet, or
+ * What the samples of a sandbox have in common, if there are enough: always busy, always quiet, or
  * ever more memory. One busy or quiet moment says nothing.
  */
 export function resourcePatterns(samples: readonly ResourceSample[]): readonly ResourcePattern[] {

@@ -8,7 +8,7 @@ import { inParallel } from '../sweep/in-parallel.ts'
 const MAX_SAMPLED = 50
 
 /**
- * Measures what long-running sandboxes use, where their drivers can tell: a few each time, the
+ * Measures what long-running sandboxes use, where their drivers support it: a few each time, the
  * newest first. Never rejects on what a driver does.
  * @returns how many were measured
  * @throws {FleetError} `unavailable`

@@ -1,5 +1,5 @@
 // What drivers answer is code of others, and so are the platforms behind them: nothing of it is
-// believed before it has the right form.
+// used before it is validated.
 import { redactText } from '@helix-agents/telemetry/redact'
 import * as z from 'zod'
 import { shortText, timeSchema } from '../ledger/record-schema.ts'
@@ -23,7 +23,7 @@ const probeSchema = z.object({
 
 const listingSchema = z.object({ isComplete: z.boolean(), sandboxes: z.array(z.unknown()) })
 
-/** A field that cannot be read is one that the provider did not tell. */
+/** A field that is not valid counts as absent. */
 const listedSchema = z.object({
   id: z.string(),
   environment: z.string().optional().catch(undefined),

@@ -1,24 +1,24 @@
-/** A sandbox as a driver is told of it. Only what the ledger knows is ever asked about. */
+/** The sandbox of a driver call. Drivers are called for sandboxes of the ledger only. */
 export interface SandboxTarget {
   readonly id: string
-  /** Counts how often a sandbox of this id was made, for drivers that can refuse an older one. */
+  /** Counts the sandboxes created under this id, for drivers that can reject an older one. */
   readonly generation: number
 }
 
 /**
  * `absent`: the provider, which knows all of its sandboxes, has no such one. `stopped`: it is known
- * and uses nothing. `unknown`: it cannot be told, which never counts as gone.
+ * and uses nothing. `unknown` never counts as gone.
  */
 export type ProbeState = 'starting' | 'running' | 'stopping' | 'stopped' | 'absent' | 'unknown'
 
-/** What a provider tells of one sandbox. */
+/** State of one sandbox at its provider. */
 export interface SandboxProbe {
   readonly state: ProbeState
-  /** Whether the process that uses it runs, where that can be told. */
+  /** Whether the process that uses it runs. Absent where that is not known. */
   readonly ownerAlive?: boolean
-  /** It was let go and waits for its session, where that can be told. */
+  /** It is detached and waits for its session. Absent where that is not known. */
   readonly isDetached?: boolean
-  /** For the operator. */
+  /** Explanation for the operator; redacted and shortened. */
   readonly detail?: string
 }
 
@@ -31,20 +31,20 @@ export interface ListedSandbox {
   readonly createdAt?: number
   /** Whether the process that uses it runs, where that is known. */
   readonly ownerAlive?: boolean
-  /** It was let go at `createdAt`, or was last held then, and waits for its session. */
+  /** It is detached since `createdAt`, or was last held then, and waits for its session. */
   readonly isDetached?: boolean
 }
 
-/** What a provider has. */
+/** The sandboxes of a provider. */
 export interface SandboxListing {
   /** False when some may be missing: nothing is concluded from such a list. */
   readonly isComplete: boolean
   readonly sandboxes: readonly ListedSandbox[]
 }
 
-/** What a sandbox uses at this moment. */
+/** CPU and memory of a sandbox at one moment. */
 export interface SandboxResources {
-  /** Of one core. */
+  /** Percent of one core. */
   readonly cpuPercent: number
   /** In MiB. */
   readonly memoryMb: number
@@ -52,7 +52,7 @@ export interface SandboxResources {
 
 /** Options of each driver call. */
 export interface DriverCallOptions {
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the call has timed out. */
   readonly signal: AbortSignal
 }
 
@@ -68,13 +68,13 @@ export interface FleetDriver {
    * Default false.
    */
   readonly isMeasuredOnRequest?: boolean
-  /** Everything the provider has. Absent where it cannot tell. */
+  /** All sandboxes of the provider. Absent where it cannot list them. */
   list?(options: DriverCallOptions): Promise<SandboxListing>
   /** The state of one sandbox. Must not create or wake it. */
   inspect(target: SandboxTarget, options: DriverCallOptions): Promise<SandboxProbe>
   /**
-   * Destroys it; nothing to do when it is gone. That this resolves proves nothing: the fleet asks
-   * `inspect` whether it is gone.
+   * Destroys it; does nothing when it is gone. Resolving proves nothing: the fleet confirms with
+   * `inspect`.
    */
   terminate(target: SandboxTarget, options: DriverCallOptions): Promise<void>
   /** The last output of its commands, as text. */

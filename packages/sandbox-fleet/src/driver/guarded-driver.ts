@@ -139,7 +139,7 @@ export class GuardedDriver {
   async #attempt<T>({ name, run, timeoutMs }: Call<T>): Promise<T> {
     const overrun = new AbortController()
     const onTimeout = (): FleetError => {
-      const error = this.#failed(`${name} took more than ${timeoutMs} ms`)
+      const error = this.#failed(`${name} exceeded ${timeoutMs} ms`)
       overrun.abort(error)
       return error
     }

@@ -19,7 +19,7 @@ export interface AdminAccess<Env> {
 }
 
 /**
- * Lets in whoever has a token. Without one the answer is 401, with another one 403. The comparison
+ * Admits requests with a valid token. Without one the answer is 401, with another one 403. The comparison
  * takes the same time for every token. As nothing but the header counts, no other page can act in
  * the name of an operator; where no token is asked for, `Origin` must be that of the request.
  */
@@ -28,15 +28,15 @@ export function requireAdmin<Env extends object>({
   allowLocal,
 }: AdminAccess<Env>): MiddlewareHandler<{ Bindings: Env }> {
   return async (context, next) => {
-    if (isFromElsewhere(context)) return refuse(context, 403, 'a request of another site')
+    if (isFromElsewhere(context)) return reject(context, 403, 'the request comes from another site')
     const given = BEARER.exec(context.req.header('Authorization') ?? '')?.groups?.token
     if (given === undefined) {
       if (allowLocal && LOCAL_HOSTS.has(new URL(context.req.url).hostname)) return next()
       context.header('WWW-Authenticate', 'Bearer realm="sandbox fleet"')
-      return refuse(context, 401, 'the admin token is missing')
+      return reject(context, 401, 'the admin token is missing')
     }
     if (await isOneOf(given, checkTokens(tokens(context.env)))) return next()
-    return refuse(context, 403, 'the admin token is wrong')
+    return reject(context, 403, 'the admin token is wrong')
   }
 }
 
@@ -77,6 +77,6 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0
 }
 
-function refuse(context: Context, status: 401 | 403, message: string): Response {
+function reject(context: Context, status: 401 | 403, message: string): Response {
   return context.json(bodyOf(status === 401 ? 'unauthorized' : 'forbidden', message), status)
 }

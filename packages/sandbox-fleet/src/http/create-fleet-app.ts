@@ -30,13 +30,13 @@ export interface FleetAppOptions<Env extends object = object> {
    */
   readonly adminToken: string | readonly string[] | ((env: Env) => string | readonly string[])
   /**
-   * Requests for `localhost` need no token. Only for work on a machine of your own: whoever
+   * Requests for `localhost` need no token. Only for local development: any client that
    * reaches the port can pretend to have asked for `localhost`. Default false.
    */
   readonly insecureAllowLocal?: boolean
   /** Default: no log. */
   readonly logger?: Logger
-  /** By which ages are told. Default: the time of the fleet, see `Fleet.now`. */
+  /** Clock of the ages in answers. Default: the time of the fleet, see `Fleet.now`. */
   readonly clock?: Clock
 }
 

@@ -24,12 +24,12 @@ const STATUSES: Readonly<Record<FleetErrorCode, ContentfulStatusCode>> = {
   'config-invalid': 500,
 }
 
-/** The body of every answer from 400 on. @param details More of it, by code. */
+/** The body of every answer from 400 on. @param details Further fields, by code. */
 export function bodyOf(code: string, message: string, details?: object): WireFailure {
   return { error: { code, message, ...(details !== undefined && { details }) } }
 }
 
-/** What a caller hears of an error. Only errors of ours say more than that there was one. */
+/** The answer to an error. Only a `FleetError` is described to the caller. */
 export function answerFailure(error: unknown, context: Context, logger: Logger): Response {
   if (FleetError.isInstance(error)) {
     const status = STATUSES[error.code]
@@ -43,7 +43,7 @@ export function answerFailure(error: unknown, context: Context, logger: Logger):
   return context.json(bodyOf('internal', 'the request failed; the log of the server says why'), 500)
 }
 
-/** What the routes take, by address. */
+/** Allowed methods by path. */
 const METHODS: readonly (readonly [path: RegExp, allow: string])[] = [
   [/\/api\/sandbox\/(cleanup(\/emergency)?|reconcile)$/, 'POST'],
   [/\/api\/sandbox\/(stats|list|[^/]+\/(logs|resources))$/, 'GET'],
@@ -51,11 +51,11 @@ const METHODS: readonly (readonly [path: RegExp, allow: string])[] = [
   [/\/(metrics|openapi\.json|dashboard\.(js|css))?$/, 'GET'],
 ]
 
-/** The answer to what no route takes: another method is a 405. */
+/** The answer where no route matches: 405 for another method of a known path. */
 export function answerUnknown(context: Context): Response {
   const allow = METHODS.find(([path]) => path.test(context.req.path))?.[1]
   if (allow === undefined || allow.includes(context.req.method)) {
-    return context.json(bodyOf('not-found', 'there is no such address'), 404)
+    return context.json(bodyOf('not-found', 'no such route'), 404)
   }
   context.header('Allow', allow)
   return context.json(bodyOf('method-not-allowed', `use ${allow}`), 405)

@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from 'hono'
 import { bodyOf } from './failures.ts'
 
 /**
- * Refuses a request with a body. Parameters are in the query: one in a body would be overlooked, and
- * what was meant as a dry run would be done.
+ * Refuses a request with a body. Parameters are in the query: one in a body would be ignored, and
+ * an intended dry run would be executed.
  */
 export const rejectBody: MiddlewareHandler = async (context, next) => {
   if (!(await hasBody(context.req.raw))) return next()
@@ -11,7 +11,7 @@ export const rejectBody: MiddlewareHandler = async (context, next) => {
   return context.json(bodyOf('invalid-query', message), 400)
 }
 
-/** Not all clients tell the length of a body, and a server may make an empty one of none. */
+/** Not all clients send the length of a body, and some servers add an empty one. */
 async function hasBody({ body, headers }: Request): Promise<boolean> {
   const length = headers.get('content-length')
   if (length !== null) return length !== '0'

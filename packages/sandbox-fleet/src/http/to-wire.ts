@@ -107,7 +107,7 @@ export function toWireDetail(record: SandboxRecord, context: DiagnoseContext): W
   }
 }
 
-/** The last lines of what a driver tells. */
+/** The last lines of a driver's logs. */
 export function toWireLogs(id: string, text: string): WireLogs {
   const kept = text.slice(-MAX_LOG_CHARACTERS)
   const lines = kept === '' ? [] : kept.replace(/\n$/, '').split('\n')
@@ -148,7 +148,7 @@ export function toWireReconcile(report: ReconcileReport): WirePass {
       id,
       provider,
       action: RECONCILE_ACTIONS[kind],
-      reason: status === undefined ? 'The ledger never heard of it.' : `The ledger says ${status}.`,
+      reason: status === undefined ? 'The ledger has no record of it.' : `Its record is ${status}.`,
       outcome,
     })),
     spared: report.skipped === 0 ? {} : { 'no usable id': report.skipped },
@@ -158,7 +158,7 @@ export function toWireReconcile(report: ReconcileReport): WirePass {
 
 const RECONCILE_ACTIONS = {
   'heal-record': 'record that it is gone',
-  'end-orphan': 'take it into the ledger, or end it',
+  'end-orphan': 'adopt it, or end it',
   'destroy-again': 'destroy again',
 } as const
 

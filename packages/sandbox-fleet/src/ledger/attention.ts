@@ -1,7 +1,7 @@
 import type { SandboxRecord } from './sandbox-record.ts'
 
 /**
- * The earliest time at which a record may need somebody: follows from what is recorded alone, so
+ * The earliest time at which a record may need attention: follows from what is recorded alone, so
  * a store can keep it in an index. Undefined for what is gone. For a running sandbox it is the end
  * of its lease or its last activity, whichever is later; how long it may be idle is added by the
  * reader. In whole milliseconds.

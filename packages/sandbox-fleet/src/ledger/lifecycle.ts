@@ -14,7 +14,7 @@ export type SandboxEvent =
   /** It is usable. */
   | { readonly type: 'started' }
   | { readonly type: 'fail'; readonly error: Omit<SandboxError, 'at'> }
-  /** It is to be destroyed; until that is confirmed it is owed. `retryAt`: when, if nobody tells. */
+  /** It is to be destroyed; until that is confirmed it is owed. `retryAt`: when to retry if no result is recorded. */
   | { readonly type: 'terminate'; readonly kill: Omit<SandboxKill, 'at'>; readonly retryAt: number }
   /** The destroy is confirmed. */
   | { readonly type: 'destroyed' }
@@ -22,7 +22,7 @@ export type SandboxEvent =
   | { readonly type: 'vanish'; readonly detail: string }
   /** It was thought gone and is still there: owed again. */
   | { readonly type: 'reappear'; readonly kill: Omit<SandboxKill, 'at'>; readonly retryAt: number }
-  /** Its owner, who wanted it destroyed, uses it again before anybody has tried. */
+  /** Its owner, who had it destroyed, uses it again before a destroy was attempted. */
   | { readonly type: 'reclaim' }
   /** A new one is made under the id of one that is gone. */
   | { readonly type: 'provision'; readonly sandbox: NewSandbox }
@@ -144,7 +144,7 @@ function reclaimed(record: SandboxRecord): SandboxRecord {
   return rest
 }
 
-/** Nothing is owed, and nobody holds what is gone. */
+/** A terminated sandbox has no pending destroy and no holder. */
 function settled(record: SandboxRecord): SandboxRecord {
   const { owed: _owed, lease: _lease, holdDeadlineAt: _hold, ...rest } = record
   return rest

@@ -50,7 +50,7 @@ export function holding(
   return record.critical ? { ...rest, lease } : { ...rest, lease, holdDeadlineAt }
 }
 
-/** Renews the lease of a run: a hold that goes on keeps its deadline. */
+/** Renews the lease of a run; a continued hold keeps its deadline. */
 export function withRenewal(record: SandboxRecord, hold: OwnerHold): SandboxRecord {
   const { lease, holdDeadlineAt } = record
   const isSame = lease?.kind === 'owner' && lease.holder === hold.lease.holder
@@ -58,7 +58,7 @@ export function withRenewal(record: SandboxRecord, hold: OwnerHold): SandboxReco
   return { ...holding(record, kept), version: record.version + 1 }
 }
 
-/** Gives it to whoever waits for it; without one, nobody keeps it from now on. */
+/** Replaces the lease; undefined leaves the sandbox without a holder. */
 export function withLease(record: SandboxRecord, lease: LeaseRecord | undefined): SandboxRecord {
   const { lease: _before, holdDeadlineAt: _hold, ...rest } = record
   return { ...rest, ...(lease !== undefined && { lease }), version: record.version + 1 }
@@ -80,19 +80,19 @@ export function withFailedAttempt(
   }
 }
 
-/** Takes the next destroy for this caller: nobody else tries it before `nextAttemptAt`. */
+/** Reserves the next destroy for this caller until `nextAttemptAt`. */
 export function withAttempt(record: SandboxRecord, nextAttemptAt: number): SandboxRecord {
   const { owed } = record
   if (owed === undefined) return record
   return { ...record, version: record.version + 1, owed: { ...owed, nextAttemptAt } }
 }
 
-/** Counts a look that told nothing. */
+/** Counts a probe without result. */
 export function withUnknownProbe(record: SandboxRecord): SandboxRecord {
   return { ...record, version: record.version + 1, unknownProbes: record.unknownProbes + 1 }
 }
 
-/** Keeps a sample; a look that told something ends the count of those that did not. */
+/** Keeps a sample, and resets the count of probes without result. */
 export function withSample(record: SandboxRecord, sample: ResourceSample): SandboxRecord {
   return {
     ...record,

@@ -54,7 +54,7 @@ export function countsOf(record: SandboxRecord): Partial<Record<CountName, numbe
   }
 }
 
-/** How the counts change when one version of a record takes the place of another. */
+/** How the counts change when one version of a record replaces another. */
 export function countChanges(
   before: SandboxRecord | undefined,
   after: SandboxRecord | undefined,
@@ -67,7 +67,7 @@ export function countChanges(
   })
 }
 
-/** Sandboxes that may take up room at their provider. */
+/** Sandboxes that count against capacity. */
 export function activeOf(counts: FleetCounts): number {
   return counts.provisioning + counts.running + counts.terminating + counts.failed
 }

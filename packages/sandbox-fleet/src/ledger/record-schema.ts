@@ -138,7 +138,7 @@ const storableSchema = recordSchema.extend({
 })
 
 /**
- * A record as it may be stored: one that cannot be read later would be a sandbox that nobody ends.
+ * A record as it may be stored: one that cannot be read later would be a sandbox that is never ended.
  * @throws {FleetError} `invalid-record`, naming the fields.
  */
 export function checkRecord(record: SandboxRecord): SandboxRecord {

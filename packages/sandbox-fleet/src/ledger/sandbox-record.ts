@@ -96,7 +96,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly id: string
   /** Key of its driver. */
   readonly provider: string
-  /** Deployment it belongs to: nobody else ends it. */
+  /** Label of its deployment: no other one ends it. */
   readonly environment: string
   readonly status: SandboxStatus
   /** Rises by one with every change. */
@@ -111,7 +111,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly lastActivityAt: number
   /** Until when it must have started; absent once it has. */
   readonly provisionDeadlineAt?: number
-  /** Until when it may live, whoever uses it. */
+  /** End of its life, in use or not. */
   readonly deadlineAt?: number
   /** Who holds it, and until when. Absent: no holder. */
   readonly lease?: LeaseRecord
@@ -125,7 +125,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly timeouts: number
   /** Timeouts since the last operation that succeeded. */
   readonly consecutiveTimeouts: number
-  /** Looks since the last one that told its state. */
+  /** Consecutive probes without result. */
   readonly unknownProbes: number
   /** The last failure. Absent: none. */
   readonly lastError?: SandboxError

@@ -23,7 +23,7 @@ export interface DirectoryInventory {
   look(name: string): DirectoryLook
   resources(name: string): Promise<SandboxResources>
   end(name: string): Promise<void>
-  /** The ends of outputs that are on disk. Absent where they cannot be told. */
+  /** The ends of outputs that are on disk. Absent where that is not supported. */
   logs?(name: string): string
 }
 
@@ -63,7 +63,7 @@ export class LocalBashFleetDriver implements FleetDriver {
     const { isDetached, ownerAlive, state } = this.#inventory.look(id)
     if (state === 'absent') return { state: 'absent' }
     if (state === 'unknown') return { state: 'unknown', detail: 'no valid marker of this user' }
-    // Nobody here can tell of the owner in another container.
+    // An owner in another container cannot be seen from here.
     if (ownerAlive === undefined) return { state: 'unknown', detail: 'its owner is elsewhere' }
     return { state: 'running', ownerAlive, ...(isDetached === true && { isDetached }) }
   }
@@ -76,7 +76,7 @@ export class LocalBashFleetDriver implements FleetDriver {
   async logs({ id }: SandboxTarget): Promise<string> {
     const text = this.#inventory.logs?.(id)
     if (text !== undefined) return text
-    throw new FleetError('not-supported', 'this inventory cannot tell logs', { sandboxId: id })
+    throw new FleetError('not-supported', 'this inventory does not support logs', { sandboxId: id })
   }
 
   resources({ id }: SandboxTarget): Promise<SandboxResources> {

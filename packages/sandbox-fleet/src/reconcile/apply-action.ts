@@ -29,7 +29,7 @@ export async function applyAction(
   const { context } = pass
   const driver = context.drivers.get(action.provider)
   if (driver === undefined) return 'changed'
-  // Looks take time as well.
+  // Probes take time as well.
   await pass.lease.keep()
   try {
     const record = await context.store.get(action.id)
@@ -63,7 +63,7 @@ async function heal(
   const probe = await driver.inspect(targetOf(record))
   await clock.keepTime()
   if (!rules.isKnown(probe)) return 'unknown'
-  // A stopped one that somebody holds may be used again.
+  // A stopped one that has a holder may be used again.
   const rule = ruleContext(context)
   const isUnleased = rules.isUnleased(record, rule) && rules.isSilent(record, rule)
   if ((probe.state === 'stopped' && !isUnleased) || !isGoneForGood(context, record, probe))
@@ -96,11 +96,11 @@ async function endOrphan(
     // The listing is as old as the plan: an owner may have attached since, unknown to the ledger.
     const probe = await driver.inspect(targetOf(adopted))
     await clock.keepTime()
-    const refusal = await rejectOrphan(adopted, probe, context)
-    if (refusal !== undefined) return refusal
+    const rejection = await rejectOrphan(adopted, probe, context)
+    if (rejection !== undefined) return rejection
     const kill = {
       reason: 'orphan',
-      detail: 'its provider has it, the ledger never heard of it, and its owner does not run',
+      detail: 'it has no record, and its provider sees that its owner does not run',
       by: 'reconcile',
     } as const
     const intended = await recordIntent(context, adopted, kill, await pass.lease.keep())
@@ -160,8 +160,8 @@ async function destroyAgain(
   const listed = action.listed ?? { id: record.id }
   if (!mayReturnTo(record, listed, context)) return 'spared'
   return withinBudget(pass, async () => {
-    const refusal = refuse(await driver.inspect(targetOf(record)), context)
-    if (refusal !== undefined) return refusal
+    const rejection = rejectionOf(await driver.inspect(targetOf(record)), context)
+    if (rejection !== undefined) return rejection
     const fence = await pass.lease.keep()
     const now = context.clock.now()
     const kill = {
@@ -201,7 +201,7 @@ function waitsForSession(
 }
 
 /** What the provider says against a destroy. */
-function refuse(probe: SandboxProbe, { rules }: FleetContext): ReconcileOutcome | undefined {
+function rejectionOf(probe: SandboxProbe, { rules }: FleetContext): ReconcileOutcome | undefined {
   if (!rules.isKnown(probe)) return 'unknown'
   if (rules.isConfirmedGone(probe)) return 'changed'
   return rules.isAbandoned(probe) && probe.isDetached !== true ? undefined : 'spared'

@@ -9,7 +9,7 @@ import type { FleetPage } from '../store/fleet-store.ts'
 import type { ReconcileCursors, ReconcilePage } from './reconcile-cursors.ts'
 import type { ReconcileAction, RejectedListing } from './reconcile-report.ts'
 
-/** So few that a pass always gets on, also when each of them takes the longest time there is. */
+/** Small enough that a pass makes progress even when each record takes the longest time. */
 const PAGE = 50
 const ALIVE: readonly SandboxStatus[] = ['provisioning', 'running', 'failed']
 
@@ -21,7 +21,7 @@ export interface ReconcilePlan {
   readonly pages: readonly ReconcilePage[]
 }
 
-/** One provider, and where its part of the ledger is gone on with. */
+/** One provider, and where its part of the ledger is resumed. */
 interface Section {
   readonly driver: GuardedDriver
   readonly cursor: string | undefined
@@ -29,9 +29,9 @@ interface Section {
 }
 
 export interface PlanOptions {
-  /** Where each provider is gone on with. */
+  /** Where each provider is resumed. */
   readonly cursors: ReconcileCursors
-  /** Called again and again, since a plan of many takes long. */
+  /** Called repeatedly, since planning can take long. */
   readonly keepLease: () => Promise<unknown>
 }
 
@@ -74,7 +74,7 @@ async function compare(context: FleetContext, section: Section): Promise<Reconci
     const pages = [{ provider, actions: [], ...place }]
     return { actions: [], rejected: [listed], skipped: 0, pages }
   }
-  // Whatever was changed meanwhile may be newer than the list.
+  // A record that changed since may be newer than the listing.
   const isMissing = ({ id, statusSince }: SandboxRecord): boolean =>
     !listed.has(id) && statusSince < startedAt
   const pages = await readPages(context, section, isMissing)
@@ -103,15 +103,15 @@ async function readListing(
     if (context.rules.isWhole(listing)) {
       return new Map(listing.sandboxes.map((sandbox) => [sandbox.id, sandbox]))
     }
-    return refuse(context, { provider, because: 'partial', detail: 'some may be missing' })
+    return reject(context, { provider, because: 'partial', detail: 'some may be missing' })
   } catch (error) {
     const cause = causeText(error)
     const detail = cause === undefined ? errorText(error) : `${errorText(error)} (${cause})`
-    return refuse(context, { provider, because: 'failed', detail }, error)
+    return reject(context, { provider, because: 'failed', detail }, error)
   }
 }
 
-function refuse(context: FleetContext, rejected: RejectedListing, err?: unknown): RejectedListing {
+function reject(context: FleetContext, rejected: RejectedListing, err?: unknown): RejectedListing {
   const fields = err === undefined ? rejected : { ...rejected, err }
   context.logger.warn(fields, fleetMessages.listingRejected)
   return rejected

@@ -5,7 +5,7 @@ import type { ReconcileAction } from './reconcile-report.ts'
 
 const STATE = 'reconcile-cursors'
 
-/** By provider, where the next pass goes on; none where it begins anew. */
+/** By provider, where the next pass resumes; absent where it starts over. */
 export type ReconcileCursors = Readonly<Record<string, string>>
 
 const cursorsSchema = z.record(z.string(), z.string())

@@ -4,7 +4,7 @@ import type { PassOutcome } from '../sweep/cleanup-report.ts'
 
 /**
  * `heal-record`: the ledger has it and the provider does not seem to. `end-orphan`: the provider
- * has it and the ledger never heard of it. `destroy-again`: the ledger says it is gone and the
+ * has it and the ledger has no record. `destroy-again`: the ledger says it is gone and the
  * provider still has it.
  */
 export type ReconcileKind = 'heal-record' | 'end-orphan' | 'destroy-again'

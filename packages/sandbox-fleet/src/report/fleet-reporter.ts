@@ -10,46 +10,46 @@ export interface SandboxDescription extends SandboxLabels {
   readonly maxLifetimeMs?: number
 }
 
-/** What was done in a sandbox. */
+/** One operation in a sandbox. */
 export interface ReportedActivity {
   /** Default true. */
   readonly succeeded?: boolean
-  /** It took too long and was stopped. Default false. */
+  /** It timed out. Default false. */
   readonly timedOut?: boolean
 }
 
 /**
- * How providers and runtimes tell the fleet what they do. No method throws or waits: what the
- * ledger does not take at once is told again later, and in the end only logged.
+ * Reports of providers and runtimes to the fleet. All methods but `admit` return at once and never
+ * throw: a report that the ledger does not store is retried, and finally logged.
  */
 export interface FleetReporter {
   /**
-   * Resolves when the ledger has it: for whoever must not make one that nobody would find again.
+   * Resolves when the ledger has a record: for providers whose sandboxes cannot be listed.
    * @throws {FleetError} `invalid-transition` while it is being destroyed: try again later;
    * `invalid-record`, `unavailable`
    */
   admit(sandbox: SandboxDescription): Promise<void>
-  /** It is about to be made. Tell before it is, where its id is known by then. */
+  /** It is about to be created. Report it before, where its id is known by then. */
   provisioning(sandbox: SandboxDescription): void
-  /** It is usable, made anew or attached to again, and held from now on. */
+  /** It is usable, created or attached to, and leased from now on. */
   opened(sandbox: SandboxDescription): void
-  /** It could not be made, or cannot be used any more. */
+  /** It could not be created, or cannot be used any more. */
   failed(id: string, error: { readonly code: string; readonly message: string }): void
   /** Reports one operation in a sandbox; renews its lease with the next write. */
   activity(id: string, activity?: ReportedActivity): void
   /**
-   * It is let go and stays: its session may go on. With the id of the session, here and below,
-   * another session of this process that shares it keeps it; without, nobody does.
+   * It is released and kept for its session, which may resume. With the id of the session, here and
+   * below, another session of this process that shares it keeps its lease; without, none does.
    */
   detached(id: string, sessionId?: string): void
-  /** It is let go and stays, for nobody: it sleeps or is cleaned up by itself. */
+  /** It is released without a holder: it sleeps, or a cleanup ends it. */
   released(id: string, sessionId?: string): void
-  /** Its provider says that it is gone. */
+  /** Its provider has confirmed that it is gone. */
   closed(id: string, sessionId?: string): void
-  /** It should be gone, and its close took too long or failed. */
+  /** It should be gone, and its close timed out or failed. */
   owed(id: string, detail: string, sessionId?: string): void
-  /** Tells what was done meanwhile. Resolves when everything told so far is stored or given up. For tests and the end of a process. */
+  /** Sends what is pending. Resolves when every report so far is stored or lost. For tests and the end of a process. */
   flush(): Promise<void>
-  /** Stops renewing leases. What is held then goes over to nobody after a while. */
+  /** Stops renewing leases, which then expire. */
   stop(): Promise<void>
 }

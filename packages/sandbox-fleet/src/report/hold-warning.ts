@@ -19,7 +19,7 @@ export interface HoldEnding {
 export interface ReporterOptions {
   /**
    * Called once for each session, `holdWarningMs` before the fleet ends a sandbox that the session
-   * has held for `maxHoldMs`: time to interrupt the session, which lets go of the sandbox and keeps
+   * has held for `maxHoldMs`: time to interrupt the session, which releases the sandbox and keeps
    * its files. Not awaited; what it throws or rejects with is logged.
    */
   readonly onHoldEnding?: (warning: HoldEnding) => void

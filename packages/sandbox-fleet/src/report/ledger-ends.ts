@@ -12,7 +12,7 @@ export interface Waiting {
 }
 
 /**
- * Lets go of a sandbox that stays, for its session or for a pool; undefined: for nobody. It counts
+ * Releases a sandbox that stays, for its session or a pool; undefined: without a holder. It counts
  * as a use, so that another process that shares it has the time to renew its own lease.
  */
 export async function recordReleased(
@@ -35,14 +35,14 @@ export async function recordReleased(
   })
 }
 
-/** The end of a sandbox, as one of its holders tells it. */
+/** The end of a sandbox, reported by a holder. */
 export interface ReportedEnd {
   readonly detail: string
-  /** Who tells it: what somebody else holds by now is not ended by it. */
+  /** The reporting holder: a sandbox that another one holds by now is not ended. */
   readonly holder?: string
 }
 
-/** Notes that a sandbox is gone, as its provider says. */
+/** Records that a sandbox is gone, as its provider says. */
 export async function recordGone(
   context: FleetContext,
   id: string,
@@ -60,7 +60,7 @@ export async function recordGone(
   if (wasThere) context.emit('vanished', stored)
 }
 
-/** Notes that a sandbox should be gone and may still be there: the next sweep destroys it. */
+/** Records that a sandbox should be gone and may still be there: the next sweep destroys it. */
 export async function recordOwed(
   context: FleetContext,
   id: string,
@@ -77,7 +77,7 @@ export async function recordOwed(
   })
 }
 
-/** Notes that a sandbox could not be made or cannot be used. */
+/** Records that a sandbox could not be created or cannot be used. */
 export async function recordFailed(
   context: FleetContext,
   id: string,
@@ -94,7 +94,7 @@ export async function recordFailed(
   if (hasFailed) context.emit('failed', stored)
 }
 
-/** Whether somebody else uses it by now, such as the process that goes on with the session. */
+/** Whether another holder uses it by now, such as the process that has resumed the session. */
 function isOthers(
   context: FleetContext,
   { lease }: SandboxRecord,

@@ -23,12 +23,12 @@ import type { SandboxDescription } from './fleet-reporter.ts'
 
 const MAX_ATTEMPTS = 6
 
-/** What was done in a held sandbox since it was told last. */
+/** A held sandbox, with its operations since the last report. */
 interface Held {
   sandbox: SandboxDescription
   /** Sessions of this process that use it. */
   readonly users: Set<string>
-  /** The life that is held; absent until the ledger has heard of it. */
+  /** The generation that is held; absent until the ledger has a record. */
   generation: number | undefined
   /** Its sessions were warned that this hold ends soon. */
   isWarned: boolean
@@ -42,7 +42,7 @@ interface Held {
 
 const NOTHING_DONE = { operations: 0, timeouts: 0, timeoutsInARow: 0, succeeded: false }
 
-/** Tells the ledger, in the background: in order for each sandbox, with few writes. */
+/** Reports to the ledger in the background: in order for each sandbox, with few writes. */
 export class LedgerReporter implements FleetReporter {
   readonly #context: FleetContext
   readonly #holder: string
@@ -139,7 +139,7 @@ export class LedgerReporter implements FleetReporter {
     await flushed
   }
 
-  /** What was done in it before it was opened again is still to be told. */
+  /** Operations before it was reopened are still to be reported. */
   #hold(sandbox: SandboxDescription): Held {
     const at = this.#context.clock.now()
     const before = this.#held.get(sandbox.id) ?? { users: new Set<string>(), ...NOTHING_DONE }
@@ -154,7 +154,7 @@ export class LedgerReporter implements FleetReporter {
     held.generation = generation
   }
 
-  /** One session lets go; others of this process may share the sandbox and go on. */
+  /** One session releases it; others of this process may share it and keep it. */
   #isUsedOn(id: string, sessionId: string | undefined): boolean {
     const users = this.#held.get(id)?.users
     if (users === undefined || sessionId === undefined) return false
@@ -171,7 +171,7 @@ export class LedgerReporter implements FleetReporter {
     this.#report(id, () => this.#known(held, release))
   }
 
-  /** A ledger that was away for too long never heard of a sandbox that is held: it does now. */
+  /** After a long outage the ledger may have no record of a held sandbox: it is opened again. */
   async #known<T>(held: Held | undefined, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -196,7 +196,7 @@ export class LedgerReporter implements FleetReporter {
     Object.assign(held, NOTHING_DONE)
     const done = { at, operations, succeeded, timeouts, timeoutsInARow }
     const renew = async (): Promise<boolean> => {
-      // The report of its opening was lost, or refused while it was being destroyed.
+      // The report of its opening was lost, or rejected while it was being destroyed.
       if (held.generation === undefined) await this.#open(held)
       const { generation } = held
       const onStored = (record: SandboxRecord): void => this.#warn(held, record)
@@ -234,7 +234,7 @@ export class LedgerReporter implements FleetReporter {
     this.#report('', () => this.#reportUsage())
   }
 
-  /** What is not taken is told with the next. */
+  /** Usage that is not stored is reported with the next. */
   async #reportUsage(): Promise<void> {
     const { executions, timeouts } = this.#usage
     await this.#context.clock.keepTime()

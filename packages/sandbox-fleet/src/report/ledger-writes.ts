@@ -23,8 +23,8 @@ export function ownerHold({ leases, clock, policy }: FleetContext, holder: strin
 }
 
 /**
- * Records that a sandbox is about to be made: before it is, so that a crash leaves something to
- * heal. With `maxActive` this takes one of so many places.
+ * Records that a sandbox is about to be created: before it is, so that a crash leaves something to
+ * heal. With `maxActive` this reserves capacity.
  * @throws {FleetError} `already-exists`, `capacity-exhausted`, `invalid-record`, `unavailable`
  */
 export async function recordProvisioning(
@@ -56,7 +56,7 @@ export async function recordProvisioning(
 
 /**
  * Records that a sandbox is open and held; makes its record if there is none. A destroy that its
- * owner asked for and nobody is at is called off: it is used again.
+ * owner asked for and that is not under way is cancelled: it is used again.
  * @throws {FleetError} `invalid-transition` when it is being destroyed, `invalid-record`;
  * `already-exists` when its id is that of a sandbox of another environment, provider or tenant.
  */
@@ -132,7 +132,7 @@ function reopening(context: FleetContext, record: SandboxRecord): 'started' | 'r
 /** Who renews a lease. */
 export interface LeaseRenewal {
   readonly holder: string
-  /** The life that is held: a later one of the same id is somebody else's. */
+  /** The generation that is held: a later one of the same id belongs to another holder. */
   readonly generation?: number
   /** Gets the record as it is then. */
   readonly onStored?: (record: SandboxRecord) => void
@@ -177,7 +177,7 @@ export async function recordActivity(
   return isKept(stored, activity)
 }
 
-/** Whether who renews a lease may go on: what waits in a pool was let go. */
+/** Whether a renewal is valid: a sandbox in a pool was released. */
 function isKept(record: SandboxRecord, { generation = record.generation }: LeaseRenewal): boolean {
   return isUsable(record) && record.generation === generation && record.lease?.kind !== 'pool'
 }

@@ -13,7 +13,7 @@ export interface ReportedProvider {
    * when that stays, and sleeps or waits by itself.
    */
   readonly onEnd: 'gone' | 'released'
-  /** The id of what backs a ref, for a close that never reached it. Default: not told then. */
+  /** The id of what backs a ref, for a close that never reached it. Default: such a close is not reported. */
   readonly idOf?: (ref: WorkspaceRef) => string | undefined
 }
 
@@ -56,7 +56,7 @@ export function createLifecycleListener(
       const provider = providerOf(event)
       const { reason, ref, workspaceId } = event
       const id = workspaceId ?? (ref === undefined ? undefined : provider?.idOf?.(ref))
-      const detail = reason === 'timeout' ? 'its close took too long' : 'its close failed'
+      const detail = reason === 'timeout' ? 'its close timed out' : 'its close failed'
       if (provider !== undefined && id !== undefined) {
         reporter.owed(id, detail, event.session.sessionId)
       }

@@ -7,7 +7,7 @@ import type { SandboxDescription } from './fleet-reporter.ts'
 
 /**
  * Several environments may share a ledger, and ids are often made of names: what another environment
- * or tenant has under an id, or another provider, is not taken over.
+ * or tenant has under an id, or another provider, is left alone.
  * @throws {FleetError} `already-exists`
  */
 export function assertSame(

@@ -3,7 +3,7 @@ import type { FleetReporter } from './fleet-reporter.ts'
 
 const PROVIDER = 'cloudflare-sandbox'
 
-/** A sandbox as its provider tells of it. `SandboxRecord` of workspace-cloudflare-sandbox fits. */
+/** A sandbox as its provider describes it. `SandboxRecord` of workspace-cloudflare-sandbox fits. */
 export interface DirectorySandbox {
   readonly sandboxId: string
   readonly session: { readonly sessionId: string; readonly agentType: string }
@@ -26,9 +26,9 @@ export interface ReportingDirectoryOptions {
 
 /**
  * Joins a provider that lists nothing to the fleet, for its option `directory`: a sandbox is in the
- * ledger before the platform hears of it, or it is not made. Use it together with
- * `createLifecycleListener` on the same reporter, which tells that it runs and is in use: what is
- * never told to run is ended when its time to start is over.
+ * ledger before the platform creates it, or it is not created. Use it together with
+ * `createLifecycleListener` on the same reporter, which reports that it runs and is in use: one
+ * that is never reported as running is ended after its time to start.
  */
 export function createReportingDirectory(
   reporter: FleetReporter,

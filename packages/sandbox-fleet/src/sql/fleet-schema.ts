@@ -2,8 +2,8 @@ import { FleetError } from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '@helix-agents/store-sql'
 
 /**
- * A record is its JSON; the other columns repeat what lists and passes look for. Counts are kept,
- * not counted: telling how the fleet stands reads a handful of rows, however many it has.
+ * A record is its JSON; the other columns repeat what lists and passes filter by. Counts are
+ * maintained: reading the stats takes a handful of rows, however many records there are.
  */
 const TABLES: readonly string[] = [
   `CREATE TABLE helix_fleet_sandboxes (

@@ -20,7 +20,7 @@ const COLUMN_OF: Readonly<Record<(typeof EQUAL_FILTERS)[number], string>> = {
   environment: 'environment',
 }
 
-/** Filters that have an index, the most telling first. */
+/** Filters that have an index, the most selective first. */
 const TELLING: readonly string[] = ['session_id', 'task_id', 'pool']
 const LESS_TELLING: readonly string[] = ['tenant', 'agent_type']
 
@@ -62,7 +62,7 @@ function readBranch(
   return sql.all(statement, below, ...wanted.flatMap(({ values }) => values), limit + 1)
 }
 
-/** Most records are of what is gone: that status tells least, any other one a lot. */
+/** Most records are terminated: that status is the least selective, any other one is very selective. */
 function leadingOf(
   conditions: readonly Condition[],
   status: string | undefined,

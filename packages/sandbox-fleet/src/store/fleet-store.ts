@@ -30,7 +30,7 @@ export interface FleetPage {
   readonly unreadable: number
 }
 
-/** Which records may need somebody: see `attentionAt`. The most urgent come first. */
+/** Which records may need attention: see `attentionAt`. The most urgent come first. */
 export interface DueQuery {
   readonly environment: string
   /** Milliseconds since the epoch: only records whose time has come by then. */
@@ -41,7 +41,7 @@ export interface DueQuery {
   readonly cursor?: string
 }
 
-/** Shows that a writer still holds the lease it works under. */
+/** Proof that a writer still holds its lease. */
 export interface LeaseFence {
   readonly name: string
   /** Rises with each new holder. */
@@ -67,16 +67,16 @@ export interface FleetUsage {
 }
 
 /**
- * Where the ledger is kept. Every write is one transaction. What a store throws is a `FleetError`;
- * `unavailable` says that nothing of the call is stored, or that nobody knows.
+ * Storage of the ledger. Every write is one transaction. What a store throws is a `FleetError`;
+ * `unavailable` says that nothing is stored, or that the outcome is unknown.
  */
 export interface FleetStore {
   /**
    * Adds a record, `provisioning` or already `running`; one that is `terminated` under the same id
-   * goes on with a new generation.
+   * gets a new generation.
    * With `maxActive` this is a reservation: together with the check it is one transaction.
    * @throws {FleetError} `already-exists`; `invalid-record`; `capacity-exhausted` when the environment has as many
-   * as `maxActive` sandboxes that may take up room.
+   * as `maxActive` sandboxes that count against capacity.
    */
   create(record: SandboxRecord, options?: { readonly maxActive?: number }): Promise<SandboxRecord>
   /** @throws {FleetError} `corrupt` */
@@ -99,7 +99,7 @@ export interface FleetStore {
    * epoch. Undefined without a record.
    */
   firstCreatedAt(environment: string): Promise<number | undefined>
-  /** Removes records of what is gone since before `before`; at most `limit`. Says how many. */
+  /** Removes at most `limit` records terminated before `before`. @returns how many. */
   prune(options: { readonly before: number; readonly limit: number }): Promise<number>
   /** Adds to the usage of the minute of `at`. */
   addUsage(usage: FleetUsage, at: number): Promise<void>
@@ -107,7 +107,7 @@ export interface FleetStore {
   usageSince(since: number): Promise<FleetUsage>
   /** The token of the lease, which rises with every new holder; undefined while another has it. */
   acquireLease(request: LeaseRequest): Promise<number | undefined>
-  /** Gives it back; does nothing when another has it by now. */
+  /** Releases it; does nothing when another holder has it by now. */
   releaseLease(fence: LeaseFence): Promise<void>
   /**
    * The time of the ledger, in milliseconds since the epoch, where it has a clock of its own: all

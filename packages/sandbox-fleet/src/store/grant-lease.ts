@@ -10,8 +10,8 @@ export interface StoredLease {
 
 /**
  * The lease after a request; undefined while another holder has it. One that reaches much further
- * than a lease can was taken by a clock that is wrong: it would keep all others out for as long. To
- * take it is safe, since every write is checked against the token.
+ * than a lease can was granted by a clock that is wrong: it would keep all others out for as long. To
+ * replace it is safe, since every write is checked against the token.
  */
 export function grantLease(
   lease: StoredLease | undefined,

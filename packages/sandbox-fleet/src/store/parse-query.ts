@@ -9,7 +9,7 @@ const USAGE_BUCKET_MS = 60_000
 /** Usage older than this is dropped. */
 export const USAGE_KEPT_MS = 24 * 3_600_000
 
-/** Columns that a query compares for equality, the most telling first. */
+/** Columns that a query compares for equality, the most selective first. */
 export const EQUAL_FILTERS = [
   'sessionId',
   'taskId',

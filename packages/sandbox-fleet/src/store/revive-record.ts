@@ -49,5 +49,7 @@ export function leaseLost(): FleetError {
 }
 
 export function noDriver(sandboxId: string): FleetError {
-  return new FleetError('not-supported', 'this fleet does not reach the sandbox', { sandboxId })
+  return new FleetError('not-supported', 'no driver of this fleet manages the sandbox', {
+    sandboxId,
+  })
 }

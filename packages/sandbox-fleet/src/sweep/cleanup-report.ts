@@ -3,9 +3,9 @@ import type { CleanupMode, SpareReason } from './verdict.ts'
 
 /**
  * `destroyed`: confirmed gone. `vanished`: it was gone already. `owed`: the destroy is not
- * confirmed and is tried again. `unknown`: its state could not be told, it was left as it is.
- * `owner-alive`: whoever uses it still runs. `changed`: somebody used or ended it meanwhile.
- * `no-driver`: nobody here can reach its provider. `over-budget`: the pass had ended as many as it
+ * confirmed and is retried. `unknown`: its state is unknown, it was left as it is.
+ * `owner-alive`: its owner still runs. `changed`: it was used or ended concurrently.
+ * `no-driver`: no driver of this fleet manages its provider. `over-budget`: the pass had ended as many as it
  * may. `planned`: a dry run.
  */
 export type CleanupOutcome =

@@ -9,14 +9,14 @@ import { fleetMessages } from '../fleet-messages.ts'
 import { changeRecord } from '../store/change-record.ts'
 import type { LeaseFence } from '../store/fleet-store.ts'
 
-/** Time after which somebody else may try a destroy of which nobody told the end. */
+/** Time after which a destroy without a recorded result may be retried by another process. */
 export function attemptMs({ policy }: FleetContext): number {
   return policy.terminateTimeoutMs + 3 * policy.callTimeoutMs * (policy.callRetries + 1)
 }
 
 /**
  * Records that a sandbox is to be destroyed, and why. Only the version that was judged is changed:
- * who uses it meanwhile makes this fail.
+ * a concurrent use makes this fail.
  * @throws {FleetError} `conflict`, `lease-lost`, `invalid-transition`, `invalid-record` for a kill
  * without a reason.
  */
@@ -62,7 +62,7 @@ export async function destroyRecorded(
   return 'owed'
 }
 
-/** Whether a look proves that a sandbox is gone, and will not come any more. */
+/** Whether a probe proves that a sandbox is gone and will not arrive any more. */
 export function isGoneForGood(
   context: FleetContext,
   record: SandboxRecord,
@@ -91,11 +91,11 @@ async function tryTerminate(
 }
 
 function stillThere({ state, detail }: SandboxProbe): ReturnType<typeof toSandboxError> {
-  const known = state === 'unknown' ? 'cannot be told' : `is ${state}`
+  const known = state === 'unknown' ? 'is unknown' : `is ${state}`
   return { code: 'not-confirmed', message: `after the destroy its state ${known}. ${detail ?? ''}` }
 }
 
-/** Notes that it is gone, unless it has a new life already. */
+/** Records that it is gone, unless it has a new generation already. */
 async function confirm(context: FleetContext, record: SandboxRecord): Promise<'destroyed'> {
   const now = context.clock.now()
   const stored = await changeRecord(context.store, record.id, (current) =>

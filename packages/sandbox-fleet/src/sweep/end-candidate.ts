@@ -100,8 +100,8 @@ async function endReserved(
   const probe = await driver.inspect(targetOf(record))
   // A clock that has leapt since judged wrongly.
   await context.clock.keepTime()
-  const refusal = await refuse(record, probe, { verdict, mode, context })
-  if (refusal !== undefined) return refusal
+  const rejection = await rejectionOf(record, probe, { verdict, mode, context })
+  if (rejection !== undefined) return rejection
   if (judgeNow(record, pass).action !== 'destroy') return 'changed'
   const fence = await lease.keep()
   const kill = { reason: verdict.reason, detail: verdict.detail, by: `sweep:${mode}` }
@@ -122,7 +122,7 @@ function judgeNow(record: SandboxRecord, { context, mode }: Pass): Verdict {
   return judge(record, { ...ruleContext(context), rules: context.rules, mode })
 }
 
-interface Refusal {
+interface RejectionParts {
   readonly verdict: Verdict & { readonly action: 'destroy' }
   readonly mode: CleanupMode
   readonly context: FleetContext
@@ -135,10 +135,10 @@ function detachedLease(record: SandboxRecord, { policy }: FleetContext): LeaseRe
 }
 
 /** What the provider says against it. */
-async function refuse(
+async function rejectionOf(
   record: SandboxRecord,
   probe: SandboxProbe,
-  { verdict, mode, context }: Refusal,
+  { verdict, mode, context }: RejectionParts,
 ): Promise<CleanupOutcome | undefined> {
   const { clock, rules, store } = context
   if (!rules.isKnown(probe)) {

@@ -19,7 +19,7 @@ export interface CleanupPlan {
   readonly examined: number
   readonly unreadable: number
   readonly spared: Readonly<Partial<Record<SpareReason, number>>>
-  /** Where the next pass goes on; absent when everything was looked at. */
+  /** Where the next pass resumes; absent when everything was examined. */
   readonly nextCursor?: string
 }
 

@@ -148,14 +148,14 @@ function budgetOf({ candidates, mode }: CleanupPlan, policy: FleetPolicy): PassB
   return { kills, retries, probes: kills * PROBES_PER_KILL }
 }
 
-/** Where not all can be asked about, not always the same are left out: some may refuse each time. */
+/** When not all can be probed, the start varies: otherwise the same ones would be left out each time. */
 function inTurn({ candidates }: CleanupPlan, { budget, context }: Pass): CleanupCandidate[] {
   if (candidates.length <= budget.probes) return [...candidates]
   const start = Math.floor(context.random() * candidates.length)
   return [...candidates.slice(start), ...candidates.slice(0, start)]
 }
 
-/** A pass that reached its limit is gone on with where it stopped, so that none waits for ever. */
+/** A pass that reached its limit is resumed where it stopped, so that no record waits for ever. */
 async function readCursor(context: FleetContext, mode: CleanupMode): Promise<string | undefined> {
   const cursor = await context.store.readState(stateKey(context, `${CURSOR}-${mode}`))
   return typeof cursor === 'string' && cursor !== '' ? cursor : undefined

@@ -21,13 +21,13 @@ export interface TerminateRequest {
 
 /**
  * `destroyed`: confirmed gone. `gone`: it was gone before. `owed`: not confirmed, it is tried
- * again. `in-progress`: somebody else is destroying it at this moment.
+ * again. `in-progress`: another process is destroying it.
  */
 export type TerminateOutcome = 'destroyed' | 'gone' | 'owed' | 'in-progress'
 
 /**
  * Ends one sandbox of the ledger now, in use or not. Two that do so at once have one effect.
- * @throws {FleetError} `unknown-sandbox`; `not-supported` when nobody here reaches its provider,
+ * @throws {FleetError} `unknown-sandbox`; `not-supported` when no driver manages its provider,
  * or it is of another environment; `invalid-record` without a reason.
  */
 export async function terminateSandbox(

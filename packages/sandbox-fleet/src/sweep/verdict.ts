@@ -71,9 +71,9 @@ function judgeRunning(record: SandboxRecord, context: JudgeContext): Verdict {
     return isTooLong ? destroy('deadline', heldTooLong(policy)) : spare('leased')
   }
   if (record.lease?.kind === 'pool') {
-    return destroy('pool-expired', 'nobody used it again while it waited in the pool')
+    return destroy('pool-expired', 'it was not reused while it waited in the pool')
   }
-  const idle = `nothing happened for ${minutes(now - record.lastActivityAt)}, and nobody holds it`
+  const idle = `nothing happened for ${minutes(now - record.lastActivityAt)}, and it has no holder`
   if (rules.isIdle(record, policy.stuckAfterMs, context)) return destroy('idle', idle)
   const isPressed = mode === 'pressure' && rules.isIdle(record, policy.pressureIdleMs, context)
   return isPressed ? destroy('pressure', `${idle}, while room is short`) : spare('active')

@@ -34,7 +34,7 @@ export const METRICS = {
   ),
   transientRetries: counter(
     'helix.workspace.transient.retries',
-    'Opens tried again after an error that may pass.',
+    'Opens retried after a transient error.',
   ),
   closes: counter('helix.workspace.closes', 'Workspaces closed or detached.', 'mode'),
   closeTimeouts: counter('helix.workspace.close.timeouts', 'Closes that took too long.'),
@@ -42,7 +42,7 @@ export const METRICS = {
   toolDuration: seconds('helix.workspace.tool.duration', 'Time of workspace tools.', 'tool'),
   policyRejections: counter(
     'helix.workspace.policy.rejections',
-    'Tool calls that policy refused.',
+    'Tool calls rejected by policy.',
     'code',
   ),
   states: {

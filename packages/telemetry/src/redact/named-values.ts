@@ -10,7 +10,7 @@ const QUOTE = /(\\{0,7})(["'`])/y
 const LINE = /[^\r\n"'`]+/y
 const LIST = /\[[^\]]*\]?/y
 const WORD = /[^\s"'`,;&<>)\]}{[]+/y
-/** Counts, and what is none: a name that is followed by such a value tells no secret. */
+/** Counts, and what is none: a name that is followed by such a value is no secret. */
 const NO_SECRET = /^(?:true|false|null|undefined|none)$/i
 
 /**

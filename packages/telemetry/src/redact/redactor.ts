@@ -52,7 +52,7 @@ export class Redactor {
     try {
       return copy()
     } catch (error) {
-      // A getter or `toJSON` of somebody: the line is worth more than this value.
+      // A getter or `toJSON` of the application: the line is worth more than this value.
       return `[unreadable: ${error instanceof Error ? error.name : typeof error}]`
     } finally {
       this.#path.delete(value)

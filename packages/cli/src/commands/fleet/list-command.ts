@@ -65,7 +65,7 @@ export function registerList(parent: Command, context: CommandContext): void {
     .option('--tenant <id>', 'only those of this tenant')
     .option('--older-than <duration>', 'only those that are older', parseDuration)
     .option('--stuck', 'only those that need attention')
-    .option('--limit <n>', 'look at so many at most', parseCount(1, 100_000), 50)
+    .option('--limit <n>', 'read at most so many', parseCount(1, 100_000), 50)
     .option('--cursor <cursor>', 'go on behind the last page')
     .addHelpText('after', HELP)
     .action(async (flags: ListFlags) =>

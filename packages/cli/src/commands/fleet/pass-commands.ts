@@ -68,7 +68,7 @@ export function registerPasses(parent: Command, context: CommandContext): void {
 
 async function runPass(name: PassName, flags: PassFlags, context: CommandContext): Promise<void> {
   const fleet = await connect(context.host, flags)
-  tell(await ask(fleet, name, flags.dryRun === true), flags, context)
+  printReport(await ask(fleet, name, flags.dryRun === true), flags, context)
 }
 
 async function runEmergency(flags: EmergencyFlags, context: CommandContext): Promise<void> {
@@ -85,12 +85,15 @@ async function runEmergency(flags: EmergencyFlags, context: CommandContext): Pro
       return context.setExitCode(exitCodes.findings)
     }
   }
-  tell(await ask(fleet, 'cleanup/emergency', isDryRun), flags, context)
+  printReport(await ask(fleet, 'cleanup/emergency', isDryRun), flags, context)
 }
 
 function requirePerson(flags: EmergencyFlags, { host }: CommandContext): void {
   if (host.stdin.isTTY === true && flags.tokenFile !== '-') return
-  throw new CommandError(exitCodes.usage, 'there is nobody to ask: give --yes, or --dry-run')
+  throw new CommandError(
+    exitCodes.usage,
+    'stdin is no terminal to confirm at: give --yes, or --dry-run',
+  )
 }
 
 /** Takes nothing but a whole `yes`. */
@@ -105,7 +108,11 @@ async function ask(fleet: FleetClient, name: PassName, isDryRun: boolean): Promi
   return (await fleet.call(call, passSchema)).body
 }
 
-function tell(pass: PassAnswer, flags: PassFlags, { output, setExitCode }: CommandContext): void {
+function printReport(
+  pass: PassAnswer,
+  flags: PassFlags,
+  { output, setExitCode }: CommandContext,
+): void {
   setExitCode(exitCodeOf(pass))
   if (flags.json === true) output.json(pass)
   else printPass(pass, output)

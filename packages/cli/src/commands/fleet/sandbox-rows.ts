@@ -28,7 +28,7 @@ const TONES: ReadonlyMap<string, Tone> = new Map(
   }),
 )
 
-/** Whether somebody should look at it: it is stuck, or its destroy is owed. */
+/** Whether it needs attention: it is stuck, or its destroy is owed. */
 export function needsAttention({ findings, owed }: SandboxAnswer): boolean {
   return (owed?.attempts ?? 0) > 0 || findings.some(({ severity }) => severity === 'critical')
 }

@@ -76,7 +76,7 @@ function print(sandbox: SandboxAnswer, used: ResourcesAnswer | undefined, output
     ['age', toMinutesText(sandbox.age_minutes)],
     ['idle', toMinutesText(sandbox.idle_minutes)],
     ...optional(sandbox),
-    ['operations', `${sandbox.operations ?? '?'}, ${sandbox.timeouts ?? '?'} took too long`],
+    ['operations', `${sandbox.operations ?? '?'}, ${sandbox.timeouts ?? '?'} timed out`],
     ['cpu', cpuText(used === undefined ? sandbox.cpu_percent : used.cpu_percent)],
     ['memory', memoryText(used === undefined ? sandbox.memory_mb : used.memory_mb)],
     ...(used === undefined ? [] : [['measured', 'now'] as const]),

@@ -93,7 +93,7 @@ function toned(count: number, tone: 'warning'): Cell {
   return count === 0 ? '0' : { text: String(count), tone }
 }
 
-/** By the clock of the server, where it tells. */
+/** By the clock of the server where it sends one. */
 function lastCleanup({ last_cleanup_at: last = '', time = '' }: FleetNumbers, now: number): Cell {
   if (last === null) return { text: 'never', tone: 'bad' }
   const at = Date.parse(last)

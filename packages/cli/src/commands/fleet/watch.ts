@@ -3,13 +3,13 @@ import { exitCodes } from '../../exit-codes.ts'
 import { toTimeText } from '../../output/duration-text.ts'
 import type { CommandContext } from '../command-context.ts'
 
-/** How often a command looks, and how it tells. */
+/** How often a command is repeated, and how it prints. */
 export interface WatchFlags {
   readonly watch?: number
   readonly json?: boolean
 }
 
-/** What one look found. */
+/** Result of one reading. */
 export interface FleetReading {
   readonly hasFindings: boolean
   /** For `--json`. */
@@ -18,22 +18,22 @@ export interface FleetReading {
   readonly print: () => void
 }
 
-/** Looks once, or again and again until it is interrupted or nobody reads any more. */
+/** Reads once, or repeatedly until it is interrupted or its output is closed. */
 export async function readOrWatch(
   flags: WatchFlags,
   context: CommandContext,
-  look: () => Promise<FleetReading>,
+  read: () => Promise<FleetReading>,
 ): Promise<void> {
   const { host, output, setExitCode } = context
   if (flags.watch === undefined) {
-    tell(await look(), flags, context)
+    printReading(await read(), flags, context)
     return
   }
   while (!output.isClosed) {
     const at = host.clock.now()
     if (flags.json !== true) output.heading(toTimeText(at))
     try {
-      tell(await look(), flags, context)
+      printReading(await read(), flags, context)
     } catch (error) {
       if (!(error instanceof CommandError) || error.exitCode === exitCodes.usage) throw error
       setExitCode(error.exitCode)
@@ -44,7 +44,7 @@ export async function readOrWatch(
   }
 }
 
-function tell(found: FleetReading, flags: WatchFlags, context: CommandContext): void {
+function printReading(found: FleetReading, flags: WatchFlags, context: CommandContext): void {
   const { host, output, setExitCode } = context
   setExitCode(found.hasFindings ? exitCodes.findings : exitCodes.ok)
   if (flags.json !== true) found.print()

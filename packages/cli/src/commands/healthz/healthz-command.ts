@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { parseCount, parseDuration } from '../../input/option-parsers.ts'
 import { toTimeText } from '../../output/duration-text.ts'
 import { type CommandContext, JSON_OPTION } from '../command-context.ts'
-import { type HealthProbe, type HealthTarget, look } from './probe.ts'
+import { type HealthProbe, type HealthTarget, probe } from './probe.ts'
 import { printProbe } from './print-probe.ts'
 import { parseTarget } from './target.ts'
 
@@ -43,7 +43,7 @@ export function registerHealthz(parent: Command, context: CommandContext): void 
     .addOption(timeoutOption())
     .option(
       '--watch <seconds>',
-      'look again and again; with --json one line each',
+      'repeat at this interval; with --json one line each',
       parseCount(1, MAX_WATCH_SECONDS),
     )
     .option(...JSON_OPTION)
@@ -59,7 +59,7 @@ function timeoutOption(): Option {
 async function healthz(url: string, flags: HealthzFlags, context: CommandContext): Promise<void> {
   const target = parseTarget(url, flags, context.host.env)
   if (flags.watch !== undefined) return watch(target, flags, context)
-  const found = await look(context.host, target)
+  const found = await probe(context.host, target)
   context.setExitCode(exitCodeOf(found))
   if (found.kind === 'unreachable') {
     throw new CommandError(exitCodes.unreachable, `${placeOf(target)}: ${found.reason}`)
@@ -68,7 +68,7 @@ async function healthz(url: string, flags: HealthzFlags, context: CommandContext
   else printProbe(found, context.output)
 }
 
-/** Until it is interrupted, or nobody reads its output any more. */
+/** Until it is interrupted or its output is closed. */
 async function watch(
   target: HealthTarget,
   flags: HealthzFlags,
@@ -77,7 +77,7 @@ async function watch(
   const pauseMs = (flags.watch ?? 0) * 1000
   while (!output.isClosed) {
     const at = host.clock.now()
-    const found = await look(host, target)
+    const found = await probe(host, target)
     setExitCode(exitCodeOf(found))
     if (flags.json === true) output.json({ at, ...toJson(target, found) }, { isCompact: true })
     else {

@@ -20,10 +20,10 @@ const TONES: Readonly<Partial<Record<WorkspaceState, Tone>>> = {
   failed: 'bad',
 }
 
-/** What one look found, for a person. */
-export function printProbe(look: HealthProbe, output: Output): void {
-  if (look.kind === 'unreachable') return output.problem(look.reason)
-  const { workspaces, signals, now } = look
+/** Prints one probe. */
+export function printProbe(probe: HealthProbe, output: Output): void {
+  if (probe.kind === 'unreachable') return output.problem(probe.reason)
+  const { workspaces, signals, now } = probe
   if (workspaces.length === 0) output.line('no workspaces')
   else
     output.table(

@@ -8,7 +8,7 @@ import { healthAnswerSchema } from './health-answer.ts'
 import { readBody } from '../../http/read-body.ts'
 import { explainIssues, parseJson, parseServerFailure } from '../../http/server-failure.ts'
 
-/** Where to look, and as whom. */
+/** Which endpoint to ask, and with which token. */
 export interface HealthTarget {
   readonly url: URL
   readonly sessionId: string
@@ -16,11 +16,11 @@ export interface HealthTarget {
   readonly timeoutMs: number
 }
 
-/** What one look found. */
+/** Result of one probe. */
 export type HealthProbe =
   | {
       readonly kind: 'answer'
-      /** By the clock of the server, where it tells. */
+      /** By the clock of the server where it sends one. */
       readonly now: number
       readonly workspaces: readonly WorkspaceDescription[]
       readonly signals: readonly HealthSignal[]
@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const ANSWERING: readonly number[] = [200, 503]
 
 /** Asks the endpoint once. Never throws for what the network or the server does. */
-export async function look(host: CliHost, target: HealthTarget): Promise<HealthProbe> {
+export async function probe(host: CliHost, target: HealthTarget): Promise<HealthProbe> {
   try {
     const response = await host.fetch(target.url, {
       redirect: 'manual',
@@ -94,7 +94,7 @@ async function failureOf(response: Response): Promise<string> {
 
 function explain(status: number): string {
   if (status === 404) return 'no run of this session is active'
-  if (status === 401 || status === 403) return 'the token is missing or refused (--token-env)'
+  if (status === 401 || status === 403) return 'the token is missing or rejected (--token-env)'
   return status >= 300 && status < 400 ? 'the server redirects' : 'the server does not answer'
 }
 

@@ -18,7 +18,7 @@ const BY_STATUS: Readonly<Record<SessionStatus, Advice>> = {
     `executor.resume(agent, ${id}) tries again from the last finished step; its files are kept.`,
   aborted: (id) =>
     `It is not resumed. A new turn is executor.execute(agent, message, { sessionId: ${id} }); its ` +
-    `conversation goes on elsewhere with executor.branch(agent, { fromSessionId: ${id} }).`,
+    `conversation can continue in a branch: executor.branch(agent, { fromSessionId: ${id} }).`,
 }
 
 /** What an operator can do about a session. */
@@ -46,10 +46,10 @@ export function adviceFor({ session, journal }: SessionReport, now: number): rea
   ]
 }
 
-/** A living process renews its lease, so one that has run out is that of a dead one. */
+/** A living process renews its lease, so an expired one is that of a dead process. */
 function ofRunning(id: string, session: SessionState, now: number): string {
   const { leaseUntil } = session
-  const resume = `executor.resume(agent, ${id}) goes on after the last finished step`
+  const resume = `executor.resume(agent, ${id}) continues after the last finished step`
   if (leaseUntil !== undefined && isHeld(session, now)) {
     return (
       `A process holds it for another ${toDurationText(leaseUntil - now)}, and renews that while ` +

@@ -48,30 +48,30 @@ export interface FoundSessions {
 /** What a store gives at once. */
 const MAX_PAGE = 200
 
-/** Reads as many pages as it takes, and looks at as many sessions as it may. */
+/** Reads as many pages as needed, and examines at most so many sessions. */
 export async function findSessions(
   store: SessionStateStore,
   filter: SessionFilter,
 ): Promise<FoundSessions> {
   const { limit } = filter
-  const mostLooks = isScan(filter) ? filter.scan : Infinity
+  const maxExamined = isScan(filter) ? filter.scan : Infinity
   const items: FoundSession[] = []
   const unreadable: UnreadableSession[] = []
   let { cursor } = filter
-  let looks = 0
+  let examined = 0
   do {
     // Never more than are wanted: the cursor is behind the last session of a page.
-    const wanted = Math.min(limit - items.length, mostLooks - looks, MAX_PAGE)
+    const wanted = Math.min(limit - items.length, maxExamined - examined, MAX_PAGE)
     const page = await readPage(store, filter, { limit: wanted, cursor })
     const { unreadable: damaged = [] } = page
     for (const session of page.items) items.push(...(await match(store, session, filter)))
-    looks += page.items.length + damaged.length
+    examined += page.items.length + damaged.length
     unreadable.push(...damaged)
     cursor = page.nextCursor
-  } while (cursor !== undefined && items.length < limit && looks < mostLooks)
+  } while (cursor !== undefined && items.length < limit && examined < maxExamined)
   if (cursor === undefined) return { items, unreadable }
   const isCut = items.length < limit
-  return { items, unreadable, nextCursor: cursor, ...(isCut && { stoppedAfter: looks }) }
+  return { items, unreadable, nextCursor: cursor, ...(isCut && { stoppedAfter: examined }) }
 }
 
 function readPage(
@@ -87,7 +87,7 @@ function readPage(
   })
 }
 
-/** Whether the store cannot tell, so that sessions are looked at one by one. */
+/** Whether the store has no such filter, so that sessions are examined one by one. */
 function isScan({ owed, refVersion, workspaceError }: SessionFilter): boolean {
   return owed === true || refVersion !== undefined || workspaceError !== undefined
 }

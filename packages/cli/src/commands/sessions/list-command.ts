@@ -44,7 +44,7 @@ const FAILURES: Column = { title: 'workspace error', minWidth: 16 }
 
 const HELP = `
 --workspace-error finds sessions whose workspace could not be opened or used when it was called
-last, whatever the status of the session: its run goes on without. For it, --ref-version and
+last, whatever the status of the session: its run continues without it. For it, --ref-version and
 --owed sessions are looked at one by one, --scan of them at most; it says where to go on.
 Owed workspaces are those of a session that ended and did not get them closed.
 A running session whose lease is out has lost its process and can be resumed.
@@ -83,7 +83,7 @@ export function registerSessionsList(parent: Command, context: CommandContext): 
       parseCount(1, 1_000_000),
     )
     .option('--owed', 'only with a workspace that could not be closed')
-    .option('--scan <n>', 'look at so many for these three', parseCount(1, 1_000_000), 1000)
+    .option('--scan <n>', 'examine at most so many for these three', parseCount(1, 1_000_000), 1000)
     .option('--limit <n>', 'at most so many', parseCount(1, 100_000), 50)
     .option('--cursor <cursor>', 'go on behind the last page')
     .option(...JSON_OPTION)

@@ -32,7 +32,7 @@ export function owedWorkspaces({ owed = [] }: SessionState): readonly string[] {
   return owed.toSorted()
 }
 
-/** Calls that were started and whose effect nobody knows; of a session that is held: under way. */
+/** Calls that were started and whose effect is unknown; of a session that is held: under way. */
 export function openCalls(journal: readonly JournalEntry[]): readonly JournalEntry[] {
   return journal.filter(({ result }) => result === undefined)
 }

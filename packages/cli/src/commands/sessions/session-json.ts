@@ -45,7 +45,7 @@ function toCheckpointJson(checkpoint: Checkpoint, { hasRefs }: { readonly hasRef
   return { ...visible, workspaces: toWorkspacesJson(workspaceRefs, hasRefs) }
 }
 
-/** Bytes as their number: nobody reads a picture in JSON. */
+/** Bytes as their number: a picture is of no use in JSON. */
 function toMessageJson(message: Message): unknown {
   return JSON.parse(
     JSON.stringify(message, (_, value: unknown) =>

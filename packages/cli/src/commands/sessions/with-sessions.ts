@@ -14,7 +14,7 @@ const DEFAULT_FILE = 'helix.db'
 
 /**
  * Opens the database for one piece of work and closes it again.
- * @throws {CommandError} for what the store refuses.
+ * @throws {CommandError} for errors of the store.
  */
 export async function withSessions<T>(
   host: CliHost,

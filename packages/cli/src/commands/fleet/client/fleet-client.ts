@@ -70,13 +70,13 @@ export class FleetClient {
   }
 
   async #text(request: FleetCall): Promise<{ text: string; cursor: string | undefined }> {
-    const response = await this.#reach(request)
+    const response = await this.#request(request)
     const text = await this.#read(response)
-    if (!response.ok) throw this.#refusal(response.status, text)
+    if (!response.ok) throw this.#rejection(response.status, text)
     return { text, cursor: cursorOf(response) }
   }
 
-  async #reach(request: FleetCall): Promise<Response> {
+  async #request(request: FleetCall): Promise<Response> {
     try {
       return await this.#send(request)
     } catch (error) {
@@ -96,7 +96,7 @@ export class FleetClient {
   }
 
   /** What the server said is shown when it is an error of a fleet, and nothing else of it. */
-  #refusal(status: number, text: string): CommandError {
+  #rejection(status: number, text: string): CommandError {
     const failure = parseServerFailure(text)
     if (failure === undefined || status === 401 || status === 403) {
       return this.#unreachable(`${explain(status)} (HTTP ${status})`)
@@ -133,7 +133,7 @@ function cursorOf(response: Response): string | undefined {
 
 function explain(status: number): string {
   if (status === 401) return 'it wants a token: $HELIX_FLEET_TOKEN or --token-file'
-  if (status === 403) return 'it refuses the token'
+  if (status === 403) return 'it rejects the token'
   if (status === 404) return 'this is not a fleet'
   return status >= 300 && status < 400 ? 'the server redirects' : 'the server does not answer'
 }

@@ -23,7 +23,7 @@ export function addReadOptions(command: Command): Command {
     .option('--environment <label>', 'deployment, with --db (default: that of the newest sandbox)')
     .option(
       '--watch <seconds>',
-      'look again and again; with --json one line each',
+      'repeat at this interval; with --json one line each',
       parseCount(1, MAX_WATCH_SECONDS),
     )
 }

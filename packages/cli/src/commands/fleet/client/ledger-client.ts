@@ -60,7 +60,7 @@ async function open(host: CliHost, file: string): Promise<OpenedLedger> {
   }
 }
 
-/** Whose sandboxes are shown when nobody says it: those of the deployment that was active last. */
+/** Default environment: that of the newest record. */
 async function newestEnvironment({ store }: OpenedLedger): Promise<string> {
   const { records } = await store.list({ limit: 1 })
   return records[0]?.environment ?? 'production'

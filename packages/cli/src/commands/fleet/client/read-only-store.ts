@@ -1,7 +1,7 @@
 import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
-/** A ledger of which nothing is changed: what is noted beside a look is dropped. */
+/** A ledger that is not changed: writes are rejected, state and leases are dropped. */
 export function readOnlyStore(store: FleetStore): FleetStore {
   return {
     get: (id) => store.get(id),
@@ -11,16 +11,16 @@ export function readOnlyStore(store: FleetStore): FleetStore {
     firstCreatedAt: (environment) => store.firstCreatedAt(environment),
     usageSince: (since) => store.usageSince(since),
     readState: (key) => store.readState(key),
-    create: refuse,
-    update: refuse,
-    prune: refuse,
-    addUsage: refuse,
+    create: reject,
+    update: reject,
+    prune: reject,
+    addUsage: reject,
     acquireLease: async () => undefined,
     releaseLease: async () => {},
     writeState: async () => {},
   }
 }
 
-async function refuse(): Promise<never> {
+async function reject(): Promise<never> {
   throw new FleetError('not-supported', 'the ledger is open for reading')
 }

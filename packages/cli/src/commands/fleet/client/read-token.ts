@@ -8,7 +8,7 @@ const STDIN = '-'
 /**
  * The token of the operator, from a file, from stdin, or from the environment: never from the
  * command line, which every user of the machine can read. None: the server may not want one.
- * @throws {CommandError} without telling the token.
+ * @throws {CommandError} whose message does not contain the token.
  */
 export async function readToken(
   host: CliHost,
