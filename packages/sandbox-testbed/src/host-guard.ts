@@ -12,7 +12,7 @@ while read -r pid; do pids="$pids $pid"; done
 for pid in $pids; do grep -q workerd "/proc/$pid/cmdline" && kill -9 "$pid"; done
 for try in 1 2 3 4 5; do rm -rf -- "$1" && exit; sleep 0.2; done`
 
-/** How often a workerd that is about to start is looked for. */
+/** How often a starting workerd is searched for. */
 const LOOK_MS = 20
 
 /** Cleans up when this process is killed. */

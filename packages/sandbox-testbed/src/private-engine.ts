@@ -70,7 +70,7 @@ async function start(options: PrivateEngineOptions): Promise<TestbedEngine> {
     costs: options.costs ?? 'none',
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     serverVersion: SERVER_VERSION,
-    ...(onLog === undefined ? {} : { log: onLog }),
+    ...(onLog !== undefined && { log: onLog }),
   })
   return {
     kind: 'local',

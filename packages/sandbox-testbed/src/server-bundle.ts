@@ -7,7 +7,7 @@ import { SandboxTestbedError } from './testbed-error.ts'
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
-/** Made once in a process: the sources do not change meanwhile. */
+/** Made once in a process: the sources do not change in between. */
 let bundled: Promise<Uint8Array> | undefined
 
 /**

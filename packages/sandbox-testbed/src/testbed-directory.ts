@@ -18,7 +18,7 @@ const FULL = new Set(['EDQUOT', 'ENOSPC', 'EROFS'])
 const RANDOM_CHARACTERS = 6
 
 /**
- * Makes a folder for one test bed; its name tells whose it is.
+ * Makes a folder for one test bed; its name says whose it is.
  *
  * @param purpose part of the name.
  * @throws {SandboxTestbedError} directory-unusable
@@ -102,7 +102,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch {
-    // Whoever makes a folder in it says why.
+    // What makes a folder in it reports why.
     return []
   }
 }

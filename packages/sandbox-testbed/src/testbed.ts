@@ -71,7 +71,7 @@ export interface SandboxTestbed extends AsyncDisposable {
   readonly engine: 'local' | 'docker'
   /** How containers are kept from the host; undefined for a real engine. */
   readonly isolation: 'bubblewrap' | 'unshare' | undefined
-  /** What goes wrong on demand; a real engine refuses with `faults-unsupported`. */
+  /** What goes wrong on demand; a real engine rejects them with `faults-unsupported`. */
   readonly faults: Faults
   /** The Miniflare underneath: buckets, namespaces, bindings. */
   readonly miniflare: TestbedMiniflare

@@ -14,7 +14,7 @@ const DAY_SECONDS = 86_400
 /** The SDK takes a snapshot for expired so long before its end. */
 const EXPIRY_MARGIN_SECONDS = 60
 const MAX_TTL_SECONDS = 3650 * DAY_SECONDS
-/** Starts the ids that are derived from sessions: nobody may choose one. */
+/** Starts the ids that are derived from sessions; no declaration may choose one. */
 export const DERIVED_ID_PREFIX = 'hx-'
 
 /** What the platform takes as an id and reads the same everywhere. */
@@ -57,7 +57,7 @@ const configSchema = z
     kind: z.literal(SANDBOX_KIND),
     /** A sandbox that several sessions share. Default: one of this session and workspace alone. */
     id: sandboxId.exactOptional(),
-    /** Must stand next to `id`, so that nobody shares a sandbox by accident. */
+    /** Must stand next to `id`, so that no sandbox is shared by accident. */
     shareAcrossSessions: z.boolean().exactOptional(),
     /** Idle time after which the container stops and its disk is gone. Default `10m`. */
     sleepAfter: z

@@ -16,7 +16,7 @@ export interface CloudflareSandboxWorkspaceProviderOptions {
   readonly bindings?: Readonly<Record<string, unknown>>
   /** Buckets are simulated, as under `wrangler dev`: backups and mounts go through the object. */
   readonly localBuckets?: boolean
-  /** Is told of every sandbox before it is made, and of its end. Default: nobody is. */
+  /** Records every sandbox before it is made, and its end. Default: none. */
   readonly directory?: SandboxDirectory
   /** Opens and resolves over all sessions at once; the others wait in turn. Default: no bound. */
   readonly maxGlobalConcurrentOpens?: number
@@ -28,7 +28,7 @@ export interface CloudflareSandboxWorkspaceProviderOptions {
   readonly maxOutputBytes?: number
   /** Larger files are only read as streams or in ranges, in bytes. Default 32 MiB. */
   readonly maxWholeReadBytes?: number
-  /** Files of a tree that a search looks at. Default 200,000. */
+  /** Files of a tree that a search covers. Default 200,000. */
   readonly maxSearchedFiles?: number
   /** Bytes that a restore may unpack. Default 4 GiB. */
   readonly maxRestoreBytes?: number
@@ -92,7 +92,7 @@ const REMOTE_BACKUP_NAMES: readonly (readonly string[])[] = [
 ]
 
 /**
- * Everything that the SDK will look for is there, as far as the options tell.
+ * Everything that the SDK will need is there, as far as the options show.
  * @throws {WorkspaceFailedError} `config-invalid`, naming all that is missing.
  */
 export function assertBindings(

@@ -112,7 +112,7 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
   }
 }
 
-/** A container must not be started, and paid for, only to refuse what is declared. */
+/** A container must not be started, and paid for, only to reject a declaration. */
 function assertSnapshots(
   { backupR2Binding }: CloudflareSandboxConfig,
   { workspace, capabilities }: OpenOptions,

@@ -34,7 +34,7 @@ const payloadSchema = z.strictObject({
   /** Line of the platform: the files of one are out of reach of the other. */
   line: z.enum(['0.12', '1.0']),
   sandbox: z.string().regex(SANDBOX_ID),
-  /** Hash of the session and the workspace it is of; null: shared, or a fork nobody uses yet. */
+  /** Hash of the session and the workspace it is of; null: shared, or a fork that is not used yet. */
   owner: z
     .string()
     .regex(/^[a-z2-7]{32}$/)
@@ -85,7 +85,7 @@ export interface Claimant {
 
 /**
  * A ref opens only what its session could open: its own sandbox, its own fork, one that it
- * shares, or a fork that nobody has used.
+ * shares, or a fork that was not used.
  * @throws {WorkspaceFailedError} `ref-invalid`.
  */
 export function assertClaim(payload: SandboxRef, claimant: Claimant): void {
@@ -103,7 +103,7 @@ function isOwn(payload: SandboxRef, claimant: Claimant): boolean {
   return payload.owner === claimant.owner && payload.epoch !== null
 }
 
-/** Nobody has used it: its sandbox is not made yet. */
+/** It was not used: its sandbox is not made yet. */
 function isNewFork({ sandbox, epoch, snapshot }: SandboxRef): boolean {
   return isForkId(sandbox) && epoch === null && snapshot !== null
 }

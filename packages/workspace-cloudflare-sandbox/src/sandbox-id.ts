@@ -35,7 +35,7 @@ export async function sandboxIdOf(
 
 const FORK_ID = /^hx-[a-z2-7]{32}-(?:restored|branch)-[0-9a-f]{16}$/
 
-/** Whether {@link forkId} has made an id: nobody else has the sandbox of one. */
+/** Whether {@link forkId} has made an id: no other workspace has the sandbox of one. */
 export function isForkId(id: string): boolean {
   return FORK_ID.test(id)
 }

@@ -11,9 +11,9 @@ export interface DirectorySandbox {
 
 /** Where a provider writes down what it opens: `SandboxDirectory` of workspace-cloudflare-sandbox. */
 export interface ReportingDirectory {
-  noteOpening(sandbox: DirectorySandbox): Promise<void>
-  noteDestroyed(sandbox: DirectorySandbox): Promise<void>
-  noteDestroyFailed(sandbox: DirectorySandbox, cause: unknown): Promise<void>
+  recordOpening(sandbox: DirectorySandbox): Promise<void>
+  recordDestroyed(sandbox: DirectorySandbox): Promise<void>
+  recordDestroyFailed(sandbox: DirectorySandbox, cause: unknown): Promise<void>
 }
 
 /** Options of `createReportingDirectory`. */
@@ -36,13 +36,13 @@ export function createReportingDirectory(
 ): ReportingDirectory {
   const { labels, provider = PROVIDER } = options
   return {
-    noteOpening: (sandbox) => {
+    recordOpening: (sandbox) => {
       const { agentType, sessionId } = sandbox.session
       const id = sandbox.sandboxId
       return reporter.admit({ id, provider, sessionId, agentType, ...labels?.(sandbox) })
     },
-    noteDestroyed: async ({ sandboxId }) => reporter.closed(sandboxId),
-    noteDestroyFailed: async ({ sandboxId, session }) =>
+    recordDestroyed: async ({ sandboxId }) => reporter.closed(sandboxId),
+    recordDestroyFailed: async ({ sandboxId, session }) =>
       reporter.owed(sandboxId, 'its destroy was not confirmed', session.sessionId),
   }
 }

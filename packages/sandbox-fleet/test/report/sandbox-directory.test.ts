@@ -25,7 +25,7 @@ function setupDirectory(store = new MemoryFleetStore()) {
 
 test('a sandbox is in the ledger before the platform hears of it', async () => {
   const { directory, store } = setupDirectory()
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   expect(await store.get('hx-a')).toMatchObject({
     status: 'provisioning',
     sessionId: 's',
@@ -34,7 +34,7 @@ test('a sandbox is in the ledger before the platform hears of it', async () => {
     lease: { kind: 'owner', holder: 'me' },
   })
   // An open that is tried again, before and after it was told to run.
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   expect(await statusOf(store, 'hx-a')).toBe('provisioning')
 })
 
@@ -42,36 +42,36 @@ test('what the ledger does not take is not made', async () => {
   const store = new MemoryFleetStore()
   const { clock, directory } = setupDirectory(store)
   store.create = () => Promise.reject(new FleetError('unavailable', 'away'))
-  expect(await codeOf(directory.noteOpening(sandbox))).toBe('unavailable')
+  expect(await codeOf(directory.recordOpening(sandbox))).toBe('unavailable')
   store.create = () => new Promise(() => undefined)
-  const hung = codeOf(directory.noteOpening(sandbox))
+  const hung = codeOf(directory.recordOpening(sandbox))
   await clock.advance(10_000)
   expect(await hung).toBe('unavailable')
   const nameless = { ...sandbox, sandboxId: '../a' }
-  expect(await codeOf(setupDirectory().directory.noteOpening(nameless))).toBe('invalid-record')
+  expect(await codeOf(setupDirectory().directory.recordOpening(nameless))).toBe('invalid-record')
 })
 
 test('a confirmed end is recorded, and its id starts a new life', async () => {
   const { clock, directory, reporter, store } = setupDirectory()
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   reporter.opened({ id: 'hx-a', provider: 'fake', sessionId: 's' })
-  await directory.noteDestroyed(sandbox)
+  await directory.recordDestroyed(sandbox)
   await finish(clock, reporter.flush())
   expect(await statusOf(store, 'hx-a')).toBe('terminated')
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   expect(await store.get('hx-a')).toMatchObject({ status: 'provisioning', generation: 2 })
 })
 
 test('an end that is not confirmed is owed, unless the session is back first', async () => {
   const { clock, context, directory, driver, reporter, store } = setupDirectory()
   driver.alive.set('hx-a', {})
-  await directory.noteOpening(sandbox)
-  await directory.noteDestroyFailed(sandbox, new Error('no answer'))
+  await directory.recordOpening(sandbox)
+  await directory.recordDestroyFailed(sandbox, new Error('no answer'))
   await finish(clock, reporter.flush())
   expect(await statusOf(store, 'hx-a')).toBe('terminating')
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   expect(await statusOf(store, 'hx-a')).toBe('running')
-  await directory.noteDestroyFailed(sandbox, new Error('no answer'))
+  await directory.recordDestroyFailed(sandbox, new Error('no answer'))
   await finish(clock, reporter.flush())
   await finish(clock, runCleanup(context, 'scheduled'))
   expect(driver.terminated).toEqual(['hx-a'])
@@ -81,17 +81,17 @@ test('one that is being destroyed is not opened', async () => {
   const { clock, context, directory, driver } = setupDirectory()
   driver.alive.set('hx-a', {})
   driver.onTerminate = () => new Promise(() => undefined)
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   const request = { reason: 'operator', detail: 'x', by: 'me' } as const
   const ending = terminateSandbox(context, 'hx-a', request)
   await clock.advance(0)
-  expect(await codeOf(directory.noteOpening(sandbox))).toBe('invalid-transition')
+  expect(await codeOf(directory.recordOpening(sandbox))).toBe('invalid-transition')
   await finish(clock, ending)
 })
 
 test('one that was announced and never came is ended after its time', async () => {
   const { clock, context, directory, store } = setupDirectory()
-  await directory.noteOpening(sandbox)
+  await directory.recordOpening(sandbox)
   await clock.advance(HOUR_MS)
   await finish(clock, runCleanup(context, 'scheduled'))
   expect(await statusOf(store, 'hx-a')).toBe('terminated')

@@ -131,7 +131,7 @@ async function start({ store, reference }: Call): Promise<Answer> {
 async function wait({ store, reference, query }: Call): Promise<Answer> {
   const container = store.find(reference)
   if (container === undefined) return missing(reference)
-  // Refused at the start: the monitor of workerd reports it, and the container never was.
+  // Rejected at the start: the monitor of workerd reports it, and the container never was.
   if (container.refusal !== undefined) {
     await store.remove(container)
     return failure(500, container.refusal)
@@ -144,7 +144,7 @@ async function wait({ store, reference, query }: Call): Promise<Answer> {
 function kill({ store, reference, query }: Call): Answer {
   const container = store.find(reference)
   if (container === undefined) return missing(reference)
-  if (refuses(container, store, 'kill')) return failure(500, 'cannot kill container: refused')
+  if (rejects(container, store, 'kill')) return failure(500, 'cannot kill container: refused')
   if (container.state !== 'running') return failure(409, `container ${reference} is not running`)
   const signal = signalOf(query.get('signal') ?? 'SIGKILL')
   if (signal === undefined) return failure(400, 'invalid signal')
@@ -159,12 +159,12 @@ async function remove({ store, reference }: Call): Promise<Answer> {
   }
   const container = store.find(reference)
   if (container === undefined) return missing(reference)
-  if (refuses(container, store, 'delete')) return failure(500, 'cannot remove container: refused')
+  if (rejects(container, store, 'delete')) return failure(500, 'cannot remove container: refused')
   await store.remove(container)
   return DONE
 }
 
-function refuses({ name }: Container, store: ContainerStore, step: 'kill' | 'delete'): boolean {
+function rejects({ name }: Container, store: ContainerStore, step: 'kill' | 'delete'): boolean {
   const isMeant = (fault: { readonly step: string }): boolean =>
     fault.step === step || fault.step === 'both'
   return store.settings.faults.take('refused-destroy', name, isMeant) !== undefined

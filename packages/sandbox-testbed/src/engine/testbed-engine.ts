@@ -6,7 +6,7 @@ export interface TestbedEngine {
   readonly kind: 'local' | 'docker'
   readonly isolation: 'bubblewrap' | 'unshare' | undefined
   readonly faults: Faults
-  /** What workerd is told. */
+  /** The settings for workerd. */
   readonly docker: {
     readonly socketPath: string
     readonly image: string

@@ -8,13 +8,13 @@ export interface Faults {
   clear(): void
 }
 
-/** Tells whether a container is the one of a sandbox id. */
+/** Whether a container is the one of a sandbox id. */
 export type OwnerTest = (container: string, sandbox: string) => boolean
 
 /** A fault that is about to happen. */
 export interface ArmedFault<Kind extends FaultKind> {
   readonly fault: FaultOf<Kind>
-  /** Counts it as happened. @returns false when it has ended meanwhile: then nothing is to happen. */
+  /** Counts it as happened. @returns false when it has ended by now: then nothing is to happen. */
   strike(): boolean
 }
 

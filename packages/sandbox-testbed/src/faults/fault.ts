@@ -48,7 +48,7 @@ export type Fault = FaultScope &
         readonly kind: 'frozen-network'
       }
     | {
-        /** The engine refuses to stop or to remove the container, which goes on running. */
+        /** The engine rejects stopping or removing the container, which keeps running. */
         readonly kind: 'refused-destroy'
         readonly step: 'kill' | 'delete' | 'both'
       }
@@ -64,7 +64,9 @@ export interface FaultScope {
   readonly times?: number
 }
 
+/** The name of a fault. */
 export type FaultKind = Fault['kind']
+/** A fault of one kind, with its settings. */
 export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
 
 /** A fault in force. */

@@ -34,7 +34,7 @@ const CANDIDATES = {
 }
 
 /**
- * Tells whether this host can keep containers apart. Tests ask it and skip with the reason.
+ * Whether this host can isolate containers. Tests ask it and skip with the reason.
  *
  * @param choice the way that must work; by default any.
  */
@@ -81,7 +81,7 @@ function tryOnce(name: string, create: () => Isolation | undefined): Promise<Att
   return attempt
 }
 
-/** Starts a program in a private root for real: flags and kernel settings do not tell enough. */
+/** Starts a program in a private root for real: flags and kernel settings do not say enough. */
 async function probe(isolation: Isolation | undefined): Promise<Attempt> {
   if (isolation === undefined) return { reason: 'not installed' }
   let directory: string | undefined

@@ -107,7 +107,7 @@ class ImageBuilder implements Image {
     }
   }
 
-  /** Shows one program; by another name where possible, as its folder tells about the host. */
+  /** Shows one program; by another name where possible, as its folder shows something of the host. */
   showProgram(source: string, target: string): void {
     const copy = join(this.#directory, 'node')
     try {

@@ -82,7 +82,7 @@ function mountCommands(mount: Mount): string[] {
     `if [ -d ${source} ]; then mkdir -p ${target}; fi`,
     `[ -e ${target} ] || { mkdir -p "$(dirname ${target})"; : > ${target}; }`,
     `mount --rbind ${source} ${target}`,
-    // A mount from outside may carry flags that must stay.
+    // A mount from outside may have flags that must stay.
     `mount -o remount,bind,ro,nosuid,nodev ${target} || mount -o remount,bind,ro ${target}`,
   ]
 }

@@ -17,7 +17,7 @@ const RPC_PATH = '/rpc'
 
 /**
  * Serves the protocol: any answer on `/` means ready, `/rpc` is the WebSocket. The other transports
- * of the SDK are refused.
+ * of the SDK are rejected.
  * @param address - Path of a unix socket, or a port on the loopback interface.
  */
 export async function startContainerServer(address: number | string): Promise<ContainerServer> {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const EXTRA_MS = {
   /** 29.5 instead of 1.5. */
   listFiles: 28,
-  /** 23.5 instead of 1.5: the type of a file is looked up when its name does not tell it. */
+  /** 23.5 instead of 1.5: the type of a file is read when its name does not give it. */
   sniff: 22,
   /** 17.5 instead of 4. */
   session: 13.5,

@@ -1,4 +1,4 @@
-/** Where commands run when nobody says otherwise. */
+/** The default directory of commands. */
 export const WORKSPACE = '/workspace'
 
 /** The session id that means: no session, one process for each command. */
@@ -36,8 +36,8 @@ export type ContainerImage = 'default' | 'python' | 'plain-python'
 
 /** The image that the engine says this container has. */
 export function imageOf(): ContainerImage {
-  const told = process.env.HELIX_TESTBED_IMAGE
-  return told === 'python' || told === 'plain-python' ? told : 'default'
+  const image = process.env.HELIX_TESTBED_IMAGE
+  return image === 'python' || image === 'plain-python' ? image : 'default'
 }
 
 /** How many interpreters of each language were started ahead. */

@@ -11,10 +11,10 @@ const PORT = 3000
 const [mode, ...rest] = process.argv.slice(2)
 if (mode === 'unsquashfs') unpack(rest)
 else if (mode === EXECUTOR_MODE) await execute()
-else if (mode?.startsWith('--')) await carry([mode, ...rest])
+else if (mode?.startsWith('--')) await enter([mode, ...rest])
 else await serve()
 
-/** The container: serves until SIGTERM, in a private root on the socket that it is told. */
+/** The container: serves until SIGTERM, in a private root on the socket of its options. */
 async function serve(): Promise<void> {
   const server = await startContainerServer(process.env.HELIX_TESTBED_SOCKET ?? PORT)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -26,7 +26,7 @@ async function serve(): Promise<void> {
 }
 
 /** The sidecar of a container: workerd starts it with options, of which one is for us. */
-async function carry(options: readonly string[]): Promise<void> {
+async function enter(options: readonly string[]): Promise<void> {
   const address = options[options.indexOf('--http-ingress-address') + 1]
   await startIngress(address ?? '0.0.0.0:39001')
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0))

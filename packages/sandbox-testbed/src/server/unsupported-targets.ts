@@ -11,15 +11,15 @@ export class GitTarget extends RpcTarget {
 /** `tunnels`: not served. */
 export class TunnelsTarget extends RpcTarget {
   runQuickTunnel(): never {
-    return refuse('runQuickTunnel')
+    return reject('runQuickTunnel')
   }
 
   runNamedTunnel(): never {
-    return refuse('runNamedTunnel')
+    return reject('runNamedTunnel')
   }
 
   destroyTunnel(): never {
-    return refuse('destroyTunnel')
+    return reject('destroyTunnel')
   }
 
   listTunnels(): readonly never[] {
@@ -27,7 +27,7 @@ export class TunnelsTarget extends RpcTarget {
   }
 
   ensureTunnelRun(): never {
-    return refuse('ensureTunnelRun')
+    return reject('ensureTunnelRun')
   }
 
   stopTunnelRun(): { readonly stopped: false } {
@@ -35,6 +35,6 @@ export class TunnelsTarget extends RpcTarget {
   }
 }
 
-function refuse(method: string): never {
+function reject(method: string): never {
   throw new ServiceError('INTERNAL_ERROR', `tunnels.${method} is not supported by the test bed`)
 }

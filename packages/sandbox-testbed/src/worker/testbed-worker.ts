@@ -27,7 +27,7 @@ export async function createWorker(
   // Loaded late: it is large, and fails in a Node that is too old.
   const module = await import('miniflare')
   const { TMPDIR } = process.env
-  // Read by the constructor, and by nothing else meanwhile: what it keeps there goes with the rest.
+  // Read by the constructor, and by nothing else until then: what it keeps there goes with the rest.
   process.env.TMPDIR = host.temporaryDirectory
   try {
     const options = workerOptions(code, settings, host)

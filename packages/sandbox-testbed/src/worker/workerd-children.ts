@@ -11,7 +11,7 @@ export function isWorkerdChild(pid: string): boolean {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     return status.startsWith('Name:\tworkerd') && status.includes(`\nPPid:\t${process.pid}\n`)
   } catch {
-    // Ended meanwhile.
+    // Ended by now.
     return false
   }
 }

@@ -11,7 +11,7 @@
  *   `snapshot-elsewhere`: the workspace is a link to what cannot be stored.
  * - `not-configured`: a binding or a variable is missing; `detail` names it.
  * - `destroy-unconfirmed`: the platform did not confirm the end.
- * - `failed`: anything else; the cause tells.
+ * - `failed`: anything else; see the cause.
  */
 export type DriverErrorCode =
   | 'unavailable'
@@ -45,6 +45,7 @@ export type DriverErrorCode =
 /** Whether the container took the operation: `no` means that it certainly did not run. */
 export type CallAdmission = 'no' | 'yes' | 'unknown'
 
+/** The details of a {@link DriverError}. */
 export interface DriverErrorOptions {
   readonly admitted: CallAdmission
   /** The platform asks to wait so long. */
@@ -76,8 +77,8 @@ export class DriverError extends Error {
 }
 
 /**
- * Of content that broke on its way. What the platform throws then is of no class of ours, and may
- * tell more than it should: it is left out.
+ * Content was cut off on its way. What the platform throws then is no class of this package, and may
+ * hold more than it should: it is left out.
  */
 export function brokenContent(thrown: unknown): DriverError {
   if (thrown instanceof DriverError) return thrown

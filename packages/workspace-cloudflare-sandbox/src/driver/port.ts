@@ -14,7 +14,7 @@ export type DriverLine = '0.12' | '1.0'
  * its disk; `null` when none was ever written or the container could not be asked.
  */
 export interface SandboxIdentity {
-  /** New after each start of a container, when the platform tells. */
+  /** New after each start of a container, when the platform names it. */
   readonly placement: string | null
   readonly running: boolean | 'unknown'
 }
@@ -49,7 +49,7 @@ export interface ExecOptions {
   readonly maxOutputBytes: number
   /** Absolute directory of the container for outputs that are too long. */
   readonly spillDirectory: string
-  /** Awaited for each piece, in order. Set only when somebody listens: it costs a stream. */
+  /** Awaited for each piece, in order. Set only when there is a listener: it costs a stream. */
   onStdout?(chunk: Uint8Array): Promise<void>
   onStderr?(chunk: Uint8Array): Promise<void>
 }
@@ -124,7 +124,7 @@ export interface DriverFiles {
 }
 
 export interface AppendOptions {
-  /** Refused with `too-large`, before anything is written, when the file would become larger. */
+  /** Rejected with `too-large`, before anything is written, when the file would become larger. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal
 }
@@ -132,7 +132,7 @@ export interface AppendOptions {
 export interface TransferOptions {
   /** Replaces a file that is there; else that is `exists`. A directory never: `is-directory`. */
   readonly overwrite?: boolean
-  /** Refused with `name-too-long` when something below a directory has more than this. */
+  /** Rejected with `name-too-long` when something below a directory has more than this. */
   readonly below?: SubtreeLimits
 }
 
@@ -161,9 +161,9 @@ export interface ReadOptions {
 }
 
 export interface WriteOptions {
-  /** Refused with `version-conflict` when the file has another version by now. */
+  /** Rejected with `version-conflict` when the file has another version by now. */
   readonly ifVersion?: string
-  /** Refused with `exists` when something is there. */
+  /** Rejected with `exists` when something is there. */
   readonly ifAbsent?: boolean
   readonly signal?: AbortSignal
 }
@@ -218,7 +218,7 @@ export interface DriverCodeOptions extends Omit<
   'env' | 'onStdout' | 'onStderr' | 'timeoutMs'
 > {
   readonly timeoutMs: number
-  /** Awaited for each output, in order. Set only when somebody listens. */
+  /** Awaited for each output, in order. Set only when there is a listener. */
   onOutput?(output: DriverCodeOutput): Promise<void>
 }
 
@@ -249,7 +249,7 @@ export interface DriverSnapshots {
     directory: string,
     options: { readonly ttlSeconds: number; readonly name?: string; readonly signal?: AbortSignal },
   ): Promise<DriverSnapshot>
-  /** The name that it was taken with, as the bucket knows it; undefined when that is not told. */
+  /** The name that it was taken with, as the bucket knows it; undefined when it is unknown. */
   nameOf?(snapshot: DriverSnapshot): Promise<string | undefined>
   /** Exact: what the snapshot does not hold is gone from the directory afterwards. */
   restore(
@@ -295,7 +295,7 @@ export interface SandboxDriver {
    * @throws {DriverError} `destroy-unconfirmed`: it may still run, and still costs.
    */
   destroy(): Promise<'destroyed' | 'was-absent'>
-  /** Lets go of connections; the sandbox goes on. */
+  /** Releases connections; the sandbox keeps running. */
   disconnect(): Promise<void>
 }
 

@@ -100,7 +100,7 @@ export function preparationOf({ services, request, claimant }: Attachment): Prep
   }
 }
 
-/** The time of the provider, or of whoever asks. */
+/** The clock of the provider, or that of the caller. */
 export function nowOf({ services, request }: Attachment): number {
   return (services.options.clock ?? request.clock).now()
 }

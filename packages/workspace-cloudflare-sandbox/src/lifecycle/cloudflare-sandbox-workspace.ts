@@ -50,7 +50,7 @@ export class CloudflareSandboxWorkspace implements Workspace {
     return this.#parts.sandbox.changedRef
   }
 
-  /** Lets go of connections. Files and background processes stay until the container sleeps. */
+  /** Releases connections. Files and background processes stay until the container sleeps. */
   async detach(): Promise<void> {
     this.#detached ??= this.#disconnect()
     return this.#detached
@@ -91,7 +91,7 @@ export class CloudflareSandboxWorkspace implements Workspace {
       throw toOpenError(cause)
     }
     this.#parts.onDestroyed()
-    await directory?.noteDestroyed(record)
+    await directory?.recordDestroyed(record)
   }
 
   async #disconnect(): Promise<void> {
@@ -100,12 +100,12 @@ export class CloudflareSandboxWorkspace implements Workspace {
     await sandbox.driver.disconnect()
   }
 
-  /** What is owed matters more than a directory that cannot be told. */
+  /** The pending destroy matters more than a directory that cannot be reached. */
   async #noteOwed(cause: unknown): Promise<void> {
     const { sandbox, directory, record } = this.#parts
-    const [told] = await Promise.allSettled([directory?.noteDestroyFailed(record, cause)])
-    if (told.status === 'fulfilled') return
-    const err: unknown = told.reason
+    const [recorded] = await Promise.allSettled([directory?.recordDestroyFailed(record, cause)])
+    if (recorded.status === 'fulfilled') return
+    const err: unknown = recorded.reason
     const code = HelixError.isInstance(err) ? err.code : undefined
     const { session, workspace } = record
     const fields = { workspace, sessionId: session.sessionId, code, err }

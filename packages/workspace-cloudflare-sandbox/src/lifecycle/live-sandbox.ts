@@ -46,7 +46,7 @@ export interface FileCalls {
 
 type WithFiles = Pick<SandboxDriver, 'files'>
 
-function refusing({ files }: WithFiles): WithFiles {
+function withoutLinks({ files }: WithFiles): WithFiles {
   return { files: files.withoutLinks() }
 }
 
@@ -104,13 +104,13 @@ export class LiveSandbox {
   /** The same for paths without links. */
   withoutLinks(): FileCalls {
     return {
-      call: (run, options) => this.call((driver) => run(refusing(driver)), options),
-      callFile: (path, run) => this.callFile(path, (driver) => run(refusing(driver))),
+      call: (run, options) => this.call((driver) => run(withoutLinks(driver)), options),
+      callFile: (path, run) => this.callFile(path, (driver) => run(withoutLinks(driver))),
     }
   }
 
   /**
-   * A command tells which container ran it. Another one than that of the ref is a cold one, in
+   * A command reports which container ran it. Another one than that of the ref is a cold one, in
    * which the command has run by now.
    * @throws {WorkspaceEvictedError} `evicted`.
    */
@@ -120,7 +120,7 @@ export class LiveSandbox {
   }
 
   /** A later resolve of a cold container goes back to this one. */
-  noteSnapshot(snapshot: StoredSnapshot): void {
+  recordSnapshot(snapshot: StoredSnapshot): void {
     this.#change({ snapshot })
   }
 
@@ -150,7 +150,7 @@ export class LiveSandbox {
     { timeoutMs = this.#parts.callTimeoutMs }: CallOptions,
   ): Promise<T> {
     const result = await this.#withinTime(run(this.driver), timeoutMs)
-    this.#noteSeen()
+    this.#recordSeen()
     return result
   }
 
@@ -159,7 +159,7 @@ export class LiveSandbox {
     throw new WorkspaceFailedError('closed', 'the workspace is closed')
   }
 
-  #noteSeen(): void {
+  #recordSeen(): void {
     const now = this.clock.now()
     if (now - this.#ref.seenMs >= SEEN_INTERVAL_MS) this.#change({ seenMs: now })
   }

@@ -100,7 +100,7 @@ export function toWorkspaceError(error: unknown, path = '/'): unknown {
 
 /**
  * The same for an open or a resolve, where nothing is lost yet: what may pass is transient, and
- * tells how long to wait.
+ * says how long to wait.
  */
 export function toOpenError(error: unknown): unknown {
   if (!(error instanceof DriverError)) return error

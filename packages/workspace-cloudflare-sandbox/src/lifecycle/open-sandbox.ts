@@ -30,7 +30,7 @@ export async function openSandbox(
   const attachment = await createAttachment(services, request)
   const { claimant } = attachment
   const driver = createDriver(attachment, claimant.sandbox)
-  await services.options.directory?.noteOpening(recordOf(attachment, claimant.sandbox))
+  await services.options.directory?.recordOpening(recordOf(attachment, claimant.sandbox))
   signal.throwIfAborted()
   const { outcome, epoch } = await ensureContainer(driver, { signal })
   await mountAll(driver, preparationOf(attachment))
@@ -48,7 +48,7 @@ export async function openSandbox(
   return buildWorkspace(attachment, driver, { ref, receipt })
 }
 
-/** A session whose files were just found gone is told so, whatever is there now. */
+/** A session whose files were found gone is informed, whatever is there now. */
 function receiptOf(attachment: Attachment, outcome: 'created' | 'reattached'): RestoreReceipt {
   const seenMs = attachment.services.memory.takeLoss(lossKey(attachment))
   if (seenMs === undefined) return { outcome }

@@ -26,7 +26,7 @@ export async function ensureContainer(
   try {
     return await driver.ensure(options)
   } catch (error) {
-    // After a call that was given up for its time, another one would only take as long.
+    // After a call that timed out, another one would only take as long.
     if (!(error instanceof DriverError) || error.code !== 'interrupted') throw error
     if (error.admitted !== 'no') throw error
     options.signal.throwIfAborted()
@@ -59,7 +59,7 @@ export async function restoreFrom(
   })
 }
 
-/** What outlives the disk of a container: the model is told, where that is not everything. */
+/** What outlives the disk of a container: the model is informed when that is not everything. */
 export function describeKept(config: CloudflareSandboxConfig): string {
   if (isRootMounted(config)) return ''
   const kept = config.mounts

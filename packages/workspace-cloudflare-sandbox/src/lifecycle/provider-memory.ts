@@ -6,7 +6,7 @@ export class ProviderMemory {
   readonly #ended = new Set<string>()
 
   /**
-   * The disk of a sandbox is gone for a session, which is told by the open that follows.
+   * The disk of a sandbox is gone for a session, which the open that follows reports.
    * @param seenMs when it was last there.
    */
   noteLoss(key: string, seenMs: number): void {
@@ -14,7 +14,7 @@ export class ProviderMemory {
     this.#losses.set(key, seenMs)
   }
 
-  /** Takes a loss that is told now. */
+  /** Consumes a loss that is reported now. */
   takeLoss(key: string): number | undefined {
     const seenMs = this.#losses.get(key)
     this.#losses.delete(key)

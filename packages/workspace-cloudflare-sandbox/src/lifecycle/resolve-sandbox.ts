@@ -59,7 +59,7 @@ async function isWorthStart({ driver, stored, services }: Resolve): Promise<bool
 
 function announce(resolve: Resolve): Promise<void> | undefined {
   const { directory } = resolve.services.options
-  return directory?.noteOpening(recordOf(resolve, resolve.stored.sandbox))
+  return directory?.recordOpening(recordOf(resolve, resolve.stored.sandbox))
 }
 
 /** The disk is another one. Brings back what can be; the rest is lost. */
@@ -134,7 +134,7 @@ function isSnapshotGone(error: unknown): boolean {
   return error instanceof DriverError && GONE_SNAPSHOT.has(error.code)
 }
 
-/** The open that follows tells the session. */
+/** The open that follows informs the session. */
 function noteLoss(resolve: Resolve, cause?: unknown): WorkspaceEvictedError {
   resolve.services.memory.noteLoss(lossKey(resolve), resolve.stored.seenMs)
   return lost(cause)

@@ -48,7 +48,7 @@ export async function recoverRoot(driver: SandboxDriver): Promise<RootRecovery> 
   return KEPT_NAME.test(said) ? { isMade: false, keptAs: said } : { isMade: said === 'made' }
 }
 
-/** Tells that the workspace is not the one that it was, and where that is. */
+/** Reports that the workspace was replaced, and where the old one is. */
 export function rootReplaced(keptAs: string, cause: unknown): WorkspaceFailedError {
   return new WorkspaceFailedError(
     'working-directory-missing',

@@ -12,16 +12,16 @@ export interface SandboxDirectoryEntry {
 
 /**
  * Knows every sandbox there is. The platform lists none, and asking for an unknown one makes it,
- * so whoever wants to find leftovers has to write down what is opened. A fleet fits here.
+ * so leftovers can be found only when every open is recorded. A fleet implements it.
  */
 export interface SandboxDirectory {
   /**
    * Awaited before the first contact with a sandbox, at each open and resolve. When it throws, the
    * sandbox is not made.
    */
-  noteOpening(record: SandboxDirectoryEntry): Promise<void>
+  recordOpening(record: SandboxDirectoryEntry): Promise<void>
   /** The platform has confirmed the end. */
-  noteDestroyed(record: SandboxDirectoryEntry): Promise<void>
+  recordDestroyed(record: SandboxDirectoryEntry): Promise<void>
   /** The end was asked for and is not confirmed: it is owed. */
-  noteDestroyFailed(record: SandboxDirectoryEntry, cause: unknown): Promise<void>
+  recordDestroyFailed(record: SandboxDirectoryEntry, cause: unknown): Promise<void>
 }

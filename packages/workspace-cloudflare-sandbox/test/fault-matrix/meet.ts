@@ -42,7 +42,7 @@ export async function meetAll(
   if (logged.includes(SECRET)) throw new Error('a line of the log tells a secret')
   if (fault.isLast === true) return met
   if (fault.losesDisk === true) await assertEmpty(ws)
-  else await noteEffects(ws, met)
+  else await recordEffects(ws, met)
   if (fault.losesDisk === true) return met
   const opened = [ws, second].filter((one) => one.opened !== undefined)
   await Promise.all(opened.map(assertLive))
@@ -124,7 +124,7 @@ export async function endOf(run: Promise<unknown>): Promise<string> {
 }
 
 /** What is still on its way when the call has failed comes to its end first. */
-async function noteEffects(ws: RemoteWorkspace, met: Map<string, Met>): Promise<void> {
+async function recordEffects(ws: RemoteWorkspace, met: Map<string, Met>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   setTimeout(resolve, 500)
   await promise

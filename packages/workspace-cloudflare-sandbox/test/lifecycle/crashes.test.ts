@@ -17,9 +17,9 @@ class Crash extends Error {}
 function createStory(): Story {
   const known = new Set<string>()
   const directory = {
-    noteOpening: async ({ sandboxId }: SandboxDirectoryEntry) => void known.add(sandboxId),
-    noteDestroyed: async () => {},
-    noteDestroyFailed: async () => {},
+    recordOpening: async ({ sandboxId }: SandboxDirectoryEntry) => void known.add(sandboxId),
+    recordDestroyed: async () => {},
+    recordDestroyFailed: async () => {},
   }
   const config = { backupR2Binding: 'BACKUP_BUCKET', autoRestore: true } as const
   return { bench: new Bench(config, { directory }), known, stored: undefined }

@@ -163,10 +163,10 @@ describe('the end', () => {
   test('that is not confirmed is reported, owed, and tried again', async () => {
     const events: string[] = []
     const directory = {
-      noteOpening: async ({ workspace }: SandboxDirectoryEntry) =>
+      recordOpening: async ({ workspace }: SandboxDirectoryEntry) =>
         void events.push(`opening ${workspace}`),
-      noteDestroyed: async () => void events.push('destroyed'),
-      noteDestroyFailed: async () => void events.push('owed'),
+      recordDestroyed: async () => void events.push('destroyed'),
+      recordDestroyFailed: async () => void events.push('owed'),
     }
     const bench = new Bench({ destroyOnClose: true }, { directory })
     const { ws } = await bench.open()

@@ -16,7 +16,7 @@ const CAPACITY_MESSAGES = {
   'max-instances': 'Maximum number of running container instances exceeded',
 }
 const SLEEP_FOR_EVER = ['/bin/sleep', 'infinity']
-/** As a shell tells that a program could not be started. */
+/** As a shell reports that a program could not be started. */
 const NOT_STARTED = 127
 
 /** What a container needs of the test bed. */
@@ -88,8 +88,8 @@ export class ContainerRun {
   }
 
   /**
-   * The socket of the server, on the host; undefined while nobody listens. It is moved out of the
-   * root at the first look: nothing inside can remove it then, and no other container sees it.
+   * The socket of the server, on the host; undefined while it does not listen. It is moved out of the
+   * root at the first use: nothing inside can remove it then, and no other container sees it.
    */
   serverSocket(): string | undefined {
     this.#socket ??= takeSocket(this.#parts.root)

@@ -68,7 +68,7 @@ export class Container {
     return this.state === 'running' ? this.#run?.pid : undefined
   }
 
-  /** The socket of its server on the host; undefined while nobody listens. */
+  /** The socket of its server on the host; undefined while it does not listen. */
   serverSocket(): string | undefined {
     return this.state === 'running' ? this.#run?.serverSocket() : undefined
   }

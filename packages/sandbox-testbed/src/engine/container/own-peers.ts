@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { isWorkerdChild, workerdChildren } from '../../worker/workerd-children.ts'
 
-/** Tells whether the other end of an accepted connection is one of ours. */
+/** Whether the other end of an accepted connection is one of ours. */
 export type PeerTest = (socket: Socket) => boolean
 
 const LOOPBACK = '127.0.0.1'
@@ -16,7 +16,7 @@ const INODE = 9
 
 /**
  * Makes the test that keeps containers out, who share the loopback: a connection must have been
- * made by this process or by a workerd that it started. Where the kernel does not tell whose a
+ * made by this process or by a workerd that it started. Where the kernel does not say whose a
  * connection is, everybody passes.
  */
 export async function createPeerTest(): Promise<PeerTest> {
@@ -33,7 +33,7 @@ export async function createPeerTest(): Promise<PeerTest> {
   return isTold ? isOwnPeer : () => true
 }
 
-/** The workerd processes that connected before: all processes are looked at only for a new one. */
+/** The workerd processes that connected before: all processes are read only for a new one. */
 let known: readonly string[] = []
 
 function isOwnPeer({ remoteAddress, remotePort = 0, localPort = 0 }: Socket): boolean {
@@ -66,7 +66,7 @@ function holds(pid: number | string, link: string): boolean {
   try {
     return readdirSync(folder).some((name) => linkAt(`${folder}/${name}`) === link)
   } catch {
-    // Ended meanwhile.
+    // Ended by now.
     return false
   }
 }
@@ -75,7 +75,7 @@ function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    // Closed meanwhile.
+    // Closed by now.
     return undefined
   }
 }

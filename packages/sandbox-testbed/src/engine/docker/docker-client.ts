@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { once } from 'node:events'
 import { readJson } from '../http-answer.ts'
 
-/** An engine that answered, and refused. */
+/** An engine that answered with an error. */
 export class EngineRefusal extends Error {
   readonly status: number
 

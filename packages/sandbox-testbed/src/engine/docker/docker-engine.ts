@@ -22,7 +22,7 @@ const NO_FAULTS: Faults = {
 }
 
 /**
- * Name for a Worker that nobody named. Its containers outlive this process, so it says whose they
+ * Name for a Worker without one. Its containers outlive this process, so it says whose they
  * are: an engine may be shared by machines whose process ids mean nothing here.
  */
 export function ownWorkerName(): string {
@@ -69,7 +69,7 @@ export async function connectDockerEngine(
   }
 }
 
-/** Sends a signal and waits. One that ended or was removed meanwhile has ended too. */
+/** Sends a signal and waits. One that ended or was removed by now has ended too. */
 async function end(client: DockerClient, id: string, signal: string): Promise<void> {
   for (const call of [`kill?signal=${signal}`, 'wait']) {
     await ignoring([404, 409], client.call('POST', `/containers/${id}/${call}`))

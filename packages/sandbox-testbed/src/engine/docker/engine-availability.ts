@@ -28,7 +28,7 @@ export type ContainerEngineAvailability =
 type Unavailable = Extract<ContainerEngineAvailability, { readonly available: false }>
 
 /**
- * Tells whether a real container engine answers, at `DOCKER_HOST` or the default socket, has the
+ * Whether a real container engine answers, at `DOCKER_HOST` or the default socket, has the
  * images, and can run them: the images of Cloudflare, or those that `HELIX_SANDBOX_IMAGE` and
  * `MINIFLARE_CONTAINER_EGRESS_IMAGE` name. Starts one pair of containers for a moment; pulls
  * nothing, and never takes longer than some seconds.
@@ -40,15 +40,15 @@ export async function containerEngineAvailability(
 ): Promise<ContainerEngineAvailability> {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   if (!host.startsWith('unix://')) {
-    return refuse('unusable', `workerd needs a unix socket, DOCKER_HOST is ${host}`)
+    return reject('unusable', `workerd needs a unix socket, DOCKER_HOST is ${host}`)
   }
   const socketPath = host.slice('unix://'.length)
   const client = createDockerClient(socketPath, ANSWER_MS)
   try {
     await client.call('GET', '/_ping')
   } catch (error) {
-    if (isAbsent(error)) return refuse('absent', `no container engine at ${socketPath}`)
-    return refuse('unusable', `the engine at ${socketPath} does not answer: ${String(error)}`)
+    if (isAbsent(error)) return reject('absent', `no container engine at ${socketPath}`)
+    return reject('unusable', `the engine at ${socketPath} does not answer: ${String(error)}`)
   }
   return inspectEngine(client, socketPath, image)
 }
@@ -63,18 +63,18 @@ async function inspectEngine(
     const missing = await missingImages(client, [images.image, images.sidecarImage])
     if (missing.length > 0) {
       const names = missing.join(' and ')
-      return refuse('images-missing', `the engine at ${socketPath} lacks images; pull ${names}`)
+      return reject('images-missing', `the engine at ${socketPath} lacks images; pull ${names}`)
     }
     await tryEngine(client, images)
     const transports = await transportsOf(client, images.image)
     return { available: true, socketPath, image: images.image, transports }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    return refuse('unusable', `the engine at ${socketPath} cannot run a sandbox: ${text}`)
+    return reject('unusable', `the engine at ${socketPath} cannot run a sandbox: ${text}`)
   }
 }
 
-function refuse(problem: Unavailable['problem'], reason: string): Unavailable {
+function reject(problem: Unavailable['problem'], reason: string): Unavailable {
   return { available: false, problem, reason }
 }
 

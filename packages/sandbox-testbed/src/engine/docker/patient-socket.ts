@@ -7,7 +7,7 @@ import { untilSidecarAnswers } from './sidecar-ready.ts'
 
 /** The start of a networking sidecar; workerd names it so. */
 const SIDECAR_START = /^(?:\/v[\d.]+)?\/containers\/(?<name>[^/]+-proxy)\/start$/
-/** How long a sidecar may take to listen before workerd is told all the same. */
+/** How long a sidecar may take to listen before workerd gets the answer all the same. */
 const PATIENCE_MS = 30_000
 
 /** A way to a container engine. */
@@ -73,7 +73,7 @@ interface Upgraded {
   readonly head: Buffer
 }
 
-/** Calls that go on as a stream of bytes: `exec` of a container. */
+/** Calls that continue as a stream of bytes: `exec` of a container. */
 function handOnUpgrade(
   engine: string,
   incoming: IncomingMessage,

@@ -1,6 +1,6 @@
 /** A call that the Worker makes. */
 export interface RemoteCall {
-  /** Number that the answer will carry. */
+  /** Number that the answer will have. */
   readonly id: number
   /** Dotted name, `commands.execute`. */
   readonly method: string
@@ -36,7 +36,7 @@ export class CallFollower {
 
 const CALL = /^\["push",\["pipeline",-?\d+,\[(?<path>(?:"[\w$]+",?)+)\],/
 
-/** A property read looks the same but for the arguments that follow the path. */
+/** A property read is the same but for the arguments that follow the path. */
 function methodOf(message: Buffer): string | undefined {
   const path = CALL.exec(message.toString('latin1', 0, 512))?.groups?.path
   return path?.replaceAll('"', '').replaceAll(',', '.')

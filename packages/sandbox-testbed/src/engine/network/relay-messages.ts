@@ -17,7 +17,7 @@ export interface MessageLink {
   readonly network: Network
 }
 
-/** Carries messages both ways until one end closes; a fault may cut the connection. */
+/** Relays messages both ways until one end closes; a fault may cut the connection. */
 export function relayMessages({ worker, container, network }: MessageLink): void {
   const calls = new CallFollower()
   const unanswered = new Map<number, ArmedFault<'lost-reply'>>()
@@ -39,8 +39,8 @@ export function relayMessages({ worker, container, network }: MessageLink): void
     return lost?.strike() === true ? 'cut' : 'pass'
   }
   const link = { network, cut }
-  carry({ ...link, from: worker, to: container, direction: 'to-container', judge: toContainer })
-  carry({ ...link, from: container, to: worker, direction: 'from-container', judge: toWorker })
+  relay({ ...link, from: worker, to: container, direction: 'to-container', judge: toContainer })
+  relay({ ...link, from: container, to: worker, direction: 'from-container', judge: toWorker })
   container.resume()
 }
 
@@ -58,7 +58,7 @@ function sizeOf(data: RawData): number {
   return data.reduce((sum, each) => sum + each.byteLength, 0)
 }
 
-function carry({ from, to, direction, network, judge, cut }: Lane): void {
+function relay({ from, to, direction, network, judge, cut }: Lane): void {
   const send = (data: RawData, isBinary: boolean): void => {
     const verdict = Buffer.isBuffer(data) && !isBinary ? judge(data) : 'pass'
     if (verdict === 'cut' || network.cutsOff(direction, sizeOf(data))) return cut()

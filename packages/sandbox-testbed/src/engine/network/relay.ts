@@ -14,7 +14,7 @@ export interface RelayTarget {
 }
 
 /**
- * Carries HTTP and WebSocket traffic to a container server, message by message, so that faults can
+ * Relays HTTP and WebSocket traffic to a container server, message by message, so that faults can
  * happen between two messages.
  */
 export function createRelay(target: () => RelayTarget): Server {

@@ -69,10 +69,10 @@ export class Sidecar {
     const wanted = Number(/:(?<port>\d+)$/.exec(request.url ?? '')?.groups?.port)
     const container = this.#target.container()
     // A container may not command another one: the loopback is the same for all.
-    if (!this.#target.isOwnPeer(socket)) return refuse(socket, '403 Forbidden')
-    if (container?.state !== 'running' || !wanted) return refuse(socket)
+    if (!this.#target.isOwnPeer(socket)) return reject(socket, '403 Forbidden')
+    if (container?.state !== 'running' || !wanted) return reject(socket)
     if (container.refusal !== undefined) {
-      return refuse(socket, '503 Service Unavailable', container.refusal)
+      return reject(socket, '503 Service Unavailable', container.refusal)
     }
     if (wanted === SERVER_PORT) this.#leadToServer(container, socket)
     else tunnel(socket, connect(wanted, '127.0.0.1'), pipeBoth)
@@ -80,7 +80,7 @@ export class Sidecar {
 
   #leadToServer(container: Container, socket: Socket): void {
     const socketPath = container.serverSocket()
-    if (socketPath === undefined) return refuse(socket)
+    if (socketPath === undefined) return reject(socket)
     tunnel(socket, connect(socketPath), (_, probe) => {
       probe.destroy()
       this.#relay.emit('connection', socket)
@@ -94,26 +94,26 @@ export class Sidecar {
   }
 }
 
-/** Goes on when the other end accepted; else workerd is told that nobody listens. */
+/** Continues when the other end accepted; else workerd gets the answer of a port without a listener. */
 function tunnel(
   socket: Socket,
   origin: Socket,
   goOn: (socket: Socket, origin: Socket) => void,
 ): void {
-  origin.once('error', () => refuse(socket))
+  origin.once('error', () => reject(socket))
   origin.once('connect', () => {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     goOn(socket, origin)
   })
 }
 
-/** workerd takes 400 for a port that nobody listens on, and asks again; others it reports. */
-function refuse(socket: Socket, status = '400 Bad Request', reason = ''): void {
+/** workerd takes 400 for a port without a listener, and asks again; others it reports. */
+function reject(socket: Socket, status = '400 Bad Request', reason = ''): void {
   const length = Buffer.byteLength(reason)
   socket.write(
     `HTTP/1.1 ${status}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${reason}`,
   )
-  // Its end must not depend on the one that was refused.
+  // Its end must not depend on the one that was rejected.
   socket.destroySoon()
 }
 

@@ -12,7 +12,7 @@ export function newBudget(): OutputBudget {
 }
 
 /**
- * Collects a stream to its end. Past the budget it goes on reading, so that the command can end,
+ * Collects a stream to its end. Past the budget it keeps reading, so that the command can end,
  * and keeps nothing: such a reply could not be sent anyway.
  */
 export class CollectedOutput {

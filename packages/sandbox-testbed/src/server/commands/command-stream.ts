@@ -14,7 +14,7 @@ export function sessionlessStream(
   const resume = (): void => {
     for (const output of Object.values(outputs)) output.resume()
   }
-  // Nobody reading any more does not end the command: its output is thrown away.
+  // A reader that left does not end the command: its output is dropped.
   const { stream, sink } = eventStream(closed, { onRoom: resume, onCancel: resume })
   sink.write(namedEvent('start', { command, pid: child.pid }))
   for (const [type, output] of Object.entries(outputs)) {

@@ -3,7 +3,7 @@ export interface EventSink {
   /** Returns false when the reader is behind. */
   write(bytes: Uint8Array): boolean
   end(): void
-  /** Whether somebody still reads. */
+  /** Whether it still has a reader. */
   readonly open: boolean
 }
 

@@ -26,7 +26,7 @@ export interface SessionlessChild {
   readonly pid: number
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Resolves when the shell ended and nobody holds its output any more. */
+  /** Resolves when the shell ended and no process holds its output any more. */
   readonly ended: Promise<SessionlessEnd>
 }
 

@@ -27,7 +27,7 @@ function configure(request: IncomingMessage, response: ServerResponse): void {
   else response.writeHead(204).end()
 }
 
-/** workerd takes 400 for a port that nobody listens on, and asks again. */
+/** workerd takes 400 for a port without a listener, and asks again. */
 function tunnel(request: IncomingMessage, client: Socket, head: Buffer): void {
   const target = request.headers['x-dst-addr'] ?? request.url
   const { host, port } = split(String(target))

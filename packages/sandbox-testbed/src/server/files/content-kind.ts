@@ -37,7 +37,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 const CUT_BYTES = 3
 
 /**
- * Tells text from binary by what is there, and the type by first bytes or extension.
+ * Distinguishes text and binary by the content, and the type by first bytes or extension.
  * @param bytes - The content, or its beginning.
  */
 export function contentKind(path: string, bytes: Buffer, isWhole: boolean): ContentKind {

@@ -15,7 +15,7 @@ export interface OpenFile {
 export function openForReading(path: string, place: FailurePlace): OpenFile {
   let fd: number
   try {
-    // A pipe that nobody writes to must not stop the server.
+    // A pipe without a writer must not stop the server.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     throw toFileError(error, place)

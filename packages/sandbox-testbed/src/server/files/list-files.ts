@@ -52,7 +52,7 @@ function* walk(root: string, below: string, options: ListOptions): Generator<Lis
     if (options.includeHidden !== true && name.startsWith('.')) continue
     const relativePath = below === '' ? name : `${below}/${name}`
     const stats = lstatSync(`${root}/${relativePath}`, { bigint: true, throwIfNoEntry: false })
-    // Removed meanwhile.
+    // Removed by now.
     if (stats === undefined) continue
     yield listed(stats, { name, absolutePath: `${root}/${relativePath}`, relativePath })
     if (options.recursive === true && stats.isDirectory()) yield* walk(root, relativePath, options)

@@ -9,7 +9,7 @@ import { fileStream, openForReading, readSizeless, readStart } from './file-byte
 /** Which way the content of a file comes. */
 export type ReadEncoding = 'base64' | 'none' | 'utf-8' | 'utf8'
 
-/** How much is looked at to tell text from binary before a stream. */
+/** How much is read to distinguish text and binary before a stream. */
 const SNIFF_BYTES = 64 * 1024
 
 /** Raw bytes of one event; in base64 they make one full chunk. */

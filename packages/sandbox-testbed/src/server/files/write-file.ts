@@ -19,7 +19,7 @@ export interface WriteOptions {
   readonly permissions?: string
 }
 
-/** Replaces what is there; a pipe that nobody reads is an error and stops nothing. */
+/** Replaces what is there; a pipe without a reader is an error and stops nothing. */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
 
 /** Writes a file and the directories above it, links followed, in place. */

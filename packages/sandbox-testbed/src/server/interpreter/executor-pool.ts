@@ -10,8 +10,8 @@ const LANGUAGES: readonly Language[] = ['python', 'javascript', 'typescript']
 /**
  * Executors that were started ahead. Each is in the directory that `/workspace` was when it was
  * started, whatever is there by now; one that is taken is replaced, if there is a directory to start
- * the next one in. Here the processes come later, in the directories that were opened ahead: nobody
- * can tell the difference, and a container without code costs nothing.
+ * the next one in. Here the processes come later, in the directories that were opened ahead: no
+ * caller sees the difference, and a container without code costs nothing.
  */
 export class ExecutorPool {
   readonly #groups: ChildGroups

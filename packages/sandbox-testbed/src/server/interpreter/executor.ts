@@ -47,7 +47,7 @@ export class Executor {
       throw new ServiceError('INTERNAL_ERROR', 'the executor has no pipes')
     }
     this.#input = stdin
-    // One that is gone takes no requests, and nobody is told.
+    // One that is gone takes no requests, without a report.
     stdin.on('error', () => stdin.destroy())
     stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text))
     child.on('error', () => this.#ready.resolve(false))
@@ -82,7 +82,7 @@ export class Executor {
     return promise
   }
 
-  /** Asks it to end, and it alone: code that never yields, ignores it or has children goes on. */
+  /** Asks it to end, and it alone: code that never yields, ignores it or has children keeps running. */
   end(): void {
     this.#child.kill('SIGTERM')
   }

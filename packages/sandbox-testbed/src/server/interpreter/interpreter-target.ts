@@ -18,7 +18,7 @@ export interface RunCallbacks {
   onError?(error: object): unknown
 }
 
-/** `interpreter`: code in contexts that remember. Nothing is told before a run is over. */
+/** `interpreter`: code in contexts that remember. Nothing is reported before a run is over. */
 export class InterpreterTarget extends ServiceTarget {
   async createCodeContext(request: ContextRequest = {}): Promise<ContextView> {
     return (await this.#create(request)).view()

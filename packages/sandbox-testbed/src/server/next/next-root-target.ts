@@ -37,35 +37,35 @@ export class NextRootTarget extends RpcTarget {
   }
 
   get mounts(): never {
-    return refuse('mounts')
+    return reject('mounts')
   }
 
   get workspace(): never {
-    return refuse('workspace')
+    return reject('workspace')
   }
 
   get ports(): never {
-    return refuse('ports')
+    return reject('ports')
   }
 
   get watch(): never {
-    return refuse('watch')
+    return reject('watch')
   }
 
   get tunnels(): never {
-    return refuse('tunnels')
+    return reject('tunnels')
   }
 
   get terminals(): never {
-    return refuse('terminals')
+    return reject('terminals')
   }
 
   get extensions(): never {
-    return refuse('extensions')
+    return reject('extensions')
   }
 }
 
-function refuse(domain: string): never {
+function reject(domain: string): never {
   const text = `501: ${domain} of the 0.13 line is not supported by the test bed`
   throw new ServiceError('INTERNAL_ERROR', text)
 }

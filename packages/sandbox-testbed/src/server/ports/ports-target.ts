@@ -12,7 +12,7 @@ export interface PortWatchRequest {
   readonly statusMin?: number
   readonly statusMax?: number
   readonly processId?: string
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two probes. */
   readonly interval?: number
 }
 
@@ -36,12 +36,12 @@ export class PortsTarget extends ServiceTarget {
   async #watch(request: PortWatchRequest, sink: EventSink): Promise<void> {
     const { port, processId } = request
     while (sink.open) {
-      const status = await look(request)
+      const status = await probe(request)
       if (status !== undefined) {
         return finish(sink, {
           type: 'ready',
           port,
-          ...(status === 0 ? {} : { statusCode: status }),
+          ...(status !== 0 && { statusCode: status }),
         })
       }
       const process = processId === undefined ? undefined : this.container.processes.get(processId)
@@ -59,7 +59,7 @@ function finish(sink: EventSink, event: object): void {
 }
 
 /** The status that answered, 0 for a bare connection, undefined for nothing yet. */
-async function look(request: PortWatchRequest): Promise<number | undefined> {
+async function probe(request: PortWatchRequest): Promise<number | undefined> {
   if (request.mode === 'tcp') return (await accepts(request.port)) ? 0 : undefined
   try {
     const response = await fetch(`http://127.0.0.1:${request.port}${request.path ?? '/'}`, {
@@ -71,7 +71,7 @@ async function look(request: PortWatchRequest): Promise<number | undefined> {
     const { status } = response
     return status >= statusMin && status <= statusMax ? status : undefined
   } catch {
-    // Nobody listens, or nobody answers.
+    // There is no listener, or no answer.
     return undefined
   }
 }

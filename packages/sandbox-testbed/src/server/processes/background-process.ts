@@ -52,7 +52,7 @@ export class BackgroundProcess {
     return this.#killedAt === undefined ? readExitCode(this.files) : undefined
   }
 
-  /** Whether it ended without leaving an exit code, as `exit` makes it: nobody ever learns. */
+  /** Whether it ended without leaving an exit code, as `exit` makes it. */
   get vanished(): boolean {
     // In this order: what it leaves is there before it is gone.
     return !isRunning(this.pid) && this.exitCode === undefined && !this.killed

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutputFiles } from '../sessions/session-script.ts'
 import { GrowingText } from './growing-text.ts'
 
-/** How often growing files are looked at. */
+/** How often growing files are polled. */
 const POLL_MS = 15
 
 /** Which output a text came from. */
@@ -13,7 +13,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal
   /** Returns false when it wants no more for now. */
   onOutput(stream: OutputName, text: string): boolean
-  /** Asked at every look: a process that was killed writes no exit code any more. */
+  /** Asked at every poll: a process that was killed writes no exit code any more. */
   killed?(): boolean
 }
 
@@ -37,7 +37,7 @@ export async function followOutput(
       output.drain((text) => options.onOutput(name, text)),
     )
     if (isOver && !drained.includes(false)) return exitCode
-    // oxlint-disable-next-line no-await-in-loop -- a poll waits between two looks
+    // oxlint-disable-next-line no-await-in-loop -- a poll waits between two reads
     await sleep(POLL_MS)
   }
   return undefined

@@ -40,7 +40,7 @@ function treeOf(root: number): readonly number[] {
 interface StatFields {
   readonly state: string
   readonly parent: number
-  /** When it was started: tells apart processes that had the same id. */
+  /** When it was started: distinguishes processes of the same id. */
   readonly born: string
 }
 

@@ -94,7 +94,7 @@ export class ShellSession {
     try {
       return readlinkSync(`/proc/${this.#shell.pid}/cwd`)
     } catch {
-      // Ended meanwhile.
+      // Ended by now.
       return WORKSPACE
     }
   }
@@ -115,7 +115,7 @@ export class ShellSession {
     try {
       return await (limitMs === undefined ? finished : beforeTimeout(finished, limitMs))
     } finally {
-      // Nothing reports any more; the next one is told so.
+      // Nothing reports any more; the next command fails with that.
       if (!existsSync(this.#options.directory)) endTurn()
     }
   }

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs'
 import { matchesGlob, relative } from 'node:path'
 
-/** What is looked at. */
+/** What is watched. */
 export interface WatchScope {
   readonly path: string
   readonly recursive: boolean
@@ -9,16 +9,16 @@ export interface WatchScope {
   readonly exclude: readonly string[]
 }
 
-/** How one name looked. */
-interface Look {
+/** The state of one path. */
+interface PathState {
   readonly inode: bigint
   readonly content: string
   readonly mode: bigint
   readonly isDirectory: boolean
 }
 
-/** How everything looked, by absolute path. */
-export type Snapshot = ReadonlyMap<string, Look>
+/** The state of everything, by absolute path. */
+export type Snapshot = ReadonlyMap<string, PathState>
 
 /** One difference between two snapshots. */
 export interface Difference {
@@ -27,13 +27,13 @@ export interface Difference {
   readonly isDirectory: boolean
 }
 
-/** Looks at everything in a scope. */
+/** Reads the state of everything in a scope. */
 export function takeSnapshot(scope: WatchScope): Snapshot {
-  const found = new Map<string, Look>()
+  const found = new Map<string, PathState>()
   const root = statSync(scope.path, { bigint: true, throwIfNoEntry: false })
   if (root === undefined) return found
   if (root.isDirectory()) collect(scope, scope.path, found)
-  else found.set(scope.path, lookOf(root))
+  else found.set(scope.path, stateOf(root))
   return found
 }
 
@@ -44,8 +44,8 @@ export function differences(before: Snapshot, after: Snapshot): Difference[] {
   const [left, arrived] = [identitiesOf(gone), identitiesOf(fresh)]
   const difference = (
     eventType: Difference['eventType'],
-    [path, look]: readonly [string, Look],
-  ): Difference => ({ eventType, path, isDirectory: look.isDirectory })
+    [path, state]: readonly [string, PathState],
+  ): Difference => ({ eventType, path, isDirectory: state.isDirectory })
   return [
     ...gone.map((one) => difference(arrived.has(identityOf(one[1])) ? 'move_from' : 'delete', one)),
     ...fresh.map((one) => difference(left.has(identityOf(one[1])) ? 'move_to' : 'create', one)),
@@ -59,22 +59,22 @@ export function differences(before: Snapshot, after: Snapshot): Difference[] {
 }
 
 /** What stays the same when something is moved. */
-function identityOf(look: Look): string {
-  return `${look.inode} ${look.content}`
+function identityOf(state: PathState): string {
+  return `${state.inode} ${state.content}`
 }
 
-function identitiesOf(looks: readonly (readonly [string, Look])[]): Set<string> {
-  return new Set(looks.map(([, look]) => identityOf(look)))
+function identitiesOf(states: readonly (readonly [string, PathState])[]): Set<string> {
+  return new Set(states.map(([, state]) => identityOf(state)))
 }
 
-function collect(scope: WatchScope, directory: string, found: Map<string, Look>): void {
+function collect(scope: WatchScope, directory: string, found: Map<string, PathState>): void {
   for (const name of namesIn(directory)) {
     const path = `${directory.replace(/\/$/, '')}/${name}`
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    // Removed meanwhile.
+    // Removed by now.
     if (stats === undefined || isExcluded(scope, path, name)) continue
     const isIncluded = scope.include === undefined || matches(scope, path, scope.include)
-    if (isIncluded) found.set(path, lookOf(stats))
+    if (isIncluded) found.set(path, stateOf(stats))
     if (scope.recursive && stats.isDirectory()) collect(scope, path, found)
   }
 }
@@ -83,7 +83,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch {
-    // Removed meanwhile, or not ours to read.
+    // Removed by now, or not readable.
     return []
   }
 }
@@ -97,7 +97,7 @@ function matches(scope: WatchScope, path: string, patterns: readonly string[]): 
   return patterns.some((pattern) => names.some((name) => matchesGlob(name, pattern)))
 }
 
-function lookOf(stats: BigIntStats): Look {
+function stateOf(stats: BigIntStats): PathState {
   const isDirectory = stats.isDirectory()
   const content = isDirectory ? 'directory' : `${stats.mtimeNs} ${stats.size}`
   return { inode: stats.ino, content, mode: stats.mode, isDirectory }

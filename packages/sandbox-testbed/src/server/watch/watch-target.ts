@@ -25,7 +25,7 @@ export interface CheckRequest extends WatchRequest {
 
 const DEFAULT_EXCLUDES = ['.git', 'node_modules', '.DS_Store']
 
-/** How often a watched tree is looked at. */
+/** How often a watched tree is polled. */
 const POLL_MS = 200
 
 /** `watch`: changes of files, found by looking again. */
@@ -86,7 +86,7 @@ async function poll(
 ): Promise<void> {
   let before = takeSnapshot(scope)
   while (sink.open) {
-    // oxlint-disable-next-line no-await-in-loop -- a poll waits between two looks
+    // oxlint-disable-next-line no-await-in-loop -- a poll waits between two reads
     await sleep(POLL_MS)
     const after = takeSnapshot(scope)
     for (const found of differences(before, after)) {

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '@helix-agents/core/provider'
 import type { DriverCodeOutcome, DriverCodeOutput } from '../port.ts'
 
-/** What the program of a run tells beside what it prints. */
+/** The events that the program of a run emits beside its outputs. */
 export interface CodeEvent {
   /** Bytes of stdout and stderr before it; without, it stands behind all of them. */
   readonly at?: readonly [stdout: number, stderr: number]
@@ -22,7 +22,7 @@ export function readCodeEvent(line: string): CodeEvent | undefined {
   const event = parse(line)
   const type = field(event, 'type')
   const at = placeOf(event)
-  const common = at === undefined ? {} : { at }
+  const common = { ...(at !== undefined && { at }) }
   switch (type) {
     case 'mark':
       return { ...common, outputs: [] }

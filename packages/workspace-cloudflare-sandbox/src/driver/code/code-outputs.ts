@@ -5,7 +5,7 @@ type StreamName = 'stdout' | 'stderr'
 type Take = (output: DriverCodeOutput) => void | Promise<void>
 
 /**
- * Puts what a run printed and what it told into one order: each event knows how much had been printed
+ * Puts the outputs and the events of a run into one order: each event knows how much had been printed
  * before it.
  */
 export class CodeOutputs {
@@ -21,7 +21,7 @@ export class CodeOutputs {
     this.#take = take
   }
 
-  /** The last error that was told. */
+  /** The last error that was reported. */
   get error(): CodeEvent['error'] {
     return this.#error
   }
@@ -45,7 +45,7 @@ export class CodeOutputs {
   }
 
   /** Lines of the channel; an unfinished one waits for its end. */
-  tell(bytes: Uint8Array): void {
+  emitEvents(bytes: Uint8Array): void {
     const whole = joined([this.#rest, bytes])
     const end = whole.lastIndexOf(NEWLINE) + 1
     this.#rest = whole.subarray(end)
@@ -53,11 +53,11 @@ export class CodeOutputs {
   }
 
   /** The whole channel, or head and tail of it: the lines in between are lost. */
-  tellAll({ bytes, headBytes = bytes.length }: ExecOutput): void {
-    this.tell(bytes.subarray(0, headBytes))
+  emitAllEvents({ bytes, headBytes = bytes.length }: ExecOutput): void {
+    this.emitEvents(bytes.subarray(0, headBytes))
     const tail = bytes.subarray(headBytes)
     this.#rest = new Uint8Array()
-    this.tell(tail.subarray(tail.indexOf(NEWLINE) + 1))
+    this.emitEvents(tail.subarray(tail.indexOf(NEWLINE) + 1))
   }
 
   /** Hands on what is certain. @param isOver No more will come. */
@@ -97,7 +97,7 @@ export class CodeOutputs {
 
 const NEWLINE = 10
 
-/** What one stream has printed and nobody has taken yet. */
+/** What one stream has printed and was not consumed yet. */
 class Printed {
   received = 0
   #taken = 0

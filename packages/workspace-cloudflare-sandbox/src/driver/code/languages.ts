@@ -36,7 +36,7 @@ export const LANGUAGES: ReadonlyMap<string, Language> = new Map([
   ['typescript', onNode('typescript')],
 ])
 
-/** The command that runs code on its own, and tells when there is no interpreter. */
+/** The command that runs code on its own, and reports a missing interpreter. */
 export function onceCommand(language: Language, code: CodeSource): readonly string[] {
   return [
     'bash',

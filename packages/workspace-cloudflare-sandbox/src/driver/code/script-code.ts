@@ -109,7 +109,7 @@ export class ScriptCode implements DriverCode {
     const { stdout, stderr, channel, exitCode, timedOut, aborted, epoch } = outcome
     all.printAll('stdout', stdout, notice(stdout.spillPath))
     all.printAll('stderr', stderr, notice(stderr.spillPath))
-    if (channel !== undefined) all.tellAll(channel)
+    if (channel !== undefined) all.emitAllEvents(channel)
     await all.settle(true)
     if (all.ending !== undefined) throwUnlessEnded(all.ending)
     const error = all.error ?? errorOfExit(exitCode, all.ending)
@@ -140,8 +140,8 @@ export class ScriptCode implements DriverCode {
       },
       channel: {
         maxBytes: CHANNEL_BYTES,
-        onPiece: async (bytes) => live.tell(bytes),
-        onLook: (isOver) => live.settle(isOver),
+        onPiece: async (bytes) => live.emitEvents(bytes),
+        onPoll: (isOver) => live.settle(isOver),
       },
     }
   }

@@ -40,7 +40,7 @@ export class ContainerLink {
     this.createNonce = createNonce
   }
 
-  /** The same for scripts that refuse links on the way of their paths. */
+  /** The same for scripts that reject links on the way of their paths. */
   refusingLinks(): FileLink {
     const link: FileLink = {
       runner: this.runner,
@@ -76,7 +76,7 @@ export class ContainerLink {
   }
 }
 
-/** The last program of a script found nothing to report on, such as a file removed meanwhile. */
+/** The last program of a script found nothing to report on, such as a file that was removed in between. */
 function complaintOf(stdout: string, nonce: string): ScriptReply | undefined {
   if (findReply(stdout, nonce) !== undefined) return undefined
   return { payload: '', status: 'fail', fields: ['system'] }

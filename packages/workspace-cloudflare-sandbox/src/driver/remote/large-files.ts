@@ -9,7 +9,7 @@ const MAX_PATHS = 1000
 export class LargeFiles {
   readonly #paths = new Set<string>()
 
-  note(path: string, sizeBytes: number): void {
+  record(path: string, sizeBytes: number): void {
     this.#paths.delete(path)
     if (sizeBytes < LARGE_BYTES) return
     this.#paths.add(path)

@@ -5,10 +5,10 @@ import { parseReply } from '../script/reply.ts'
 import type { ContainerLink } from './container-link.ts'
 
 type Callbacks = Pick<ExecOptions, 'onStdout' | 'onStderr'> & {
-  /** Of descriptor 3. The pieces that one look finds come after what was printed before them. */
+  /** Of descriptor 3. The pieces of one poll come after what was printed before them. */
   readonly onChannel?: (chunk: Uint8Array) => Promise<void>
-  /** After all that one look has found. */
-  readonly onLook?: (isOver: boolean) => Promise<void>
+  /** After all pieces of one poll. */
+  readonly onPoll?: (isOver: boolean) => Promise<void>
 }
 
 /** What a command has written. */
@@ -18,10 +18,10 @@ interface Outputs {
   readonly channel?: ExecOutput
 }
 
-const LOOK = { deadlineMs: 30_000, isRepeatable: true }
+const POLL = { deadlineMs: 30_000, isRepeatable: true }
 
 /**
- * Brings the outputs of a running command to its caller while it runs: looks at the files that
+ * Brings the outputs of a running command to its caller while it runs: polls the files that
  * hold them, from where the caller has read to. The caller is waited for, and the command is
  * paused when it gets too far ahead.
  */
@@ -42,7 +42,7 @@ export class LiveOutput {
     this.#callbacks = callbacks
   }
 
-  /** Looks until the command is over. */
+  /** Polls until the command is over. */
   async follow(): Promise<void> {
     while (!this.#isOver) {
       const nonce = this.#link.createNonce()
@@ -53,25 +53,25 @@ export class LiveOutput {
         stderrOffset: this.#stderrOffset,
         ...(this.#callbacks.onChannel !== undefined && { channelOffset: this.#channelOffset }),
       })
-      const look = await Promise.race([this.#link.runner.run(script, LOOK), this.#over.promise])
+      const polled = await Promise.race([this.#link.runner.run(script, POLL), this.#over.promise])
       // The end of the command brings the rest.
-      if (look === undefined) return
-      const { payload } = parseReply(look.stdout, nonce)
+      if (polled === undefined) return
+      const { payload } = parseReply(polled.stdout, nonce)
       const [stdout, stderr, channel] = payload.split('\n').map((part) => decodeBase64(part))
       await this.#deliver(stdout, stderr)
       await this.#deliverChannel(channel)
-      await this.#callbacks.onLook?.(false)
+      await this.#callbacks.onPoll?.(false)
     }
   }
 
-  /** No further look is needed. */
+  /** No further poll is needed. */
   end(): void {
     this.#isOver = true
     this.#over.resolve(undefined)
   }
 
   /**
-   * Delivers what no look has seen.
+   * Delivers what no poll has seen.
    * @param untilMs No piece is started after it.
    */
   async finish({ stdout, stderr, channel }: Outputs, untilMs: number): Promise<void> {
@@ -80,7 +80,7 @@ export class LiveOutput {
     await this.#finishOne(stderr, this.#stderrOffset, (bytes) => this.#deliver(NOTHING, bytes))
     if (channel === undefined) return
     await this.#finishOne(channel, this.#channelOffset, (bytes) => this.#deliverChannel(bytes))
-    await this.#callbacks.onLook?.(true)
+    await this.#callbacks.onPoll?.(true)
   }
 
   async #finishOne(
@@ -95,7 +95,7 @@ export class LiveOutput {
     while (at < output.totalBytes && this.#link.clock.now() < this.#untilMs) {
       const nonce = this.#link.createNonce()
       const script = pieceScript(nonce, spillPath, at)
-      const { payload } = parseReply((await this.#link.runner.run(script, LOOK)).stdout, nonce)
+      const { payload } = parseReply((await this.#link.runner.run(script, POLL)).stdout, nonce)
       const bytes = decodeBase64(payload)
       if (bytes.length === 0) return
       at += bytes.length

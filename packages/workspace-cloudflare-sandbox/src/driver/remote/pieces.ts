@@ -1,6 +1,6 @@
 /**
  * Cuts a content into pieces of so many bytes; the last one may be shorter, and an empty content is
- * one empty piece. Whoever stops early lets go of the source.
+ * one empty piece. A consumer that stops early releases the source.
  */
 export async function* pieces(
   data: Uint8Array | ReadableStream<Uint8Array>,

@@ -57,7 +57,7 @@ async function open(link: FileLink, path: string, opening: Opening): Promise<Con
     const isBinary = asked.status === 'plain'
     const reply = isBinary ? await ask(link, path, { ...opening, isBinary }) : asked
     if (reply.status !== 'large') return { bytes: contentOf(reply) }
-    link.largeFiles.note(path, Number(reply.fields[0]))
+    link.largeFiles.record(path, Number(reply.fields[0]))
     const target = decodeText(reply.payload)
     const stream = await (early?.take(target) ?? fetchFile(link, target, opening.options))
     return slice(stream, Number(reply.fields[0]), opening.options)

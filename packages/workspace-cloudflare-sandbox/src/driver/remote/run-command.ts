@@ -18,9 +18,9 @@ import type { Slots } from './slots.ts'
 
 /** Time for ending a command and reading its outputs, after its own time is up. */
 const FINISH_MS = 30_000
-/** How long listeners are told about a command that had to be ended. */
+/** How long listeners get the output of a command that had to be ended. */
 const LATE_MS = 1000
-/** A command without a time limit is given up after a day. */
+/** A command without a time limit is abandoned after a day. */
 const LONGEST_MS = 24 * 3_600_000
 const KILLED = 137
 
@@ -33,7 +33,7 @@ export interface CommandRequest {
     /** Awaited for each piece, in order. */
     readonly onPiece?: (chunk: Uint8Array) => Promise<void>
     /** After all pieces, of the outputs too, that came together. */
-    readonly onLook?: (isOver: boolean) => Promise<void>
+    readonly onPoll?: (isOver: boolean) => Promise<void>
   }
 }
 
@@ -51,7 +51,7 @@ export async function runCommand(
   try {
     return await run.finish()
   } finally {
-    // After anything but a plain end somebody may still write to its files.
+    // After anything but a plain end another process may still write to its files.
     if (run.endedPlainly) slot.giveBack()
   }
 }
@@ -90,7 +90,7 @@ class CommandRun {
     try {
       const ended = this.#run().finally(() => live?.end())
       const followed = this.#follow(live)
-      // Both are waited for, so that neither fails unseen; the command's own failure tells more.
+      // Both are waited for, so that neither fails unseen; the command's own failure explains more.
       const [run, follow] = await Promise.allSettled([ended, followed])
       if (run.status === 'rejected') throw run.reason
       await stopper.settled
@@ -108,12 +108,12 @@ class CommandRun {
   #callbacks(): ConstructorParameters<typeof LiveOutput>[2] {
     const options = this.#options
     const [onStdout, onStderr] = [options.onStdout?.bind(options), options.onStderr?.bind(options)]
-    const { onPiece, onLook } = this.#channel ?? {}
+    const { onPiece, onPoll } = this.#channel ?? {}
     return {
       ...(onStdout !== undefined && { onStdout }),
       ...(onStderr !== undefined && { onStderr }),
       ...(onPiece !== undefined && { onChannel: onPiece }),
-      ...(onLook !== undefined && { onLook }),
+      ...(onPoll !== undefined && { onPoll }),
     }
   }
 
@@ -166,7 +166,7 @@ class CommandRun {
     try {
       await live?.follow()
     } catch (error) {
-      // The caller cannot be told any more: nothing is gained by going on.
+      // The caller gets no more output: continuing gains nothing.
       await Promise.allSettled([this.#stop()])
       throw error
     }
@@ -188,7 +188,7 @@ class Stopper {
     this.#signal = signal
     this.#onAbort = () => {
       this.hasStopped = true
-      // When it fails, the command's own call tells why, or ends at its deadline.
+      // When it fails, the command's own call reports why, or ends at its deadline.
       this.settled = Promise.allSettled([stop()])
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true })

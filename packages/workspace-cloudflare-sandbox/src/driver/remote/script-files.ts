@@ -50,7 +50,7 @@ export class ScriptFiles implements DriverFiles {
   }
 
   write(path: string, data: Uint8Array, options: WriteOptions = {}): Promise<DriverEntry> {
-    this.#link.largeFiles.note(path, data.length)
+    this.#link.largeFiles.record(path, data.length)
     return writeBytes(this.#link, { path, data }, options)
   }
 
@@ -67,15 +67,15 @@ export class ScriptFiles implements DriverFiles {
   }
 
   async stat(path: string, signal?: AbortSignal): Promise<DriverEntry> {
-    const entry = readEntry(await this.#look(statScript(path), signal), path)
-    this.#link.largeFiles.note(path, entry.sizeBytes)
+    const entry = readEntry(await this.#ask(statScript(path), signal), path)
+    this.#link.largeFiles.record(path, entry.sizeBytes)
     return entry
   }
 
   async list(path: string, options: ListOptions = {}): Promise<readonly DriverEntry[]> {
     const { recursive = false, maxEntries = DEFAULT_MAX_ENTRIES, skip, signal } = options
     const script = listScript(path, { isRecursive: recursive, maxEntries, skip })
-    const entries = await readEntries(await this.#look(script, signal), signal)
+    const entries = await readEntries(await this.#ask(script, signal), signal)
     if (entries.length <= maxEntries) return entries
     const detail = `the directory has more than ${maxEntries} entries`
     throw new DriverError('too-large', detail, { admitted: 'yes' })
@@ -104,7 +104,7 @@ export class ScriptFiles implements DriverFiles {
   }
 
   async realPath(path: string, options: { readonly followLast: boolean }): Promise<string> {
-    const { payload } = await this.#look(realPathScript(path, options.followLast), undefined)
+    const { payload } = await this.#ask(realPathScript(path, options.followLast), undefined)
     const relative = decodeText(payload.trim())
     return relative === '' ? this.#link.settings.root : `${this.#link.settings.root}/${relative}`
   }
@@ -114,7 +114,7 @@ export class ScriptFiles implements DriverFiles {
   }
 
   async search(path: string, query: SearchQuery): Promise<SearchOutcome> {
-    const { payload, fields } = await this.#look(searchScript(path, query), query.signal)
+    const { payload, fields } = await this.#ask(searchScript(path, query), query.signal)
     const isFile = fields[0] !== '.'
     const [found = '', large = ''] = payload.split('\n')
     const paths = await relativeNames(found, { isFile, signal: query.signal })
@@ -127,7 +127,7 @@ export class ScriptFiles implements DriverFiles {
     }
   }
 
-  #look(script: string, signal: AbortSignal | undefined): Promise<ScriptReply> {
+  #ask(script: string, signal: AbortSignal | undefined): Promise<ScriptReply> {
     return this.#link.ask(script, { ...REPEATABLE, ...(signal !== undefined && { signal }) })
   }
 }

@@ -6,7 +6,7 @@ export interface ScriptOutput {
 }
 
 export interface ScriptCall {
-  /** The call is given up so long after it was made, plus the time a container needs to start. */
+  /** Deadline of the call, on top of the time that a container needs to start. */
   readonly deadlineMs: number
   /** Does no harm when it runs twice: it is repeated also when it may have run. */
   readonly isRepeatable: boolean

@@ -50,7 +50,7 @@ export function watchStream(source: ReadableStream<Uint8Array>): {
     pull: async (controller) => {
       try {
         let next = await reader.read()
-        // Nobody asks again after a pull that brought nothing.
+        // There is no second pull after one that brought nothing.
         while (!next.done && next.value.length === 0) next = await reader.read()
         if (next.done) return closeBytes(controller)
         bytes += next.value.length

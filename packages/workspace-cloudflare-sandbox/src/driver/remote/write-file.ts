@@ -103,7 +103,7 @@ async function sendFirst(
   const source = { from: 'staged', path, sizeBytes: data.length, isFilled: true } as const
   const [stored] = await Promise.allSettled([link.runner.store(path, data, call)])
   try {
-    // What the container refused, the script can explain.
+    // What the container rejected, the script can explain.
     if (stored.status === 'rejected' && !isAnswer(stored.reason)) throw stored.reason
     return await link.ask(script(source), call)
   } catch (error) {
@@ -113,21 +113,21 @@ async function sendFirst(
   }
 }
 
-/** Tells the waiting script that the content will not come. */
+/** Signals the waiting script that the content will not come. */
 function giveUp(link: FileLink, nonce: string): (error: unknown) => Promise<never> {
   return async (error) => {
-    await tell(link, `: >${quoteWord(`${link.settings.scratch}/gone-${nonce}`)}`)
+    await runQuietly(link, `: >${quoteWord(`${link.settings.scratch}/gone-${nonce}`)}`)
     throw error
   }
 }
 
-/** The content may have come when nobody waited for it any more. */
+/** The content may have come when no script waited for it any more. */
 function sweep(link: FileLink, path: string): Promise<void> {
-  return tell(link, `rm -f -- ${quoteWord(path)}*`)
+  return runQuietly(link, `rm -f -- ${quoteWord(path)}*`)
 }
 
 /** For what helps but decides nothing: the error that led here is the one to report. */
-async function tell({ runner }: FileLink, script: string): Promise<void> {
+async function runQuietly({ runner }: FileLink, script: string): Promise<void> {
   await Promise.allSettled([runner.run(script, { deadlineMs: 10_000, isRepeatable: true })])
 }
 

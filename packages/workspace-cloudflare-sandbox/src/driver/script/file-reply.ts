@@ -47,7 +47,7 @@ const STRETCH = 16_384
 const UNITS_PER_CHARACTER = 2
 
 /**
- * Visits NUL-ended names in base64, and gives way to other work meanwhile: there may be a hundred
+ * Visits NUL-ended names in base64, and yields to other work: there may be a hundred
  * thousand. A name that is no UTF-8 has replacement characters.
  */
 export async function eachName(
@@ -104,7 +104,7 @@ const FAILURES: ReadonlyMap<string, readonly [DriverErrorCode, string]> = new Ma
     'not-empty': ['not-empty', 'the directory is not empty'],
     'too-large': ['too-large', 'the file is larger than allowed'],
     'version-conflict': ['version-conflict', 'the file was changed in the meantime'],
-    denied: ['denied', 'access is refused'],
+    denied: ['denied', 'permission denied'],
     special: ['denied', 'this is no ordinary file'],
     escape: ['path-escape', 'a link leads out of the workspace'],
     nested: ['name-too-long', 'what lies below it is nested past the limits of paths'],

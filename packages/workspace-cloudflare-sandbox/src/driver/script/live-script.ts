@@ -5,7 +5,7 @@ import type { ContainerSettings } from './settings.ts'
 /** Most bytes of each output that one call returns. */
 export const LIVE_PIECE_BYTES = 256 * 1024
 
-export interface LiveLook {
+export interface LivePoll {
   readonly nonce: string
   readonly slot: string
   readonly stdoutOffset: number
@@ -15,8 +15,8 @@ export interface LiveLook {
 }
 
 /** The script that waits for new output of a running command and returns the next piece of each. */
-export function liveScript({ scratch }: ContainerSettings, look: LiveLook): string {
-  const { nonce, slot, stdoutOffset, stderrOffset, channelOffset } = look
+export function liveScript({ scratch }: ContainerSettings, poll: LivePoll): string {
+  const { nonce, slot, stdoutOffset, stderrOffset, channelOffset } = poll
   const values = { k: `${scratch}/${slot}`, out: stdoutOffset, err: stderrOffset }
   return `exec 2>/dev/null
 ${assign({ ...values, more: channelOffset, piece: LIVE_PIECE_BYTES })}

@@ -92,7 +92,7 @@ function interrupted({ context }: ErrorShape, thrown: unknown): Classified {
   const isOutOfMemory = field(context, 'containerExitCode') === OUT_OF_MEMORY_EXIT
   const why = isOutOfMemory ? ' (it was killed, perhaps for want of memory)' : ''
   const detail = isGone
-    ? 'the sandbox was destroyed meanwhile'
+    ? 'the sandbox was destroyed during the operation'
     : `the container stopped during the operation${why}`
   const error = fail('interrupted', detail, {
     admitted,

@@ -35,6 +35,7 @@ export type SandboxSource =
       ) => SandboxStub | NextSandboxStub | Promise<SandboxStub | NextSandboxStub>
     }
 
+/** How `createSdkDriver` reaches sandboxes. */
 export interface SdkDriverOptions {
   readonly source: SandboxSource
   /**
@@ -43,7 +44,7 @@ export interface SdkDriverOptions {
    */
   readonly line?: SdkLine
   /**
-   * The bucket that is bound as `BACKUP_BUCKET`: tells whose a snapshot is, and how large, before it
+   * The bucket that is bound as `BACKUP_BUCKET`: says whose a snapshot is, and how large, before it
    * is unpacked. Without it both are taken from a ref, which passes through the model.
    */
   readonly backupBucket?: R2Bucket

@@ -9,9 +9,9 @@ export const CODES: ReadonlyMap<string, Meaning> = new Map(
     IS_DIRECTORY: ['is-directory', 'this is a directory'],
     NOT_DIRECTORY: ['not-directory', 'this is no directory'],
     FILE_EXISTS: ['exists', 'something has this path already'],
-    PERMISSION_DENIED: ['denied', 'access is refused'],
-    COMMAND_PERMISSION_DENIED: ['denied', 'access is refused'],
-    PROCESS_PERMISSION_DENIED: ['denied', 'access is refused'],
+    PERMISSION_DENIED: ['denied', 'permission denied'],
+    COMMAND_PERMISSION_DENIED: ['denied', 'permission denied'],
+    PROCESS_PERMISSION_DENIED: ['denied', 'permission denied'],
     NAME_TOO_LONG: ['name-too-long', 'the name is too long'],
     TOO_MANY_LINKS: ['path-escape', 'too many links'],
     READ_ONLY: ['read-only', 'the file system is read-only'],
@@ -45,7 +45,7 @@ export const CODES: ReadonlyMap<string, Meaning> = new Map(
   }),
 )
 
-/** Codes that are handled by what else the error tells. */
+/** Codes that are handled by the rest of the error. */
 export const TELLING_CODES: ReadonlySet<string> = new Set([
   'COMMAND_EXECUTION_ERROR',
   'CONTAINER_UNAVAILABLE',
@@ -108,7 +108,7 @@ const FILE_WORDS: readonly (readonly [RegExp, Meaning])[] = [
   [/EROFS|Read-only file system/i, ['read-only', 'the file system is read-only']],
   [/ENAMETOOLONG|File name too long/i, ['name-too-long', 'the name is too long']],
   [/EFBIG|File too large/i, ['too-large', 'the file is larger than allowed']],
-  [/EACCES|EPERM|Permission denied|not permitted/i, ['denied', 'access is refused']],
+  [/EACCES|EPERM|Permission denied|not permitted/i, ['denied', 'permission denied']],
   [/ELOOP|Too many levels of symbolic links/i, ['path-escape', 'too many links']],
   [/ENOTDIR|Not a directory/i, ['not-directory', 'this is no directory']],
   [/EISDIR|Is a directory/i, ['is-directory', 'this is a directory']],
@@ -117,7 +117,7 @@ const FILE_WORDS: readonly (readonly [RegExp, Meaning])[] = [
   [/ENOENT|No such file or directory/i, ['not-found', 'nothing has this path']],
 ]
 
-/** The meaning of `FILESYSTEM_ERROR`, which covers what the server did not tell apart. */
+/** The meaning of `FILESYSTEM_ERROR`, which covers what the server did not distinguish. */
 export function meaningOfFileWords(text: string): Meaning {
   const known = FILE_WORDS.find(([pattern]) => pattern.test(text))
   return known?.[1] ?? ['failed', 'the container could not do it']

@@ -1,6 +1,6 @@
 /** What can be read of an error of the SDK, whichever way it came over the wire. */
 export interface ErrorShape {
-  /** Of the SDK's list, when the error tells it. */
+  /** Of the SDK's list, when the error has it. */
   readonly code: string | undefined
   readonly name: string
   readonly message: string
@@ -59,15 +59,15 @@ export function tellableLine(message: string): string {
 }
 
 /**
- * What logs may tell of an error. Errors of the SDK repeat whole commands, with the variables that
+ * What logs may show of an error. Errors of the SDK repeat whole commands, with the variables that
  * are set in them, and signed addresses: only the first line stays, and the codes.
  */
 export function describeCause(thrown: unknown): Error {
   const { code, name, message, context } = readErrorShape(thrown)
   const words = [code, field(context, 'reason'), field(context, 'phase')]
   const known = words.filter((word) => typeof word === 'string').join(' ')
-  const told = tellableLine(message)
-  const described = new Error(known === '' ? told : `${told} (${known})`)
+  const shown = tellableLine(message)
+  const described = new Error(known === '' ? shown : `${shown} (${known})`)
   described.name = name
   return described
 }

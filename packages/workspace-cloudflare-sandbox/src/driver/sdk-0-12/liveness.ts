@@ -3,7 +3,7 @@ import { DriverError } from '../driver-error.ts'
 
 export interface LivenessOptions {
   readonly clock: Clock
-  /** Time between two looks. Default 5 s. */
+  /** Time between two probes. Default 5 s. */
   readonly intervalMs: number
   /** A container that is silent for so long is dead. Default 10 s. */
   readonly silenceMs: number
@@ -26,7 +26,7 @@ const ALIVE = 'healthy'
  */
 export class Liveness {
   readonly #options: LivenessOptions
-  readonly #look: () => Promise<ContainerState>
+  readonly #probe: () => Promise<ContainerState>
   readonly #dead = Promise.withResolvers<never>()
   readonly #startedMs: number
   #cancelTimer = (): void => {}
@@ -34,10 +34,10 @@ export class Liveness {
   #silentSinceMs: number | undefined
   #isOver = false
 
-  /** @param look Asks for the state without starting the container. */
-  constructor(options: LivenessOptions, look: () => Promise<ContainerState>) {
+  /** @param probe Asks for the state without starting the container. */
+  constructor(options: LivenessOptions, probe: () => Promise<ContainerState>) {
     this.#options = options
-    this.#look = look
+    this.#probe = probe
     this.#startedMs = options.clock.now()
     // Whether it matters is decided by who races it.
     this.#dead.promise.catch(ignore)
@@ -79,7 +79,7 @@ export class Liveness {
 
   async #ask(): Promise<boolean> {
     try {
-      const { status, lastChange } = await this.#look()
+      const { status, lastChange } = await this.#probe()
       if (status === ALIVE) {
         this.#wasAlive = true
         return true
@@ -88,7 +88,7 @@ export class Liveness {
       if (hasStopped && this.#options.wasWarm) this.#wasAlive = true
       return !this.#wasAlive
     } catch {
-      // No answer is no sign of life; the next look decides.
+      // No answer is no sign of life; the next probe decides.
       return false
     }
   }

@@ -47,7 +47,7 @@ export class SdkCalls {
     }
   }
 
-  /** Lets go of the stub; the next call takes a new one. */
+  /** Drops the stub; the next call connects again. */
   forget(): void {
     this.#stub = undefined
   }
@@ -67,11 +67,11 @@ export class SdkCalls {
     const idleMs = clock.now() - this.#lastTakenMs
     const wasWarm = idleMs < WARM_MS
     const maySleep = !wasWarm && idleMs < Infinity
-    const look = async (): ReturnType<SandboxStub['getState']> => (await this.#take()).getState()
-    const watch = new Liveness({ clock, ...liveness, wasWarm }, look)
+    const probe = async (): ReturnType<SandboxStub['getState']> => (await this.#take()).getState()
+    const watch = new Liveness({ clock, ...liveness, wasWarm }, probe)
     const deadline = this.#deadline(options, watch)
     const begin = async (): Promise<T> => {
-      if (maySleep && !options.isRepeatable && isStopped(await look())) throw asleep()
+      if (maySleep && !options.isRepeatable && isStopped(await probe())) throw asleep()
       return call(await this.#take())
     }
     try {

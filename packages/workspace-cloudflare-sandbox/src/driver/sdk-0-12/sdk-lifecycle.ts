@@ -9,7 +9,7 @@ import type { SdkCalls } from './sdk-calls.ts'
 import type { MountBucketOptions, SandboxStub } from './stub.ts'
 
 const DEADLINE_MS = 60_000
-const CONFIRM_LOOKS = 60
+const CONFIRM_PROBES = 60
 const CONFIRM_INTERVAL_MS = 500
 /** What the SDK says of a path that has its mount. */
 const MOUNTED = /mount path .*already in use/i
@@ -36,11 +36,11 @@ export class SdkLifecycle {
 
   async identity(): Promise<SandboxIdentity> {
     const stub = this.#options.glance()
-    const look = async <T>(ask: (stub: StateStub) => Promise<T>): Promise<T> =>
+    const probe = async <T>(ask: (stub: StateStub) => Promise<T>): Promise<T> =>
       stub === undefined ? this.#options.calls.make(ask, QUICK) : ask(stub)
     const [state, placement] = await Promise.allSettled([
-      look((at) => at.getState()),
-      look((at) => at.getContainerPlacementId()),
+      probe((at) => at.getState()),
+      probe((at) => at.getContainerPlacementId()),
     ])
     return {
       placement: placement.status === 'fulfilled' ? (placement.value ?? null) : null,
@@ -84,7 +84,7 @@ export class SdkLifecycle {
   }
 
   async #confirmStopped(cause: unknown): Promise<void> {
-    for (let look = 0; look < CONFIRM_LOOKS; look += 1) {
+    for (let probes = 0; probes < CONFIRM_PROBES; probes += 1) {
       if ((await this.#isRunning()) === false) return
       await this.#options.clock.sleep(CONFIRM_INTERVAL_MS)
     }

@@ -22,7 +22,7 @@ export class SdkRunner implements ScriptRunner {
   readonly #root: string
   readonly #streams: boolean
 
-  /** @param options The directory of the workspace, and whether the transport carries streams. */
+  /** @param options The directory of the workspace, and whether the transport supports streams. */
   constructor(
     calls: SdkCalls,
     { root, streams }: { readonly root: string; readonly streams: boolean },
@@ -77,7 +77,7 @@ export class SdkRunner implements ScriptRunner {
     data: Uint8Array,
     call: ScriptCall & { readonly lengthBytes: number },
   ): Promise<void> {
-    // Its own name: an attempt that was given up may still write, and not in place of a later part.
+    // Its own name: an attempt that was abandoned may still write, and not in place of a later part.
     const part = `${path}.${call.lengthBytes}.part`
     await this.#put(part, data, call)
     const join = { path, part, fromBytes: call.lengthBytes, addedBytes: data.length }

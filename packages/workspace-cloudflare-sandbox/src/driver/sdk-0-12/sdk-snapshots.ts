@@ -16,7 +16,7 @@ export interface SdkSnapshotsOptions {
   readonly link: ContainerLink
   /** Local development: the object passes the archive itself, without presigned addresses. */
   readonly isLocal: boolean
-  /** The bucket itself, to look at an archive before it is unpacked. */
+  /** The bucket itself, to inspect an archive before it is unpacked. */
   readonly bucket?: R2Bucket
 }
 
@@ -51,7 +51,7 @@ export class SdkSnapshots implements DriverSnapshots {
     return { id: backup.id, directory, expiresAtMs, local: isLocal, members, totalBytes }
   }
 
-  /** What is written meanwhile may be in it or not; what was there all the time has to be. */
+  /** What is written during the call may be in it or not; what existed all the time must be. */
   async #assertWhole(
     id: string,
     taken: {
@@ -93,7 +93,7 @@ export class SdkSnapshots implements DriverSnapshots {
       })
       check(await this.#measure(directory, limits.signal), limits)
     } catch (error) {
-      // Half of a snapshot looks like a workspace and is none. Why it failed is the news.
+      // Half of a snapshot resembles a workspace and is none. The failure is what is reported.
       await Promise.allSettled([this.#empty(directory)])
       throw error
     }
@@ -181,5 +181,5 @@ function expired(): DriverError {
 }
 
 function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal }
+  return { ...(signal !== undefined && { signal }) }
 }

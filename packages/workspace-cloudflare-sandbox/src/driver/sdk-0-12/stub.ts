@@ -38,6 +38,7 @@ export interface SandboxStub {
   mountBucket(bucket: string, path: string, options: MountBucketOptions): Promise<void>
 }
 
+/** The Durable Object binding of the sandboxes. */
 export type SandboxNamespace = DurableObjectNamespace<Sandbox>
 export type GetSandbox = typeof getSandbox
 export type { MountBucketOptions, SandboxOptions }

@@ -11,7 +11,7 @@ type CallOptions = Parameters<SandboxStub['exec']>[1]
  * A sandbox of the 0.13 line for the driver that is written for 0.12: scripts run in a shell of their
  * own, which the argument vector names, and the handle is waited for.
  *
- * The line names no placement: which container answers is told by the epoch alone.
+ * The line names no placement: only the epoch says which container answers.
  */
 export function adaptStub(stub: NextSandboxStub): SandboxStub {
   return {

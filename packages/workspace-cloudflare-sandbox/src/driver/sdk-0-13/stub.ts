@@ -6,6 +6,7 @@ export interface NextProcess {
   output(): Promise<NextProcessOutput>
 }
 
+/** The end of a command of the 0.13 line, with its outputs. */
 export interface NextProcessOutput {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array

@@ -31,7 +31,7 @@ export interface SandboxFileLimits {
   readonly maxFileBytes: number
   /** Larger files are only read as streams or in ranges, in bytes. */
   readonly maxWholeReadBytes: number
-  /** Files of a tree that a search looks at. */
+  /** Files of a tree that a search covers. */
   readonly maxSearchedFiles: number
 }
 
@@ -39,7 +39,7 @@ type TransferMethod = 'copy' | 'move'
 
 /**
  * The files below `/workspace` of a container, over one round trip a call. What leads out of it
- * is refused in the container itself, where no race can come between.
+ * is rejected in the container itself, where no race can come between.
  */
 export class CloudflareSandboxFileSystem implements FileSystem {
   readonly #live: LiveSandbox
@@ -168,7 +168,7 @@ export class CloudflareSandboxFileSystem implements FileSystem {
     } catch (error) {
       await limited.cancel(error)
       if (limited.failure !== undefined) throw limited.failure
-      // Its content waits in the root: a root that is no directory tells more.
+      // Its content waits in the root: a root that is no directory explains more.
       if (isNowhere(error)) await this.stat('/')
       throw error
     }
@@ -238,7 +238,7 @@ function normalizeFile(path: string): string {
   return normal
 }
 
-/** A driver tells that something is missing, not which of the two paths: it is the source. */
+/** A driver reports that something is missing, not which of the two paths: it is the source. */
 function aboutSource(error: unknown, from: string): unknown {
   const isMissing = FileSystemError.isInstance(error) && error.code === 'not-found'
   return isMissing ? new FileSystemError('not-found', from, { cause: error }) : error

@@ -22,7 +22,7 @@ export function toFileStat(path: string, entry: DriverEntry): FileStat {
 /** Work of an entry, in units of about 20 ns. */
 const UNITS_PER_ENTRY = 50
 
-/** Children of a directory, sorted by name; gives way to other work meanwhile. */
+/** Children of a directory, sorted by name. Yields to other work. */
 export async function toFileEntries(
   directory: string,
   entries: readonly DriverEntry[],

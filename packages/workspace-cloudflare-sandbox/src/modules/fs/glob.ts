@@ -24,7 +24,7 @@ interface GlobRequest {
 
 /**
  * Paths of the files that match, sorted: one listing in the container, matched here. A link to a
- * file of the workspace counts as a file; each such link is looked up.
+ * file of the workspace counts as a file; each such link is resolved.
  */
 export async function glob(
   sandbox: FileCalls,

@@ -89,7 +89,7 @@ interface IncludeRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** The paths that are searched, sorted; gives way to other work meanwhile. */
+/** The paths that are searched, sorted. Yields to other work. */
 async function included(
   relativePaths: readonly string[],
   { path, search, signal }: IncludeRequest,
@@ -127,7 +127,7 @@ async function scanFiles(scan: Scan, paths: readonly string[]): Promise<void> {
 }
 
 async function scanFile({ search, collector }: Scan, { path, bytes }: DriverFile): Promise<void> {
-  // It was there a moment ago: nobody may take it for searched.
+  // It was there a moment ago: it must not count as searched.
   if (bytes === undefined) return collector.skipLarge(path)
   if (isBinary(bytes)) collector.skipBinary(path)
   else await search.search(path, decodeText(bytes), collector)
@@ -136,7 +136,7 @@ async function scanFile({ search, collector }: Scan, { path, bytes }: DriverFile
 /** As many of the files as fit, at least one. Paths are of the workspace. */
 async function fetchFiles(scan: Scan, paths: readonly string[]): Promise<readonly DriverFile[]> {
   const { sandbox, signal } = scan
-  const abort = signal === undefined ? {} : { signal }
+  const abort = { ...(signal !== undefined && { signal }) }
   const fetched = await sandbox.callFile('/', async ({ files }) =>
     files.readMany?.(paths.map(toContainerPath), { maxBytes: BATCH_BYTES, ...abort }),
   )

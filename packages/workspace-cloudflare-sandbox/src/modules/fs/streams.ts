@@ -67,7 +67,7 @@ export class LimitedSource {
     return this.#failure
   }
 
-  /** Tells the source that nobody reads on. Never rejects. */
+  /** Cancels the source. Never rejects. */
   async cancel(reason: unknown): Promise<void> {
     await Promise.allSettled([this.#reader.cancel(reason)])
   }

@@ -31,7 +31,7 @@ export interface SandboxSnapshotterOptions {
 
 /**
  * Snapshots of `/workspace` in a bucket. A fork is only a ref at first: its sandbox is made when
- * the ref is resolved, so that none is made that nobody knows.
+ * the ref is resolved, so that none is made without an owner.
  */
 export class CloudflareSandboxSnapshotter implements Snapshotter {
   readonly #sandbox: LiveSandbox
@@ -46,14 +46,14 @@ export class CloudflareSandboxSnapshotter implements Snapshotter {
     const { signal } = options
     signal?.throwIfAborted()
     const { ttlSeconds, session, isKept } = this.#options
-    const abort = signal === undefined ? {} : { signal }
+    const abort = { ...(signal !== undefined && { signal }) }
     const takenAtMs = this.#sandbox.clock.now()
     const backup = await this.#sandbox.call(
       (driver) => snapshotsOf(driver).take(WORKSPACE_ROOT, { ttlSeconds, name: session, ...abort }),
       { timeoutMs: Number.POSITIVE_INFINITY },
     )
     const snapshot = storedSnapshotSchema.parse({ takenAtMs, backup })
-    if (isKept) this.#sandbox.noteSnapshot(snapshot)
+    if (isKept) this.#sandbox.recordSnapshot(snapshot)
     return { providerId: SANDBOX_KIND, ref: { schemaVersion: 1, session, snapshot } }
   }
 

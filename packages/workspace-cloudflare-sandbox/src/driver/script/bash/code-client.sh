@@ -1,6 +1,6 @@
 # Hands a run to the interpreter of a context and waits for its end. The interpreter opens the outputs
 # of this process, so all that is done with those of a command holds for it: also that at a deadline
-# whoever writes to them is ended. $1: home of the context; $2: mark of the run; $3 `text` or `file`; $4:
+# every process that writes to them is ended. $1: home of the context; $2: mark of the run; $3 `text` or `file`; $4:
 # the code, or the file that holds it.
 exec 4>&1 5>&2 6>&3 2>/dev/null
 q=$1

@@ -1,5 +1,5 @@
 # Says which container this is: keeps an epoch that is there, else writes the given one. Of two calls
-# at once one wins, and both answer its epoch. A copy elsewhere outlives whoever tidies up: with the
+# at once one wins, and both answer its epoch. A copy elsewhere outlives a clean-up: with the
 # scratch directory the files of the workspace are not gone. In: $d; $R; $T; $fresh: the new epoch.
 copy=/etc/.helix${d//\//-}
 mark() { e=; [[ -f $1 ]] && read -r -n 64 e <"$1"; [[ $e =~ ^e[0-9a-f]{1,63}$ ]] || e=; [[ $e ]]; }

@@ -1,6 +1,6 @@
 # What every script on files starts with. `at PATH` goes to the directory that holds a path and sets
 # $b to its last name, never through a link that leads out of the workspace $R. With $refuse a link
-# on the way fails. Changing directory pins it: whoever moves it later changes nothing here.
+# on the way fails. Changing directory pins it: a later move changes nothing here.
 #
 # Most paths hold no link, and all of their directories exist: then the kernel says that the
 # directory is where its path says, and the functions for all else ($F) are not even parsed.

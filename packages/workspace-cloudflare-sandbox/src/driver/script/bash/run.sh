@@ -35,7 +35,7 @@ t=0
 # Parsed when something is left to end, which is seldom.
 tree() { eval "$hx_tree"; "$@"; }
 [[ -e $k.x ]] && tree stop "$hx_grace"
-# Bash tells of an ended child only to `wait`, which knows no time limit. So this checks again and again,
+# Bash reports an ended child only to `wait`, which knows no time limit. So this checks again and again,
 # after pauses that start no process: short ones at first, a sixteenth of the time that has passed later.
 out_of_time() { [[ $hx_limit ]] && ((now - start >= hx_limit)) && kill -0 "$p" && t=1; }
 wait_plain() {

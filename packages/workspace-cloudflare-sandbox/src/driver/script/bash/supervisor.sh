@@ -1,6 +1,6 @@
 # Keeps the outputs and the exit code of one process in its home. $0: the home; $1: path of `mv`; then
 # the command. It relies on no variable: the caller may set any. The mark is not in its own environment,
-# so whoever ends the process leaves it alone.
+# so what ends the process leaves it alone.
 export HELIX_WS_PROCESS=${0##*-}; trap : TERM HUP INT; set -m
 exec -- "${@:2}" </dev/null >"$0/out" 2>"$0/err" &
 set -- "$1" "$!"

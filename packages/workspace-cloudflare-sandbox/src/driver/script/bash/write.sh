@@ -18,7 +18,7 @@ case $kind in
   *) await; mv -fT -- "$staged" "./$t" || undo ;;
 esac
 if [[ $checked ]]; then
-  # The check of the version has told the mode: what a new file has anyway needs no program.
+  # The check of the version knows the mode: the mode of a new file needs no program.
   if [[ $m && ! ($m == 644 && $(umask) == 0022) ]]; then chmod "$m" -- "./$t" || undo; fi
 elif [[ -e ./$b ]]; then chmod --reference="./$b" -- "./$t" || undo; fi
 if [[ $absent ]]; then
