@@ -94,7 +94,7 @@ export function createHarness(options: HarnessOptions = {}): Harness {
     post: async (path, body) =>
       app.request(path, {
         method: 'POST',
-        ...(body === undefined ? {} : { body: toText(body), headers: JSON_TYPE }),
+        ...(body !== undefined && { body: toText(body), headers: JSON_TYPE }),
       }),
     ended: async (sessionId) => {
       const handle = await executor.getHandle(agent, sessionId)

@@ -39,7 +39,7 @@ describe('what is refused', () => {
     await ended('s')
     const response = app.request(path, {
       method,
-      ...(body === null ? {} : { body, headers: JSON_TYPE }),
+      ...(body !== null && { body, headers: JSON_TYPE }),
     })
     const answer = await json(response)
     expect(answer).toMatchObject({ status, body: { error: { message: expect.any(String), code } } })

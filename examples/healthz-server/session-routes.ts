@@ -58,7 +58,7 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
     const options = await readBody(bodies, context.req.raw, resumeSchema)
     const { sessionId } = await findSession({ agent, ...parts }, context.req.param('id'))
     const { message } = options
-    const said = message === undefined ? {} : { message }
+    const said = { ...(message !== undefined && { message }) }
     return accepted(context, await executor.resume(agent, sessionId, said))
   })
 }

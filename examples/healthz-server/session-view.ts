@@ -16,8 +16,8 @@ export function toSessionView(session: SessionState) {
     createdAt,
     updatedAt,
     workspaces,
-    ...(session.output === undefined ? {} : { output: session.output }),
-    ...(session.error === undefined ? {} : { error: session.error }),
+    ...(session.output !== undefined && { output: session.output }),
+    ...(session.error !== undefined && { error: session.error }),
     links: linksOf(sessionId),
   }
 }

@@ -12,7 +12,7 @@ export function addStreamRoute(app: Hono, parts: AppParts, places: StreamPlaces)
     const { sessionId, status } = await findSession(parts, context.req.param('id'))
     const handle = await handleOf(parts, sessionId)
     const fromSequence = parseLastEventId(context.req.header('Last-Event-ID'))
-    const from = fromSequence === undefined ? {} : { fromSequence }
+    const from = fromSequence !== undefined && { fromSequence }
     // Browsers come back whenever a response ends, until a response says that there is no more.
     const isBack = fromSequence !== undefined && status !== 'running'
     if (isBack && (await hasEnded(handle, fromSequence, context.req.raw.signal))) {

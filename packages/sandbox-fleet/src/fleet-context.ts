@@ -64,7 +64,8 @@ export function targetOf({ id, generation }: SandboxRecord): SandboxTarget {
 /** An error as the ledger keeps it. */
 export function toSandboxError(error: unknown): Omit<SandboxError, 'at'> {
   const cause = causeText(error)
-  const behind = cause === undefined ? {} : { cause }
-  if (HelixError.isInstance(error)) return { code: error.code, message: error.message, ...behind }
-  return { code: 'unknown', message: errorText(error), ...behind }
+  const known = HelixError.isInstance(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'unknown', message: errorText(error) }
+  return { ...known, ...(cause !== undefined && { cause }) }
 }

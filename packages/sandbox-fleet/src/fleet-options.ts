@@ -3,7 +3,6 @@ import { FleetError } from '@helix-agents/core/runtime'
 import type { FleetDriver } from './driver/fleet-driver.ts'
 import { GuardedDriver } from './driver/guarded-driver.ts'
 import type { FleetContext, FleetEvent } from './fleet-context.ts'
-import type { SandboxRecord } from './ledger/sandbox-record.ts'
 import { LedgerClock } from './ledger-clock.ts'
 import { runCallback } from './run-callback.ts'
 import { LeaseWatch } from './safety/lease-watch.ts'
@@ -110,12 +109,15 @@ function emitterOf(
   const list = typeof sinks === 'function' ? [sinks] : sinks
   const onError = (err: unknown): void => logger.warn({ err }, 'sandbox event sink failed')
   return (type, { id, provider, environment, kill }) => {
-    const reason = type === 'created' || type === 'started' ? {} : reasonOf(kill)
-    const event = { type, sandboxId: id, provider, environment, at: clock.now(), ...reason }
+    const hasReason = kill !== undefined && type !== 'created' && type !== 'started'
+    const event = {
+      type,
+      sandboxId: id,
+      provider,
+      environment,
+      at: clock.now(),
+      ...(hasReason && { reason: kill.reason }),
+    }
     for (const sink of list) runCallback(() => sink(event), onError)
   }
-}
-
-function reasonOf(kill: SandboxRecord['kill']): Pick<FleetEvent, 'reason'> {
-  return kill === undefined ? {} : { reason: kill.reason }
 }

@@ -137,7 +137,7 @@ function addPassRoutes<Env extends object>({ app, fleetOf }: Parts<Env>): void {
   app.openapi(routes.terminateRoute, async (context) => {
     const { id } = context.req.valid('param')
     const { generation, reason = 'ended over HTTP' } = context.req.valid('query')
-    const which = generation === undefined ? {} : { generation }
+    const which = generation !== undefined && { generation }
     const request = { by: 'operator', detail: reason, ...which }
     const outcome = await fleetOf(context).terminate(id, request)
     const isDone = outcome === 'destroyed' || outcome === 'gone'

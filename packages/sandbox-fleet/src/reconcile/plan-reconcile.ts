@@ -70,7 +70,7 @@ async function compare(context: FleetContext, section: Section): Promise<Reconci
   const startedAt = context.clock.now()
   const listed = await readListing(context, driver)
   if ('because' in listed) {
-    const place = cursor === undefined ? {} : { from: cursor, next: cursor }
+    const place = cursor !== undefined && { from: cursor, next: cursor }
     const pages = [{ provider, actions: [], ...place }]
     return { actions: [], rejected: [listed], skipped: 0, pages }
   }

@@ -35,7 +35,7 @@ export function warnOfHoldEnd(
   const remainingMs = holdDeadlineAt - clock.now()
   if (remainingMs > policy.holdWarningMs) return false
   for (const sessionId of sessions) {
-    const whose = sessionId === '' ? {} : { sessionId }
+    const whose = sessionId !== '' && { sessionId }
     const warning = { sandboxId: id, provider, ...whose, endsAt: holdDeadlineAt, remainingMs }
     logger.warn(warning, fleetMessages.holdEnding)
     runCallback(

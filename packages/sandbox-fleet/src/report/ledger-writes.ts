@@ -49,7 +49,7 @@ export async function recordProvisioning(
     }),
   )
   const { maxActive } = options
-  const stored = await store.create(record, maxActive === undefined ? {} : { maxActive })
+  const stored = await store.create(record, { ...(maxActive !== undefined && { maxActive }) })
   context.emit('created', stored)
   return stored
 }

@@ -38,7 +38,7 @@ export async function recordIntent(
     { type: 'terminate', kill, retryAt: now + attemptMs(context) },
     now,
   )
-  await context.store.update(next, fence === undefined ? {} : { fence })
+  await context.store.update(next, { ...(fence !== undefined && { fence }) })
   context.emit('kill', next)
   return next
 }

@@ -45,8 +45,8 @@ export async function planCleanup(
     }
     next = page.nextCursor
   } while (next !== undefined && examined < context.policy.maxExaminedPerPass)
-  const rest = next === undefined ? {} : { nextCursor: next }
-  return { mode, candidates, examined, unreadable, spared, ...rest }
+  const more = next !== undefined && { nextCursor: next }
+  return { mode, candidates, examined, unreadable, spared, ...more }
 }
 
 function readPage(
@@ -55,7 +55,7 @@ function readPage(
   cursor: string | undefined,
 ): Promise<FleetPage> {
   const { clock, environment, store } = context
-  const rest = cursor === undefined ? {} : { cursor }
+  const rest = cursor !== undefined && { cursor }
   if (mode !== 'emergency') {
     return store.due({ environment, until: clock.now(), limit: PAGE, ...rest })
   }
