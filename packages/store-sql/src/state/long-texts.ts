@@ -40,7 +40,7 @@ function pieceAt(text: string, start: number): string {
   return text.slice(start, isHalf ? end - 1 : end)
 }
 
-/** Statements whose rows have their long texts as a whole. Costs nothing where there are none. */
+/** Statements whose rows have their long texts as a whole. */
 export class WholeTexts implements SqlStatements {
   readonly #sql: SqlStatements
 
@@ -62,8 +62,12 @@ export class WholeTexts implements SqlStatements {
   }
 
   #whole(row: SqlRow): SqlRow {
+    for (const name in row) if (isKept(row[name] ?? null)) return this.#loadAll(row)
+    return row
+  }
+
+  #loadAll(row: SqlRow): SqlRow {
     const kept = Object.entries(row).filter(([, value]) => isKept(value))
-    if (kept.length === 0) return row
     const whole = kept.map(([name, value]) => [name, this.#load(String(value), name)])
     return { ...row, ...Object.fromEntries(whole) }
   }

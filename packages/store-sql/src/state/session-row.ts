@@ -4,18 +4,48 @@ import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { numberColumn, optionalColumn } from './column.ts'
 
-/** The counters of a session; `id` is its key in the other tables. */
-export interface SessionRow {
-  readonly id: number
-  readonly stepCount: number
-  readonly messageCount: number
-  readonly journalCount: number
-  /** How many runs it had. */
-  readonly turn: number
-  /** Absent while no run holds it. */
-  readonly leaseUntil?: number
-  readonly stateVersion: number
-  readonly refsVersion: number
+/** The counters of a session. A counter is read, and checked, when it is used. */
+export class SessionRow {
+  readonly #row: SqlRow
+
+  constructor(row: SqlRow) {
+    this.#row = row
+  }
+
+  /** Key of the session in the other tables. */
+  get id(): number {
+    return numberColumn(this.#row, 'id')
+  }
+
+  get stepCount(): number {
+    return numberColumn(this.#row, 'step_count')
+  }
+
+  get messageCount(): number {
+    return numberColumn(this.#row, 'message_count')
+  }
+
+  get journalCount(): number {
+    return numberColumn(this.#row, 'journal_count')
+  }
+
+  /** Number of its runs. */
+  get turn(): number {
+    return numberColumn(this.#row, 'turn')
+  }
+
+  /** Milliseconds since the epoch. Undefined while no run holds the session. */
+  get leaseUntil(): number | undefined {
+    return optionalColumn(this.#row, 'lease_until', numberColumn)
+  }
+
+  get stateVersion(): number {
+    return numberColumn(this.#row, 'state_version')
+  }
+
+  get refsVersion(): number {
+    return numberColumn(this.#row, 'refs_version')
+  }
 }
 
 const COLUMNS =
@@ -26,7 +56,7 @@ const FIND = `SELECT ${COLUMNS} FROM helix_sessions WHERE session_id = ?`
 export function findSession(sql: SqlStatements, sessionId: string): SessionRow {
   const row = sql.get(FIND, toSqlText(sessionId))
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such session')
-  return toSessionRow(row)
+  return new SessionRow(row)
 }
 
 /**
@@ -57,7 +87,7 @@ export function updateHeld(
 ): SessionRow {
   const { sessionId, runId } = write
   const row = sql.get(statement, ...values, toSqlText(sessionId), toSqlText(runId))
-  if (row !== undefined) return toSessionRow(row)
+  if (row !== undefined) return new SessionRow(row)
   findSession(sql, sessionId)
   throw new StateStoreError('conflict', sessionId, 'this run does not hold it any more')
 }
@@ -67,20 +97,6 @@ export function assertFree(session: SessionRow, sessionId: string, now: number):
   if (isHeldAt(session, now)) throw new AgentAlreadyRunningError(sessionId)
 }
 
-export function isHeldAt(session: SessionRow, now: number): boolean {
-  return session.leaseUntil !== undefined && now < session.leaseUntil
-}
-
-function toSessionRow(row: SqlRow): SessionRow {
-  const leaseUntil = optionalColumn(row, 'lease_until', numberColumn)
-  return {
-    id: numberColumn(row, 'id'),
-    stepCount: numberColumn(row, 'step_count'),
-    messageCount: numberColumn(row, 'message_count'),
-    journalCount: numberColumn(row, 'journal_count'),
-    turn: numberColumn(row, 'turn'),
-    ...(leaseUntil !== undefined && { leaseUntil }),
-    stateVersion: numberColumn(row, 'state_version'),
-    refsVersion: numberColumn(row, 'refs_version'),
-  }
+export function isHeldAt({ leaseUntil }: SessionRow, now: number): boolean {
+  return leaseUntil !== undefined && now < leaseUntil
 }
