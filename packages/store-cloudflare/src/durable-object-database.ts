@@ -10,10 +10,10 @@ import { isSqliteError, toSqlError } from './to-sql-error.ts'
 
 /**
  * The database of one Durable Object, which is the only one that reads and writes it. Everything
- * runs at once and synchronously; what was written is on disk before the object answers anybody.
+ * runs at once and synchronously; what was written is on disk before the object answers.
  */
 export class DurableObjectDatabase implements SqlDatabase {
-  /** Two databases of one object would not hear of each other's writes. */
+  /** Two databases of one object would miss each other's writes. */
   static readonly #known = new WeakMap<DurableObjectStorage, DurableObjectDatabase>()
 
   readonly #storage: DurableObjectStorage
@@ -48,7 +48,7 @@ export class DurableObjectDatabase implements SqlDatabase {
     }
   }
 
-  /** Does nothing: nobody else writes. */
+  /** Does nothing: no other connection writes. */
   onForeignWrite(): () => void {
     return () => {}
   }

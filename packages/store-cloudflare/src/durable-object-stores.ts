@@ -1,6 +1,6 @@
 import { type Clock, StateStoreError } from '@helix-agents/core'
 import {
-  releaseClaims,
+  releaseLeases,
   SqlStateStore,
   SqlStreamManager,
   type SqlStreamManagerOptions,
@@ -31,6 +31,7 @@ export class DOStreamManager extends SqlStreamManager {
   }
 }
 
+/** How {@link openDurableObjectStores} opens the stores. */
 export interface DurableObjectStoresOptions {
   /** How much of each stream is kept. */
   readonly streams?: SqlStreamManagerOptions
@@ -38,6 +39,7 @@ export interface DurableObjectStoresOptions {
   readonly clock?: Clock
 }
 
+/** Sessions and streams in one Durable Object. */
 export interface DurableObjectStores {
   readonly stateStore: DOStateStore
   readonly streamManager: DOStreamManager
@@ -47,7 +49,7 @@ export interface DurableObjectStores {
    * any run begins. Resolves to how many there were.
    * @throws {StateStoreError} `corrupt`, `unavailable`
    */
-  readonly releaseClaims: () => Promise<number>
+  readonly releaseLeases: () => Promise<number>
   /** Whether nothing was ever written. @throws {StateStoreError} `corrupt`, `unavailable` */
   readonly isEmpty: () => Promise<boolean>
 }
@@ -86,14 +88,14 @@ export async function openDurableObjectStores(
   return {
     stateStore: new DOStateStore(storage),
     streamManager: new DOStreamManager(storage, streams),
-    releaseClaims: async () => ((await isEmpty()) ? 0 : releaseClaims(database)),
+    releaseLeases: async () => ((await isEmpty()) ? 0 : releaseLeases(database)),
     isEmpty,
   }
 }
 
 /**
  * Removes everything that a Durable Object stores, of whatever part, and its alarm. Stores that
- * are open go on as those of a new object.
+ * are open continue as those of a new object.
  */
 export async function eraseDurableObject(storage: DurableObjectStorage): Promise<void> {
   // Of objects that were made before 2026-02-24 `deleteAll` leaves the alarm.

@@ -12,7 +12,7 @@ const nothingStored: SqlStatements = { run: () => {}, get: () => undefined, all:
  * an object that was only asked for something stores nothing.
  */
 export class SessionDatabase implements SqlDatabase {
-  /** Two of one object would not hear of each other's writes. */
+  /** Two of one object would miss each other's writes. */
   static readonly #known = new WeakMap<DurableObjectStorage, SessionDatabase>()
 
   readonly #database: DurableObjectDatabase
@@ -54,7 +54,7 @@ export class SessionDatabase implements SqlDatabase {
     return this.#database.write(work)
   }
 
-  /** Does nothing: nobody else writes. */
+  /** Does nothing: no other connection writes. */
   onForeignWrite(): () => void {
     return () => {}
   }
@@ -68,7 +68,7 @@ export class SessionDatabase implements SqlDatabase {
     return migrate(this.#database, { now: this.#clock.now() })
   }
 
-  /** Looks until they are there. */
+  /** Queries until they are there. */
   #findTables(sql: SqlStatements): boolean {
     this.#hasTables ||= sql.get(FIND_TABLES) !== undefined
     return this.#hasTables

@@ -2,7 +2,7 @@ import { SqlError, type SqlValue } from '@helix-agents/store-sql'
 
 /**
  * Bytes of text that one statement may carry: the largest row of a Durable Object. Cloudflare
- * refuses more; the local runtime does not.
+ * rejects more; the local runtime does not.
  */
 export const MAX_ROW_BYTES = 2_000_000
 

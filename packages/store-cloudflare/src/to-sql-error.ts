@@ -32,7 +32,7 @@ export function toStorageError(error: unknown, sessionId = ''): unknown {
   return toStateStoreError(toSqlError(error), sessionId)
 }
 
-/** Whether SQLite has refused, and not the work that used it. */
+/** Whether SQLite failed, and not the work that used it. */
 export function isSqliteError(error: unknown): boolean {
   return (
     error instanceof Error && !HelixError.isInstance(error) && /SQLITE_[A-Z]+/.test(error.message)

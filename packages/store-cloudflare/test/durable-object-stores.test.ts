@@ -34,7 +34,7 @@ test('stores that are opened twice in one object hear of each other', () =>
     expect((await next)?.value).toMatchObject({ delta: 'x', sequence: 1 })
   }))
 
-describe('releaseClaims', () => {
+describe('releaseLeases', () => {
   test('lets the next instance take over at once', async () => {
     const stub = newObject()
     const write = { sessionId: 's', runId: 'r', now: NOW }
@@ -43,10 +43,10 @@ describe('releaseClaims', () => {
       await stateStore.beginRun({ ...write, leaseMs: 3_600_000 })
     })
     await evictDurableObject(stub)
-    await withStores(stub, async ({ stateStore, releaseClaims }) => {
+    await withStores(stub, async ({ stateStore, releaseLeases }) => {
       const next = { ...write, runId: 'next', leaseMs: 3_600_000 }
       await expect(stateStore.beginRun(next)).rejects.toMatchObject({ code: 'already-running' })
-      expect(await releaseClaims()).toBe(1)
+      expect(await releaseLeases()).toBe(1)
       expect(await stateStore.loadSession('s')).toMatchObject({ status: 'running' })
       await stateStore.beginRun(next)
       const late = stateStore.appendMessages({ ...write, messages: [user('late')] })
@@ -55,9 +55,9 @@ describe('releaseClaims', () => {
   })
 
   test('finds nothing where nothing runs', () =>
-    withStores(newObject(), async ({ stateStore, releaseClaims }) => {
+    withStores(newObject(), async ({ stateStore, releaseLeases }) => {
       await stateStore.createSession({ sessionId: 's', agentType: 'a', customState: 1, now: NOW })
-      expect(await releaseClaims()).toBe(0)
+      expect(await releaseLeases()).toBe(0)
       expect(await stateStore.loadSession('s')).toMatchObject({ status: 'idle', version: 1 })
     }))
 })
@@ -69,7 +69,7 @@ describe('an object that nothing was written in', () => {
   test('answers as one without sessions, and stores nothing', () =>
     withStores(newObject(), async ({ stateStore, streamManager, ...stores }, storage) => {
       expect(await stores.isEmpty()).toBe(true)
-      expect(await stores.releaseClaims()).toBe(0)
+      expect(await stores.releaseLeases()).toBe(0)
       expect(await stateStore.loadSession('s')).toBeNull()
       expect(await stateStore.listSessions()).toEqual({ items: [] })
       const messages = stateStore.loadMessages('s')

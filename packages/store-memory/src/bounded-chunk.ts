@@ -23,7 +23,7 @@ export function boundChunk(chunk: StreamChunk, maxBytes: number): BoundedChunk {
   return { chunk: JSON.parse(cut) as StreamChunk, bytes: cut.length }
 }
 
-/** `undefined` for a chunk that has to be looked at as JSON. */
+/** Undefined for a chunk that must be inspected as JSON. */
 function charactersOf(chunk: StreamChunk): number | undefined {
   const meter = new ContentMeter()
   try {
@@ -33,7 +33,7 @@ function charactersOf(chunk: StreamChunk): number | undefined {
   }
 }
 
-/** What cannot be looked at, such as a getter that throws, leaves a chunk without its fields. */
+/** What cannot be inspected, such as a getter that throws, leaves a chunk without its fields. */
 function toJson(chunk: StreamChunk): string {
   try {
     return toChunkJson(chunk)

@@ -111,12 +111,12 @@ export class InMemoryStateStore implements SessionStateStore {
   }
 
   /**
-   * Prolongs the claim of a run.
-   * @throws {StateStoreError} `not-found`; `conflict` when the claim was lost.
+   * Renews the lease of a run.
+   * @throws {StateStoreError} `not-found`; `conflict` when the lease was lost.
    */
   async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
     const record = this.#writable(write)
-    record.claim = { runId: write.runId, leaseUntil: write.now + write.leaseMs }
+    record.lease = { runId: write.runId, leaseUntil: write.now + write.leaseMs }
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */

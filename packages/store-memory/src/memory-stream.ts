@@ -16,14 +16,14 @@ interface Kept {
   readonly bytes: number
 }
 
-/** One reader as its stream sees it: told that there may be something to take. */
+/** A reader as its stream sees it: notified when there may be something to read. */
 export interface WaitingReader {
   wake(): void
 }
 
 /**
  * The chunks of the current run in a ring, and the readers that wait for more. A run reserves the
- * sequence number before its first chunk, so that the `stream_resync` which tells of the run has
+ * sequence number before its first chunk, so that the `stream_resync` which announces the run has
  * one of its own.
  */
 export class MemoryStream {
@@ -64,7 +64,7 @@ export class MemoryStream {
     return this.#run.agentId
   }
 
-  /** Whether the current run, of this writer, goes on. */
+  /** Whether the current run is of this writer and not ended. */
   isWrittenBy(run: StreamRun): boolean {
     return this.#open && this.#run === run
   }
@@ -123,7 +123,7 @@ export class MemoryStream {
     this.#waiting.delete(reader)
   }
 
-  /** Lets go of all chunks; who reads on gets a `stream_resync`. */
+  /** Drops all chunks; a reader that continues gets a `stream_resync`. */
   dropChunks(): void {
     this.#ring = []
     this.#bytes = 0

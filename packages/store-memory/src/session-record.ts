@@ -17,7 +17,7 @@ import type {
 } from '@helix-agents/core/runtime'
 
 /** The run that may write. */
-interface Claim {
+interface Lease {
   readonly runId: string
   readonly leaseUntil: number
 }
@@ -32,7 +32,7 @@ interface StoredRun {
 
 /**
  * Everything that is stored of one session. A step changes fields and appends to arrays; the head
- * is only built when somebody asks for it, so the cost of a step does not grow with the session.
+ * is built on demand, so the cost of a step does not grow with the session.
  */
 export class SessionRecord {
   /** Counts the sessions of the store; later ones are newer. */
@@ -41,7 +41,7 @@ export class SessionRecord {
   readonly messages: Message[] = []
   readonly checkpoints: Checkpoint[] = []
   readonly runs: StoredRun[] = []
-  claim: Claim | undefined
+  lease: Lease | undefined
   journal: JournalEntry[] = []
   status: SessionStatus = 'idle'
   stepCount = 0
@@ -78,25 +78,25 @@ export class SessionRecord {
     if (usage !== undefined) this.usage = usage
   }
 
-  /** Notes a change: each raises the version by one. */
+  /** Records a change: each raises the version by one. */
   touch(now: number): void {
     this.#version++
     this.#updatedAt = now
   }
 
   isHeldAt(now: number): boolean {
-    return this.claim !== undefined && now < this.claim.leaseUntil
+    return this.lease !== undefined && now < this.lease.leaseUntil
   }
 
   /** @throws {StateStoreError} `conflict` unless the run holds the session. */
   assertHeldBy(write: RunWrite): void {
-    if (this.claim?.runId === write.runId) return
+    if (this.lease?.runId === write.runId) return
     throw new StateStoreError('conflict', write.sessionId, 'this run does not hold it any more')
   }
 
   beginRun({ runId, leaseMs, now, keepWorkspaces }: RunStart): void {
     this.endLastRun('interrupted', now)
-    this.claim = { runId, leaseUntil: now + leaseMs }
+    this.lease = { runId, leaseUntil: now + leaseMs }
     this.keepWorkspaces = keepWorkspaces ?? this.keepWorkspaces
     this.runs.push({ runId, startedAt: now, stepsBefore: this.stepCount })
     this.status = 'running'
@@ -108,12 +108,12 @@ export class SessionRecord {
 
   /** Keeps runs away; nothing else changes. */
   hold(runId: string, leaseUntil: number): void {
-    this.claim = { runId, leaseUntil }
+    this.lease = { runId, leaseUntil }
   }
 
-  /** Also closes the record of a run that was given up for dead. */
+  /** Ends the lease and closes the record of the last run, also of one whose lease ran out. */
   endLastRun(status: RunRecord['status'], now: number): void {
-    this.claim = undefined
+    this.lease = undefined
     const run = this.runs.at(-1)
     if (run === undefined || run.ended !== undefined) return
     run.ended = { status, stepCount: this.stepCount - run.stepsBefore, at: now }
@@ -185,7 +185,7 @@ export class SessionRecord {
       workspaceRefs: this.workspaceRefs,
       fileLedgers: this.fileLedgers,
       ...(runId !== undefined && { runId }),
-      ...(this.claim !== undefined && { leaseUntil: this.claim.leaseUntil }),
+      ...(this.lease !== undefined && { leaseUntil: this.lease.leaseUntil }),
       ...(this.owed !== undefined && { owed: this.owed }),
       ...(this.keepWorkspaces !== undefined && { keepWorkspaces: this.keepWorkspaces }),
       ...(this.usage !== undefined && { usage: this.usage }),

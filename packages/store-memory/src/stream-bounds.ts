@@ -1,3 +1,4 @@
+/** Bounds of an {@link InMemoryStreamManager}. */
 export interface InMemoryStreamManagerOptions {
   /**
    * Chunks kept of the current run of each stream. A reader that falls further behind gets a
@@ -5,8 +6,8 @@ export interface InMemoryStreamManagerOptions {
    */
   readonly maxBufferedChunks?: number
   /**
-   * Bytes kept of the current run of each stream, at least its newest chunk; as soon as there are
-   * more, an eighth is dropped with the rest. Default 67 108 864 (64 MiB).
+   * Bytes kept of the current run of each stream; its newest chunk is always kept. Above the limit
+   * the oldest eighth is dropped as well. Default 67 108 864 (64 MiB).
    */
   readonly maxBufferedBytes?: number
   /**
@@ -26,7 +27,7 @@ export type StreamBounds = Required<InMemoryStreamManagerOptions>
 
 const MIB = 1024 * 1024
 /** Room for the names of all fields, and for a piece of each. */
-const LEAST_CHUNK_BYTES = 4096
+const MIN_CHUNK_BYTES = 4096
 
 const DEFAULTS: StreamBounds = {
   maxBufferedChunks: 10_000,
@@ -40,7 +41,7 @@ export function parseStreamBounds(options: InMemoryStreamManagerOptions): Stream
   return {
     maxBufferedChunks: bound(options, 'maxBufferedChunks', 1),
     maxBufferedBytes: bound(options, 'maxBufferedBytes', 1),
-    maxChunkBytes: bound(options, 'maxChunkBytes', LEAST_CHUNK_BYTES),
+    maxChunkBytes: bound(options, 'maxChunkBytes', MIN_CHUNK_BYTES),
     maxEndedBytes: bound(options, 'maxEndedBytes', 0),
   }
 }

@@ -1,11 +1,12 @@
 /** What is stored in a column. */
 export type SqlValue = string | number | null
 
+/** A row by the names of its columns. */
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
 /**
  * The statements of one transaction. A database prepares each text once. They throw `SqlError`;
- * when the caller catches one, the transaction goes on.
+ * when the caller catches one, the transaction continues.
  */
 export interface SqlStatements {
   run(statement: string, ...values: readonly SqlValue[]): void
@@ -28,7 +29,7 @@ export interface SqlDatabase {
   write<T>(work: (sql: SqlStatements) => T): Promise<T>
   /**
    * Calls `listener` soon after another connection has written, and when the database was closed:
-   * who waits for a change is to look again. The result stops that.
+   * whoever waits for a change must read again. The result removes the listener.
    */
   onForeignWrite(listener: () => void): () => void
 }

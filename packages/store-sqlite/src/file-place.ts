@@ -7,7 +7,7 @@ const CHECK_MS = 1000
 
 /**
  * Whether the file of a connection is still where it was opened. One that was moved, replaced or
- * removed is written on by SQLite without a word, and what is written is lost to everybody else.
+ * removed is written on by SQLite without an error, and what is written is lost to other processes.
  */
 export class FilePlace {
   readonly #path: string
@@ -24,7 +24,7 @@ export class FilePlace {
     this.#opened = path === ':memory:' ? undefined : identityOf(path)
   }
 
-  /** Looks at most once a second. @throws {SqlError} `moved`, from then on always. */
+  /** Checks at most once a second. @throws {SqlError} `moved`, from then on always. */
   assertKept(): void {
     if (this.#opened === undefined) return
     const now = this.#clock.now()

@@ -32,7 +32,7 @@ export class LockQueue {
     this.#options = options
   }
 
-  /** @throws {SqlError} `busy` when the lock was not to be had in time, else what `work` throws. */
+  /** @throws {SqlError} `busy` when the lock was not free in time, else what `work` throws. */
   run<T>(work: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const tryRun = (): boolean => {

@@ -13,8 +13,8 @@ export function toOpenError(error: unknown, opened: Opened): unknown {
   if (!StateStoreError.isInstance(known)) return known
   const { code, message, hint, cause } = known
   return new StateStoreError(code, '', `${opened.file}: ${message}`, {
-    ...(cause === undefined ? {} : { cause }),
-    ...(hint === undefined ? {} : { hint }),
+    ...(cause !== undefined && { cause }),
+    ...(hint !== undefined && { hint }),
   })
 }
 

@@ -10,6 +10,7 @@ import { toOpenError } from './open-error.ts'
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.ts'
 import { toDatabasePath } from './sqlite-file.ts'
 
+/** How {@link openSqliteStores} opens a file. */
 export interface SqliteStoresOptions extends SqliteDatabaseOptions {
   /** How much of each stream is kept. */
   readonly streams?: SqlStreamManagerOptions

@@ -8,6 +8,7 @@ import { toSqlError } from './sqlite-error.ts'
 import { createFile, toDatabasePath } from './sqlite-file.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
 
+/** How {@link SqliteDatabase} opens a file. */
 export interface SqliteDatabaseOptions {
   /** Only reads; the file must exist. Default false. */
   readonly readOnly?: boolean
@@ -117,7 +118,7 @@ export class SqliteDatabase implements SqlDatabase {
         'cell_size_check = ON',
         'trusted_schema = OFF',
         ...(readOnly ? ['query_only = ON'] : writablePragmas(synchronous)),
-        // Reads the first page: that of a file which is no database is refused here.
+        // Reads the first page: a file that is no database is rejected here.
         'schema_version',
       ]
       for (const pragma of pragmas) this.#statements.get(`PRAGMA ${pragma}`)
@@ -130,7 +131,7 @@ export class SqliteDatabase implements SqlDatabase {
       const version = this.#statements.get('PRAGMA data_version')?.['data_version']
       return typeof version === 'number' ? version : undefined
     } catch (error) {
-      // A locked or failing file is told to those who read it.
+      // A locked or failing file is reported to those who read it.
       if (error instanceof SqlError) return undefined
       throw error
     }

@@ -20,8 +20,8 @@ const KINDS: ReadonlyMap<string, SqlErrorKind> = new Map(
  */
 export function toDatabasePath(path: string): string {
   if (typeof path !== 'string' || path === '') {
-    const given = path === '' ? 'empty' : String(path)
-    throw new TypeError(`the path of the database must be a text, and it is ${given}`)
+    const given = path === '' ? 'an empty string' : path === null ? 'null' : typeof path
+    throw new TypeError(`database path must be a string, got ${given}`)
   }
   return path === IN_MEMORY ? path : resolve(path)
 }

@@ -70,7 +70,7 @@ test('an error of opening names the file, and says what to do', async () => {
 
 test.each([[undefined], [''], [null]])('refuses %j as a path', async (path) => {
   await expect(openSqliteStores(path as never)).rejects.toThrow(
-    /^the path of the database must be a text, and it is (undefined|empty|null)$/,
+    /^database path must be a string, got (undefined|an empty string|null)$/,
   )
 })
 

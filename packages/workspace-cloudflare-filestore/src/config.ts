@@ -15,7 +15,7 @@ const configSchema = z
      * session and this workspace alone.
      */
     namespace: z.string().min(1).max(MAX_NAMESPACE_LENGTH).exactOptional(),
-    /** Must stand next to `namespace`, so that nobody shares files by accident. */
+    /** Required next to `namespace`, so that files are not shared by accident. */
     shareAcrossSessions: z.boolean().exactOptional(),
   })
   .refine((config) => !config.shareAcrossSessions || config.namespace !== undefined, {

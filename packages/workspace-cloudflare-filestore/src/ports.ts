@@ -4,6 +4,7 @@ export type FileStoreSqlValue = ArrayBuffer | string | number | null
 /** What a statement is given for a `?`. */
 export type FileStoreSqlBinding = FileStoreSqlValue | Uint8Array
 
+/** A row by the names of its columns. */
 export type FileStoreSqlRow = Readonly<Record<string, FileStoreSqlValue>>
 
 /** The part of `SqlStorage` that is used. */
@@ -34,7 +35,7 @@ export interface ObjectBody {
 export interface FileStoreBucket {
   head(key: string): Promise<object | null>
   get(key: string, options?: { range?: ObjectRange }): Promise<ObjectBody | null>
-  /** With `sha256` in hexadecimal, the bucket refuses content that arrives damaged. */
+  /** With `sha256` in hexadecimal, the bucket rejects content that arrives damaged. */
   put(key: string, value: Uint8Array, options?: { sha256?: string }): Promise<unknown>
   /** At most 1,000 keys; one that is not there is no error. */
   delete(keys: string[]): Promise<void>

@@ -91,7 +91,7 @@ function numberFrom(
   name: Exclude<keyof FileStoreSettings, 'r2Prefix'>,
 ): number {
   const value = options[name] ?? DEFAULTS[name]
-  // Also refuses what is not a number.
+  // Also rejects what is not a number.
   if (value >= 0) return value
   throw invalid(name, `0 or more, not ${value}`)
 }

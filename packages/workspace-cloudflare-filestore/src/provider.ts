@@ -51,8 +51,8 @@ const MEGABYTE = 1024 * 1024
  * Workspaces in the SQLite database of the agent's own Durable Object, large files in R2. They
  * survive the eviction of the object; `close()` removes them, `detach()` keeps them.
  *
- * The object has one alarm and somebody else owns it: let it call `collect()` at
- * `nextCollectionAt()`, or pass `scheduleCollection`.
+ * The object has one alarm, which its host owns: call `collect()` at `nextCollectionAt()`, or pass
+ * `scheduleCollection`.
  */
 export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<CloudflareFileStoreConfig> {
   readonly providerId = FILE_STORE_KIND
@@ -216,7 +216,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     })
   }
 
-  /** Files whose content is out of reach must not look like files without content. */
+  /** Rejects a missing bucket: files whose content is out of reach are not empty files. */
   #assertBucket(namespace: Namespace): void {
     if (this.#bucket !== undefined) return
     const object = this.#database.get(

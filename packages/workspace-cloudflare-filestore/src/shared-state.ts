@@ -1,7 +1,7 @@
 import { KnownNodes } from './known/known-nodes.ts'
 import type { FileStoreSql, FileStoreStorage } from './ports.ts'
 
-/** Counts who holds a thing by its id; nobody holds it again when all have let go. */
+/** Reference counts by id. */
 export class RetainCounts {
   readonly #counts = new Map<number, number>()
 
@@ -17,7 +17,7 @@ export class RetainCounts {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
   }
 
-  /** True when this was the last hold. */
+  /** @returns true when this was the last reference. */
   release(id: number): boolean {
     const left = (this.#counts.get(id) ?? 0) - 1
     if (left > 0) this.#counts.set(id, left)
@@ -27,8 +27,8 @@ export class RetainCounts {
 }
 
 /**
- * What everything that works on one database in this isolate must know of each other. An isolate
- * that ends takes it along, and with it all that is held: streams and unfinished writes.
+ * What all handles of one database in this isolate share. It ends with the isolate, and with it all
+ * that is retained: streams and unfinished writes.
  */
 export interface SharedState {
   /** Contents that a stream reads or a write builds: not removed, not changed in place. */
@@ -37,7 +37,7 @@ export interface SharedState {
   readonly objects: RetainCounts
   /** Puts under way, by object id. */
   readonly uploads: Map<number, Promise<void>>
-  /** Contents whose end is on its way to the bucket. */
+  /** Contents whose end is being moved to the bucket. */
   readonly spills: Set<number>
   /** Namespaces that were removed here: their handles are `lost` unless that was rolled back. */
   readonly removed: Set<number>
@@ -47,8 +47,8 @@ export interface SharedState {
 const states = new WeakMap<FileStoreSql, SharedState>()
 
 /**
- * The state that goes with a database: one for all storages that have the same `sql`, or what one
- * holds and remembers would be nothing to the others.
+ * The shared state of a database: one for all storages with the same `sql`, since handles of one
+ * database must see what the others retain and know.
  */
 export function sharedStateOf({ sql }: FileStoreStorage): SharedState {
   const known = states.get(sql)

@@ -4,7 +4,7 @@ import type { Content } from './nodes.ts'
 const COMMON = ' etaonirsclpdumf\n.\'/"-,()*gh:=vbyw;{}_Tk'
 
 /**
- * Tells whether a content holds a text, without decoding: bytes are looked through for the
+ * Whether a content holds a text, without decoding: bytes are searched for the
  * rarest byte of the text, which the engine does many at a time.
  */
 export function createContentFilter(text: string): (content: Content) => boolean {

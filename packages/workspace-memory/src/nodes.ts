@@ -16,7 +16,7 @@ export class FileNode {
   version: number
   /** Milliseconds since the file system was made. */
   modifiedMs: number
-  /** Whether the content holds a NUL; undefined until a search has looked. */
+  /** Whether the content holds a NUL; undefined until a search has checked. */
   binary: boolean | undefined = undefined
 
   constructor(content: Content, size: number, version: number, modifiedMs: number) {

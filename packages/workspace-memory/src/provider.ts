@@ -14,6 +14,7 @@ import { InMemoryFileSystem } from './in-memory-file-system.ts'
 import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'
 import { InMemoryWorkspace } from './workspace.ts'
 
+/** How an {@link InMemoryWorkspaceProvider} is set up. */
 export interface InMemoryProviderOptions {
   /** Default: drops every line. */
   readonly logger?: Logger

@@ -14,7 +14,7 @@ export function limitsWithDefaults(limits: Partial<QuotaLimits>): QuotaLimits {
   }
 }
 
-/** Counts the bytes of a file system and refuses what is over its limits. */
+/** Counts the bytes of a file system and rejects what is over its limits. */
 export class Quota {
   #limits: QuotaLimits
   usedBytes = 0

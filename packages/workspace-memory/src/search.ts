@@ -20,10 +20,10 @@ import { createContentFilter } from './content-filter.ts'
 import type { FileTree } from './file-tree.ts'
 import { DirectoryNode, FileNode, type TreeNode } from './nodes.ts'
 
-/** Bytes between two looks at the clock; a file counts as at least a few. */
-const BYTES_PER_LOOK = 64 * 1024
-/** Looks that are a slice of time where the clock stands still. */
-const LOOKS_WITHOUT_CLOCK = 32
+/** Bytes between two checks of the clock; a file counts as at least a few. */
+const BYTES_PER_CHECK = 64 * 1024
+/** Checks that are a slice of time where the clock stands still. */
+const CHECKS_WITHOUT_CLOCK = 32
 const MIN_FILE_BYTES = 2048
 
 /** Limits a walk; `visit` returns false to end it. */
@@ -55,7 +55,7 @@ export async function globTree(
   const baseNode = base === path ? start : tree.find(base)
   if (!(baseNode instanceof DirectoryNode) || limit <= 0) return found
   await walkTree(baseNode, base, {
-    slice: createTimeSlice(undefined, LOOKS_WITHOUT_CLOCK),
+    slice: createTimeSlice(undefined, CHECKS_WITHOUT_CLOCK),
     signal: options.signal,
     skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
     costOf: (file) => file.length * matcher.unitsPerCharacter,
@@ -89,7 +89,7 @@ export async function grepTree(
   if (start instanceof FileNode) await searchOne(path, start)
   else {
     await walkTree(start, path, {
-      slice: createTimeSlice(undefined, LOOKS_WITHOUT_CLOCK),
+      slice: createTimeSlice(undefined, CHECKS_WITHOUT_CLOCK),
       signal: options.signal,
       skipInternal: !isWithin(path, INTERNAL_DIRECTORY),
       costOf: (file, { size }) => size + file.length * search.unitsPerIncluded,
@@ -135,7 +135,7 @@ async function walkTree(start: DirectoryNode, path: string, walk: Walk): Promise
       if (!(await walk.visit(childPath, node))) return
       unseenBytes += Math.max(walk.costOf(childPath, node), MIN_FILE_BYTES)
     } else if (entersDirectory(walk, childPath)) stack.push(openFrame(node, childPath))
-    if (unseenBytes < BYTES_PER_LOOK) continue
+    if (unseenBytes < BYTES_PER_CHECK) continue
     unseenBytes = 0
     if (!walk.slice.due) continue
     await walk.slice.pause()

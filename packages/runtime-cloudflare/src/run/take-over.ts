@@ -6,7 +6,7 @@ export interface TakeOverParts {
   readonly notes: RunNotes
   readonly watchdog: RunWatchdog
   /** Ends the leases of runs that nobody carries any more. */
-  readonly releaseClaims: () => Promise<unknown>
+  readonly releaseLeases: () => Promise<unknown>
   /** Goes on with the runs that are noted. */
   readonly recover: () => Promise<void>
   readonly getAlarm: () => Promise<number | null>
@@ -62,10 +62,10 @@ export class TakeOver {
    * @throws {StateStoreError} `unavailable` as long as that cannot be stored.
    */
   async release(): Promise<void> {
-    const { watchdog, releaseClaims } = this.#parts
+    const { watchdog, releaseLeases } = this.#parts
     if (watchdog.running().length > 0) return
     try {
-      await releaseClaims()
+      await releaseLeases()
       this.#notReleased = undefined
     } catch (error) {
       this.#notReleased = error

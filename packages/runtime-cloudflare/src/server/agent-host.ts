@@ -98,7 +98,7 @@ export class AgentHost<Env> {
     this.#takeOver = new TakeOver({
       notes: this.#notes,
       watchdog: this.watchdog,
-      releaseClaims: async () => this.#stores?.releaseClaims(),
+      releaseLeases: async () => this.#stores?.releaseLeases(),
       recover: () => this.#recover(),
       getAlarm: () => storage.getAlarm(),
       updateAlarm: () => this.#alarms.update(),
@@ -154,7 +154,7 @@ export class AgentHost<Env> {
   }
 
   /** Ends the leases of dead runs. @throws {StateStoreError} `unavailable` */
-  releaseClaims(): Promise<void> {
+  releaseLeases(): Promise<void> {
     return this.#takeOver.release()
   }
 

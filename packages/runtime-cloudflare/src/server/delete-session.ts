@@ -28,7 +28,7 @@ export async function deleteSession<Env>(host: AgentHost<Env>): Promise<void> {
 async function endAll<Env>(host: AgentHost<Env>): Promise<void> {
   for (const sessionId of host.watchdog.running()) await stopRun(host, sessionId)
   await host.watchdog.untilAtRest()
-  await host.releaseClaims()
+  await host.releaseLeases()
   await closeWorkspaces(host)
   await collectAll(host)
 }

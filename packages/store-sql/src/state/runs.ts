@@ -28,7 +28,7 @@ const ADD_RUN =
 const END_RUN =
   'UPDATE helix_runs SET status = ?, ended_at = ?, step_count = ? - steps_before' +
   ' WHERE session = ? AND turn = ? AND ended_at IS NULL'
-const CLAIM =
+const ACQUIRE =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'running'," +
   ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL,' +
   ' owed = NULL, keep_workspaces = coalesce(?, keep_workspaces) WHERE id = ?'
@@ -53,7 +53,7 @@ export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
     endLastRun(sql, session, 'interrupted', now)
     sql.run(ADD_RUN, session.id, session.turn + 1, runId, now, session.stepCount)
     const keeps = start.keepWorkspaces === undefined ? null : Number(start.keepWorkspaces)
-    sql.run(CLAIM, now, runId, leaseUntil, keeps, session.id)
+    sql.run(ACQUIRE, now, runId, leaseUntil, keeps, session.id)
   }
   return loadKnownHead(sql, sessionId)
 }
@@ -85,7 +85,7 @@ export function listRuns(sql: SqlStatements, sessionId: string): readonly RunRec
   return sql.all(RUNS, id).map((row) => toRunRecord(row, sessionId, stepCount))
 }
 
-/** The steps of a run that goes on are those of its session since it began. */
+/** A running run has the steps of its session since it began. */
 function toRunRecord(row: SqlRow, sessionId: string, stepsNow: number): RunRecord {
   const status = statusColumn(row)
   if (status === 'idle') throw damaged('status')

@@ -106,7 +106,7 @@ export class SqlStateStore implements SessionStateStore {
     return this.#write(start.sessionId, (sql) => beginRun(sql, start))
   }
 
-  /** Prolongs the claim of a run. @throws {StateStoreError} `not-found`, `conflict` */
+  /** Renews the lease of a run. @throws {StateStoreError} `not-found`, `conflict` */
   async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
     return this.#write(write.sessionId, (sql) => renewRun(sql, write, write.leaseMs))
   }

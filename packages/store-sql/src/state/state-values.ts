@@ -9,7 +9,7 @@ import { toStorableMessage } from './message-json.ts'
 import { isRefs, type WorkspaceRefs } from './stored-shapes.ts'
 
 // What is made of JavaScript values is made before a transaction starts: a value that JSON
-// cannot hold fails there, and no lock is held meanwhile.
+// cannot hold fails there, while no lock is held.
 
 const ADD_MESSAGE = 'INSERT INTO helix_messages (session, position, message) VALUES (?, ?, ?)'
 const SET_STATE =
@@ -67,7 +67,7 @@ export function toStoredChange(change: StateChange): StoredChange {
   }
 }
 
-/** Columns of a change of the custom state; each `?` tells whether it changed. */
+/** Columns of a change of the custom state; each `?` is 1 if it changed, else 0. */
 export const NEXT_STATE = 'state_version + (? AND state_version = saved_state)'
 
 export function hasState(change: StoredChange): SqlValue {

@@ -73,7 +73,7 @@ export function prepareBeginStep(step: StepStart): PreparedWrite {
   const texts = toMessageTexts(step.messages)
   const entries = step.journal.map(toEntryTexts)
   const { usage } = step
-  const change = toStoredChange(usage === undefined ? {} : { usage })
+  const change = toStoredChange({ ...(usage !== undefined && { usage }) })
   return (sql) => {
     const values = [step.now, texts.length, entries.length]
     const session = updateHeld(sql, step, BEGIN, values)

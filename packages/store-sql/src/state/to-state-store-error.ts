@@ -28,7 +28,7 @@ const EXPLANATIONS: Readonly<Record<Exclude<SqlErrorKind, 'corrupt'>, Explanatio
     hint: 'Stop this process, put the file back, then start it: what it wrote since is in the moved file.',
   },
   closed: { detail: 'the database was closed', hint: 'Open it again.' },
-  failed: { detail: 'the database refused the statement', hint: 'See the cause.' },
+  failed: { detail: 'the database rejected the statement', hint: 'See the cause.' },
 }
 
 /** What a store throws for an error of its database; anything else stays what it is. */

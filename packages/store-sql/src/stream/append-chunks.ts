@@ -2,7 +2,7 @@ import type { SqlStatements } from '../sql-database.ts'
 import { numberColumn, optionalColumn } from '../state/column.ts'
 import type { ChunkText } from './chunk-text.ts'
 import type { StreamLimits } from './stream-limits.ts'
-import type { StreamClaim } from './stream-rows.ts'
+import type { AcquiredStream } from './stream-rows.ts'
 
 /** Nothing, once another writer came or the run ended: this is the fence. */
 const TAIL =
@@ -38,24 +38,24 @@ interface Stored {
  */
 export function appendChunks(
   sql: SqlStatements,
-  claim: StreamClaim,
+  acquired: AcquiredStream,
   chunks: readonly ChunkText[],
   limits: StreamLimits,
 ): boolean {
-  const stored = loadStored(sql, claim)
+  const stored = loadStored(sql, acquired)
   if (stored === undefined) return false
   let { next, endBytes } = stored
   for (const { json, bytes } of chunks) {
     endBytes += bytes
-    sql.run(INSERT, claim.stream, next, endBytes, bytes, json)
+    sql.run(INSERT, acquired.stream, next, endBytes, bytes, json)
     next++
   }
-  dropOld(sql, claim.stream, { ...stored, next, endBytes }, limits)
+  dropOld(sql, acquired.stream, { ...stored, next, endBytes }, limits)
   return true
 }
 
-function loadStored(sql: SqlStatements, claim: StreamClaim): Stored | undefined {
-  const row = sql.get(TAIL, claim.stream, claim.writer)
+function loadStored(sql: SqlStatements, acquired: AcquiredStream): Stored | undefined {
+  const row = sql.get(TAIL, acquired.stream, acquired.writer)
   if (row === undefined) return undefined
   const last = optionalColumn(row, 'last', numberColumn)
   const runStart = numberColumn(row, 'run_start')

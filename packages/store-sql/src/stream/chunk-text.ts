@@ -33,7 +33,7 @@ function measure(json: string): ChunkText {
   return { json, bytes: encoder.encode(json).length }
 }
 
-/** What cannot be looked at, such as a getter that throws, leaves a chunk without its fields. */
+/** What cannot be inspected, such as a getter that throws, leaves a chunk without its fields. */
 function toJson(chunk: StreamChunk): string {
   try {
     return toChunkJson(chunk)

@@ -30,7 +30,7 @@ export class PageReads {
     this.#database = database
   }
 
-  /** Looks at a stream for one reader. @throws {SqlError} */
+  /** Reads a stream for one reader. @throws {SqlError} */
   read(request: PageRequest): Promise<PageResult> {
     const { promise, resolve, reject } = Promise.withResolvers<PageResult>()
     if (this.#waiting.push({ request, resolve, reject }) === 1) {

@@ -82,7 +82,7 @@ export type PageResult =
   | { readonly kind: 'resync'; readonly chunk: SequencedChunk }
   | { readonly kind: 'held' | 'wait' | 'end' }
 
-/** Looks at a stream for one reader. @throws {SqlError} `corrupt` when its next chunk is lost. */
+/** Reads a stream for one reader. @throws {SqlError} `corrupt` when its next chunk is lost. */
 export function readPage(sql: SqlStatements, request: PageRequest, pages: StreamPages): PageResult {
   const head = pages.headOf(sql, request.stream)
   if (head === undefined) return { kind: 'end' }

@@ -25,7 +25,7 @@ import {
   resumeRun,
   type RunNames,
   startRun,
-  type StreamClaim,
+  type AcquiredStream,
 } from './stream-rows.ts'
 import { StreamSignals } from './stream-signals.ts'
 
@@ -54,12 +54,12 @@ export class SqlStreamManager implements StreamManager {
 
   /** Starts a run on a stream: readers of an earlier run get `stream_resync` and read on. */
   async startRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter> {
-    return this.#claim({ streamId, agentId, agentType }, startRun)
+    return this.#acquire({ streamId, agentId, agentType }, startRun)
   }
 
   /** Continues the current run on a stream, after a pause or a crash: nothing is reset. */
   async resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter> {
-    return this.#claim({ streamId, agentId, agentType }, resumeRun)
+    return this.#acquire({ streamId, agentId, agentType }, resumeRun)
   }
 
   /** Ends the current run, or does nothing when it is not the given one any more. */
@@ -101,19 +101,19 @@ export class SqlStreamManager implements StreamManager {
     }
   }
 
-  async #claim(
+  async #acquire(
     names: RunNames,
-    make: (sql: SqlStatements, names: RunNames) => StreamClaim,
+    make: (sql: SqlStatements, names: RunNames) => AcquiredStream,
   ): Promise<StreamWriter> {
     assertStorableIds(names.streamId, names.agentId, names.agentType)
-    let claim: StreamClaim | undefined
+    let acquired: AcquiredStream | undefined
     await this.#change(names.streamId, (sql) => {
-      claim = make(sql, names)
-      return claim.stream
+      acquired = make(sql, names)
+      return acquired.stream
     })
-    if (claim === undefined) throw new TypeError('the database did not run the transaction')
+    if (acquired === undefined) throw new TypeError('the database did not run the transaction')
     const { streamId } = names
-    return new SqlStreamWriter({ queue: this.#queue, streamId, claim, limits: this.#limits })
+    return new SqlStreamWriter({ queue: this.#queue, streamId, acquired, limits: this.#limits })
   }
 
   /** @param run makes the change; its result is the stream that changed, if one did */

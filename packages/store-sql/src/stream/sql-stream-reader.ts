@@ -20,7 +20,7 @@ export interface SqlStreamReaderParts {
 
 /**
  * Follows one stream a page at a time. It knows nothing but its position and one page; when it
- * has everything, it waits to be told of a change.
+ * has everything, it waits for a change.
  */
 export class SqlStreamReader
   implements AsyncIterable<SequencedChunk>, AsyncIterator<SequencedChunk, undefined>, WaitingReader
@@ -31,7 +31,7 @@ export class SqlStreamReader
   #page: StoredChunk[] = []
   /** The page is current as long as nothing has changed since. */
   #pageChanges = 0
-  /** Nothing more was there at the last look: the next look may find nothing. */
+  /** The last read found nothing more: the next one may find nothing. */
   #isAtEnd = false
   #isWoken = false
   #ended = false
@@ -75,7 +75,7 @@ export class SqlStreamReader
     this.#answers = true
     try {
       while (this.#pending.length > 0) {
-        const result = this.#takeCurrent() ?? (await this.#look())
+        const result = this.#takeCurrent() ?? (await this.#readNext())
         if (result !== undefined) this.#settle(result)
         else if (!this.#isWoken) break
       }
@@ -105,9 +105,9 @@ export class SqlStreamReader
   }
 
   /** Reads on; `undefined` when there is nothing yet, and a change will wake this reader. */
-  async #look(): Promise<Result | undefined> {
+  async #readNext(): Promise<Result | undefined> {
     const { pages, signals, stream, maxBufferedChunks } = this.#parts
-    // Before the look: a change that it does not see wakes this reader.
+    // Before the read: a change that it does not see wakes this reader.
     this.#isWoken = false
     const waits = this.#isAtEnd
     if (waits) signals.wait(stream, this)
@@ -122,7 +122,7 @@ export class SqlStreamReader
     return this.#use(result)
   }
 
-  /** Only a reader that is told of changes may stop looking. */
+  /** Only a reader that is notified of changes may stop reading. */
   #atEnd(waits: boolean): undefined {
     this.#isWoken ||= !waits
     this.#isAtEnd = true

@@ -5,12 +5,12 @@ import { appendChunks } from './append-chunks.ts'
 import { type ChunkText, toChunkText } from './chunk-text.ts'
 import type { StreamLimits } from './stream-limits.ts'
 import type { StreamQueue, StreamTask } from './stream-queue.ts'
-import type { StreamClaim } from './stream-rows.ts'
+import type { AcquiredStream } from './stream-rows.ts'
 
 export interface SqlStreamWriterParts {
   readonly queue: StreamQueue
   readonly streamId: string
-  readonly claim: StreamClaim
+  readonly acquired: AcquiredStream
   readonly limits: StreamLimits
 }
 
@@ -53,8 +53,8 @@ class AppendTask implements StreamTask {
   }
 
   run(sql: SqlStatements): number | undefined {
-    const { claim, limits } = this.#parts
-    return appendChunks(sql, claim, this.#chunks, limits) ? claim.stream : undefined
+    const { acquired, limits } = this.#parts
+    return appendChunks(sql, acquired, this.#chunks, limits) ? acquired.stream : undefined
   }
 
   settle(): void {

@@ -1,3 +1,4 @@
+/** Bounds of a {@link SqlStreamManager}. */
 export interface SqlStreamManagerOptions {
   /**
    * Chunks kept of the current run of each stream. A reader that falls further behind gets a
@@ -26,14 +27,14 @@ const DEFAULTS: StreamLimits = {
 }
 
 /** Room for the names of all fields, and for a piece of each. */
-const LEAST_CHUNK_BYTES = 4096
+const MIN_CHUNK_BYTES = 4096
 
 /** @throws {RangeError} for a limit that is no whole number, or too small. */
 export function parseStreamLimits(options: SqlStreamManagerOptions): StreamLimits {
   return {
     maxBufferedChunks: limit(options, 'maxBufferedChunks', 1),
     maxBufferedBytes: limit(options, 'maxBufferedBytes', 1),
-    maxChunkBytes: limit(options, 'maxChunkBytes', LEAST_CHUNK_BYTES),
+    maxChunkBytes: limit(options, 'maxChunkBytes', MIN_CHUNK_BYTES),
   }
 }
 

@@ -19,7 +19,7 @@ export interface StreamHead {
 }
 
 /** One writer of a stream. */
-export interface StreamClaim {
+export interface AcquiredStream {
   readonly stream: number
   /** Fences off every other writer. */
   readonly writer: number
@@ -49,7 +49,7 @@ const INSERT =
   ' (stream_id, writer, is_open, run_start, agent_id, agent_type, timestamp)' +
   ' VALUES (?, 1, 1, 1, ?, ?, 0)'
 const START = 'UPDATE helix_streams SET run_start = ?, timestamp = ? WHERE id = ?'
-const CLAIM =
+const ACQUIRE =
   'UPDATE helix_streams SET writer = ?, is_open = 1, agent_id = ?, agent_type = ? WHERE id = ?'
 const END = 'UPDATE helix_streams SET is_open = 0 WHERE id = ?'
 const ID_OF = 'SELECT id FROM helix_streams WHERE stream_id = ?'
@@ -72,20 +72,20 @@ export function lastTimestamp(sql: SqlStatements, head: StreamHead): number {
 
 /**
  * Begins a run without chunks. It reserves the sequence number before its first chunk, for the
- * `stream_resync` that tells of the run.
+ * `stream_resync` that announces the run.
  */
-export function startRun(sql: SqlStatements, names: RunNames): StreamClaim {
+export function startRun(sql: SqlStatements, names: RunNames): AcquiredStream {
   const head = findStream(sql, names.streamId)
   if (head === undefined) return createStream(sql, names)
   sql.run(START, head.next + 1, lastTimestamp(sql, head), head.id)
   sql.run(DROP_CHUNKS, head.id)
-  return claimStream(sql, head, names)
+  return acquireStream(sql, head, names)
 }
 
-/** Goes on with the run that is there. */
-export function resumeRun(sql: SqlStatements, names: RunNames): StreamClaim {
+/** Resumes the run that is there. */
+export function resumeRun(sql: SqlStatements, names: RunNames): AcquiredStream {
   const head = findStream(sql, names.streamId)
-  return head === undefined ? createStream(sql, names) : claimStream(sql, head, names)
+  return head === undefined ? createStream(sql, names) : acquireStream(sql, head, names)
 }
 
 /** @returns the stream, unless another run than the one that is named holds it */
@@ -112,15 +112,18 @@ export function deleteStream(sql: SqlStatements, streamId: string): number | und
   return id
 }
 
-function createStream(sql: SqlStatements, { streamId, agentId, agentType }: RunNames): StreamClaim {
+function createStream(
+  sql: SqlStatements,
+  { streamId, agentId, agentType }: RunNames,
+): AcquiredStream {
   sql.run(INSERT, toSqlText(streamId), toSqlText(agentId), toSqlText(agentType))
   const head = findStream(sql, streamId)
   return { stream: head?.id ?? 0, writer: 1 }
 }
 
-function claimStream(sql: SqlStatements, head: StreamHead, names: RunNames): StreamClaim {
+function acquireStream(sql: SqlStatements, head: StreamHead, names: RunNames): AcquiredStream {
   const writer = head.writer + 1
-  sql.run(CLAIM, writer, toSqlText(names.agentId), toSqlText(names.agentType), head.id)
+  sql.run(ACQUIRE, writer, toSqlText(names.agentId), toSqlText(names.agentType), head.id)
   return { stream: head.id, writer }
 }
 

@@ -7,8 +7,8 @@ export interface WaitingReader {
 }
 
 /**
- * Tells the readers of this process that a stream has changed. A change of another process may be
- * one of any stream; it is listened for while somebody waits.
+ * Notifies the readers of this process of a changed stream. A change of another process may be one
+ * of any stream; the database is watched for it while a reader waits.
  */
 export class StreamSignals {
   /** Those of a database, however many stream managers it has. */
@@ -31,7 +31,7 @@ export class StreamSignals {
     this.#database = database
   }
 
-  /** Rises with every change that was heard of: what was read before may be out of date. */
+  /** Rises with every observed change: what was read before may be out of date. */
   get changes(): number {
     return this.#changes
   }

@@ -13,7 +13,7 @@ const EXTEND = `UPDATE helix_fs_blocks
 
 /**
  * Adds data to the end of a content; only its last block is written again. A stream that reads the
- * content goes on undisturbed: it knows where the end was.
+ * content is not disturbed: it knows where the end was.
  */
 export function appendContent(context: StoreContext, before: Content, data: NewData): Content {
   const filled = extendLast(context, before, data)
@@ -23,7 +23,7 @@ export function appendContent(context: StoreContext, before: Content, data: NewD
   return { ...after, flags: joinedFlags(before, data) }
 }
 
-/** A copy that others do not see, when others look at the content as well. */
+/** The content itself, or a copy of it when other files share it. */
 export function ownContent(context: StoreContext, content: Content, newId: number): Content {
   if (!hasFlag(content, flags.shared)) return content
   context.database.run(

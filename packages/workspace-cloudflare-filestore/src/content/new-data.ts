@@ -22,7 +22,7 @@ export function toNewData(data: Uint8Array | string): NewData {
   return { bytes: encode(data), flags: flags.text | binary }
 }
 
-/** The same data in memory of its own, which nobody changes. */
+/** The same data in memory of its own, which does not change. */
 export function keepData(data: NewData): NewData {
   return { bytes: new Uint8Array(data.bytes), flags: data.flags }
 }

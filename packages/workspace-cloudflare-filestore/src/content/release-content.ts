@@ -3,7 +3,7 @@ import type { ContentContext, StoreContext } from '../store-context.ts'
 import { BLOCKS_PER_CONTENT, type Content, flags, hasFlag } from '../tree/node.ts'
 import { countObjectRefs } from './object-refs.ts'
 
-/** A node lets go of its content: the blocks go, unless somebody else still needs them. */
+/** Releases the content of a node: its blocks are removed unless they are shared or retained. */
 export function releaseContent(context: StoreContext, content: Content): void {
   if (hasFlag(content, flags.spilled)) context.onGarbage()
   if (hasFlag(content, flags.shared) && isStillShared(context, content.id)) return
@@ -14,7 +14,7 @@ export function releaseContent(context: StoreContext, content: Content): void {
   if (content.blocks > 0) dropBlocks(context, content.id, hasFlag(content, flags.spilled))
 }
 
-/** Notes a content that no node refers to, for whoever holds it and for the collector. */
+/** Records a content that no node refers to: it is removed on release, or by the collector. */
 export function unlinkContent(context: StoreContext, contentId: number): void {
   context.onGarbage()
   context.database.run(
@@ -24,23 +24,23 @@ export function unlinkContent(context: StoreContext, contentId: number): void {
   )
 }
 
-/** Removes a loose content. Does nothing when it is not loose. */
+/** Removes an unlinked content. Does nothing to any other. */
 export function dropUnlinked(context: ContentContext, contentId: number): void {
-  const [loose] = context.database.all(
+  const [unlinked] = context.database.all(
     'DELETE FROM helix_fs_unlinked WHERE content = ? RETURNING content',
     contentId,
   )
-  if (loose !== undefined) dropBlocks(context, contentId, true)
+  if (unlinked !== undefined) dropBlocks(context, contentId, true)
 }
 
-/** Ends a hold on a content, and removes it if it waited for that. */
+/** Releases a retained content; the last release removes an unlinked one. */
 export function releaseRetained(context: StoreContext, contentId: number): void {
   if (!context.shared.contents.release(contentId)) return
   try {
     context.database.transaction(() => dropUnlinked(context, contentId))
   } catch (error) {
     // The collector finds it later.
-    context.logger.warn({ error }, 'file store: a content could not be removed')
+    context.logger.warn({ error }, 'file store: removing a content failed')
   }
 }
 

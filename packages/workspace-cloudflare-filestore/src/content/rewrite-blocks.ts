@@ -11,7 +11,7 @@ export const MIN_INNER_BLOCK_BYTES = 16_384
 const MAX_EDITED_BLOCK_BYTES = 2 * BLOCK_BYTES
 
 /**
- * Replaces the data of a content that nobody else looks at. Only blocks that differ are written:
+ * Replaces the data of a content that no other file or stream uses. Only blocks that differ are written:
  * an edit at one place of a large file writes one.
  */
 export function rewriteBlocks(context: StoreContext, before: Content, data: NewData): Content {

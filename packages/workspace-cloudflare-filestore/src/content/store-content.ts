@@ -21,7 +21,7 @@ export function newContentId(target: Pick<WriteTarget, 'version'>): number {
   return target.version * BLOCKS_PER_CONTENT
 }
 
-/** Whether nobody else looks at a content: no other file, no stream. */
+/** Whether no other file and no stream uses a content. */
 export function isOwn(context: StoreContext, content: Content): boolean {
   return !hasFlag(content, flags.shared) && !context.shared.contents.has(content.id)
 }

@@ -56,7 +56,7 @@ export class KnownNodes {
     this.#of(namespace).keep(path, node)
   }
 
-  /** A file was stored, and nothing else changed since the version before. */
+  /** A file was stored, and nothing else has changed since the version before. */
   observeChange(
     namespace: number,
     path: string,

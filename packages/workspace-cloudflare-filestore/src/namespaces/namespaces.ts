@@ -69,8 +69,8 @@ function toNamespace(row: FileStoreSqlRow): Namespace {
 }
 
 /**
- * Not counted: a handle on files that were dropped with the whole storage must not meet those of
- * somebody else that are made after that.
+ * Random, not counted: a handle on files that were dropped with the whole storage must not resolve to
+ * those of another namespace that is made after that.
  */
 function randomRow(): number {
   return new DataView(crypto.getRandomValues(new Uint8Array(4)).buffer).getUint32(0) >>> 1

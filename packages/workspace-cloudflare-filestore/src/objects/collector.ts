@@ -12,9 +12,9 @@ export interface CollectionReport {
   readonly contents: number
   /** Objects deleted from the bucket. */
   readonly objects: number
-  /** Objects of the delete that failed. They stay owed, with all that was due behind them. */
+  /** Objects whose deletion failed. The next collection retries them, and all that were due after them. */
   readonly failed: number
-  /** When the next collection is due, in ms since the epoch; undefined when nothing is owed. */
+  /** When the next collection is due, in ms since the epoch. Undefined: there is none. */
   readonly nextAt: number | undefined
 }
 
@@ -45,8 +45,8 @@ export class Collector {
   }
 
   /**
-   * When something is due, in ms since the epoch. One statement. What is held counts as well: the
-   * isolate that holds it may end without a word.
+   * When something is due, in ms since the epoch. One statement. What is retained counts as well: the
+   * isolate that retains it may end without releasing it.
    */
   nextAt(nowMs: number): number | undefined {
     const row = this.#options.database.get(
@@ -90,7 +90,10 @@ export class Collector {
       try {
         await asking(() => bucket.delete(keys))
       } catch (error) {
-        this.#options.logger.warn({ error, objects: keys.length }, 'file store: objects are owed')
+        this.#options.logger.warn(
+          { error, objects: keys.length },
+          'file store: deleting objects failed',
+        )
         this.#postpone(nowMs)
         return { objects, failed: keys.length }
       }
@@ -100,16 +103,16 @@ export class Collector {
     return { objects, failed: 0 }
   }
 
-  /** Contents of an isolate that has ended: nobody in this one holds them. */
+  /** Contents of an isolate that has ended: none in this one is retained. */
   #dropUnlinked(nowMs: number): number {
     const { database, shared, graceMs } = this.#options
     const context = { database, collectionGraceMs: graceMs, now: () => nowMs }
-    const loose = database
+    const unlinked = database
       .all('SELECT content FROM helix_fs_unlinked')
       .map((row) => numberOf(row, 'content'))
       .filter((content) => !shared.contents.has(content))
-    for (const content of loose) database.transaction(() => dropUnlinked(context, content))
-    return loose.length
+    for (const content of unlinked) database.transaction(() => dropUnlinked(context, content))
+    return unlinked.length
   }
 
   /** Takes objects that are due out of use. */

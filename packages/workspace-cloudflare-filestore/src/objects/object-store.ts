@@ -18,7 +18,7 @@ export interface ObjectStoreOptions {
   onGarbage(): void
 }
 
-/** An object that is in the bucket and stays there until it is let go. */
+/** An object that is in the bucket and stays there until it is released. */
 export interface RetainedObject {
   readonly id: number
   readonly size: number
@@ -46,7 +46,7 @@ export class ObjectStore {
     this.#options = options
   }
 
-  /** Puts content into the bucket unless it is there. The bytes must not change meanwhile. */
+  /** Puts content into the bucket unless it is there. The bytes must not change until this resolves. */
   async store(bytes: Uint8Array<ArrayBuffer>): Promise<RetainedObject> {
     const { shared } = this.#options
     const hash = await hashOf(bytes)

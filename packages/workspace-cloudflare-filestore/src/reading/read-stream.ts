@@ -97,7 +97,7 @@ class ContentCursor {
     return piece
   }
 
-  /** Lets go of the content. */
+  /** Releases the content. */
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false

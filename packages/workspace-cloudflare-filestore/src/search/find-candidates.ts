@@ -8,10 +8,10 @@ import { IS_CANDIDATE, IS_PLAIN, type TextFilter, type WalkedFile } from './walk
 
 /** More of them are found on a walk, which needs no list. */
 const MAX_CANDIDATES = 512
-/** With blocks of 64 KiB, a page is looked through within a share of the event loop. */
+/** With blocks of 64 KiB, a page is searched within a share of the event loop. */
 const PAGE = 256
 
-/** Where the page after a place ends, and how much is looked through in it. */
+/** Where the page after a place ends, and how much is searched in it. */
 const PAGE_END = `SELECT directory, name, (
     SELECT sum(min(size, ${BLOCK_BYTES})) FROM (
       SELECT size FROM helix_fs_nodes
@@ -30,7 +30,7 @@ const CANDIDATES = `SELECT n.directory, n.name, n.content, n.size, n.blocks, n.f
   ) n LEFT JOIN helix_fs_blocks b ON b.id = n.content AND ${IS_PLAIN}
   WHERE n.content IS NOT NULL AND (${IS_CANDIDATE('?5', '?6')})`
 
-/** Lets others run, now and then; told what was looked through. */
+/** Yields to other work now and then; called with the bytes searched since. */
 export type Rest = (bytes: number) => Promise<void>
 
 /**

@@ -104,7 +104,7 @@ async function sortedPaths(
   return sortByCodePoint(paths, (path) => path, signal)
 }
 
-/** What the names of all files that match end with; empty when SQL cannot tell. */
+/** What the names of all files that match end with; empty when SQL cannot filter by it. */
 function endOfNames(pattern: string): string {
   const end = ENDS_WITH.exec(pattern)?.[1] ?? ''
   return end.isWellFormed() && utf8Length(end) <= MAX_END_BYTES ? end : ''

@@ -18,9 +18,9 @@ import { createTextLoader, type TextLoader } from './load-texts.ts'
 import { createPrefilter } from './prefilter.ts'
 import { type Walk, walkFiles, type WalkedFile, type WalkStep } from './walk.ts'
 
-/** Files looked at together: the bound parameters of a statement are at most 100. */
+/** Files searched together: the bound parameters of a statement are at most 100. */
 const BATCH_FILES = 90
-/** Bytes looked at together, and at least so many between two pauses. */
+/** Bytes searched together, and at least so many between two pauses. */
 const BATCH_BYTES = 1024 * 1024
 const BYTES_PER_SLICE = 16 * BATCH_BYTES
 /** What a file costs besides its bytes, and a unit of work of `includes`: 20 ms are a slice. */
@@ -39,7 +39,7 @@ interface Scan {
 }
 
 /**
- * Lines that match below a path. Files are looked at in the order of their paths, in batches;
+ * Lines that match below a path. Files are searched in the order of their paths, in batches;
  * where every match holds a known text, the database finds the files that have it, and no other
  * is read.
  */
@@ -57,7 +57,7 @@ export async function grep(
   const literal = createPrefilter(search)
   const loader = createTextLoader(context, literal)
   const scan: Scan = { context, search, collector, loader, signal: options.signal }
-  // Where only some names are wanted, it is their files that are looked through, not all.
+  // Where only some names are wanted, only their files are searched.
   const filter =
     literal === undefined || options.includeGlob !== undefined
       ? undefined

@@ -11,7 +11,7 @@ export interface WalkedFile {
   readonly content: Content
 }
 
-/** Between two files: so many bytes were looked through since the last of these. */
+/** Between two files: so many bytes were searched since the last of these. */
 export interface WalkedPage {
   readonly bytes: number
 }
@@ -23,7 +23,7 @@ export interface Walk {
   /** False leaves a directory out; its path ends in a slash. */
   enters(directory: string): boolean
   /**
-   * Leaves files of one block out that have not this text; the database looks. Files of which
+   * Leaves out files of one block without this text; the database searches them. Files of which
    * that is not known so quickly are all there, and so are those that are too large.
    */
   readonly filter: TextFilter | undefined
@@ -35,7 +35,7 @@ export interface TextFilter {
   readonly maxBytes: number
 }
 
-/** With blocks of 64 KiB, a page is looked through within a share of the event loop. */
+/** With blocks of 64 KiB, a page is searched within a share of the event loop. */
 const PAGE = 256
 
 const BOUNDS = `SELECT max(name) AS last, count(*) AS entries,
@@ -50,7 +50,7 @@ const IN_PAGE = 'n.namespace = ?1 AND n.directory = ?2 AND n.name > ?3 AND n.nam
 const CHILDREN = `SELECT n.name, n.content, n.size, n.blocks, n.flags FROM helix_fs_nodes n
   WHERE ${IN_PAGE} ORDER BY n.name`
 
-/** One block in the database, that is text: what can be looked through here. */
+/** One block in the database, that is text: what the database can search. */
 export const IS_PLAIN = `n.blocks = 1 AND n.flags & ${flags.spilled | flags.binary} = 0`
 
 /** May have a text: it is there, or the database does not know. `b` is the block of a plain one. */

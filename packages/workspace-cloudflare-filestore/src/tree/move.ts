@@ -8,8 +8,8 @@ import { addNode, makeParents } from './store-node.ts'
 import { measureSubtree, planTransfer, type Transfer } from './transfer-plan.ts'
 
 /**
- * Renames a file or a subtree. What moves gets a new version: at its new path it must not look
- * like anything that was there before.
+ * Renames a file or a subtree. What moves gets a new version, which no earlier file at its new path
+ * had.
  */
 export function move(
   context: StoreContext,

@@ -17,7 +17,7 @@ export function removeNode(context: StoreContext, path: string): void {
 /** From a place of the range on. */
 const IN_RANGE = 'namespace = ?1 AND (directory, name) >= (?2, ?3) AND directory < ?4'
 
-/** Contents of one block that nobody holds or keeps elsewhere: nearly all. */
+/** Contents of one block that are neither retained nor shared: nearly all. */
 const PLAIN = `blocks <= 1 AND flags & ${flags.spilled} = 0
   AND content NOT IN (SELECT value FROM json_each(?5))`
 

@@ -10,7 +10,7 @@ export interface ChangedFile {
 }
 
 /**
- * Looks at a path, lets `store` make its new content, and refers the path to it: one transaction.
+ * Resolves a path, stores its new content by `store` and links the path to it, in one transaction.
  * The path is normalised.
  */
 export function changeFile(

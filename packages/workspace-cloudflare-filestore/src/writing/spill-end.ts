@@ -39,7 +39,7 @@ export async function spillEnd(
   } catch (error) {
     context.logger.warn(
       { error, version: node.version },
-      'file store: a file stays in the database',
+      'file store: moving a file to the bucket failed',
     )
   } finally {
     spills.delete(content.id)
@@ -48,8 +48,8 @@ export async function spillEnd(
 }
 
 /**
- * The content of the file as it is now, or undefined when it is another. A copy that was made
- * meanwhile shares it and changes no version. Nothing can come between this and a commit that
+ * The content of the file as it is now, or undefined when it is another. A copy that was made in
+ * between shares it and changes no version. Nothing can come between this and a commit that
  * follows without an await.
  */
 function unchanged(

@@ -9,7 +9,7 @@ import { BLOCKS_PER_CONTENT, type Content, flags } from '../tree/node.ts'
 import { allocateVersion } from '../tree/store-node.ts'
 
 /**
- * A content that is built piece by piece, unseen until a node refers to it. It is loose meanwhile:
+ * A content that is built piece by piece, unseen until a node refers to it. It is unlinked until then:
  * when the isolate ends, the collector removes what was built.
  */
 export class StagedContent {

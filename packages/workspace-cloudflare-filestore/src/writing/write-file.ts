@@ -38,7 +38,7 @@ export function isSpilled(context: StoreContext, size: number): boolean {
   return context.objects !== undefined && size > context.inlineThresholdBytes
 }
 
-/** Refuses what could never be stored, before memory is taken for it. */
+/** Rejects what could never be stored, before memory is allocated for it. */
 export function checkGrowth(context: StoreContext, path: string, size: number): void {
   const target = resolveTarget(context, path)
   checkWrite(context, target, undefined)
