@@ -2,21 +2,22 @@ import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
 import { MessageParts } from './message-parts.ts'
 
+/** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions {
   /** Id of the message that the chunks make. Default: the id of the run that they begin with. */
   readonly messageId?: string
   /**
-   * What the user reads of an error of the run, a tool or a sub-agent. Default: the message, which
-   * was made to be shown.
+   * Text that the user reads for an error of the run, a tool or a sub-agent. Default: its message,
+   * which is safe to show.
    */
   readonly errorText?: (error: { readonly code: string; readonly message: string }) => string
 }
 
 /**
- * What a run says, as a chat of the AI SDK reads it: one assistant message, with a part for each
- * text, thought and tool call. Give it the stream of a run from its start, such as
- * `handle.stream()`. A run that ends without an output, since it was paused or aborted, is told as
- * aborted. Whoever cancels the stream stops reading; the run goes on.
+ * Converts the stream of a run to the UI message stream of the AI SDK: one assistant message, with a
+ * part for each text, thought and tool call. Give it the stream from the start of a run, such as
+ * `handle.stream()`. A run that ends without an output, since it was paused or aborted, is reported
+ * as aborted. Canceling the result stops reading; the run continues.
  */
 export function toUIMessageStream(
   chunks: AsyncIterable<SequencedChunk>,

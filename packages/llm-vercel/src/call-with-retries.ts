@@ -1,21 +1,10 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { ModelError, type StepInput, type StepResult, type TokenUsage } from '@helix-agents/core'
 import { backoffMs } from '@helix-agents/core/provider'
 import { type AdapterSettings, parseRetries } from './adapter-options.ts'
 import { type AttemptEnd, runAttempt } from './run-attempt.ts'
-import type { CallOptions } from './call-options.ts'
+import type { StepServices } from './step-services.ts'
 import { addUsage } from './answer/token-usage.ts'
 import { toModelError } from './failure/to-model-error.ts'
-import type { WarningLog } from './warning-log.ts'
-
-/** What a step needs of its adapter. */
-export interface StepServices {
-  readonly settings: AdapterSettings
-  readonly warnings: WarningLog
-  readonly optionsFor: (model: LanguageModelV4) => CallOptions
-  /** Whether a call failed for files that are left out of its next attempt. */
-  readonly leavesOut: (failure: unknown, model: LanguageModelV4) => boolean
-}
 
 /**
  * Makes a model call until it succeeds, as often as the policy allows. The retries of the AI SDK

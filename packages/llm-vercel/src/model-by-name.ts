@@ -23,10 +23,11 @@ export type CompatibleFactory = (settings: {
   readonly fetch: typeof fetchWithinOrigin
 }) => (modelId: string) => LanguageModelV4
 
+/** The providers that a model name may lead to. */
 export interface ModelProviders {
-  /** By the name in front of the slash. Keys are in `<NAME>_API_KEY`. */
+  /** By the name in front of the slash. Their keys are in `<NAME>_API_KEY`. Default: none. */
   readonly providers?: Readonly<Record<string, ProviderFactory>>
-  /** For `MODEL_BASE_URL`. */
+  /** For `MODEL_BASE_URL`. Default: none. */
   readonly compatible?: CompatibleFactory
 }
 

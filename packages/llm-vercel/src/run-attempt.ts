@@ -4,9 +4,9 @@ import { AnswerCollector } from './answer/answer-collector.ts'
 import { toStepResult } from './answer/to-step-result.ts'
 import { toTokenUsage } from './answer/token-usage.ts'
 import { AttemptSignal } from './attempt-signal.ts'
-import type { StepServices } from './call-with-retries.ts'
 import { StreamFailure } from './failure/stream-failure.ts'
 import { resolveModel } from './resolve-model.ts'
+import type { StepServices } from './step-services.ts'
 
 /** How one attempt ended. */
 export type AttemptEnd =

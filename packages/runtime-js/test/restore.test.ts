@@ -70,7 +70,9 @@ describe('a restored checkpoint', () => {
     harness.streams.startRun = () => Promise.reject(new Error('no streams today'))
     await harness.executor.restoreCheckpoint(agent, 's', checkpoints[0]!.id)
     expect(await harness.store.loadSession('s')).toMatchObject({ stepCount: 1 })
-    expect(harness.logger.with('restored checkpoint not told to readers')).toHaveLength(1)
+    expect(harness.logger.with('stream readers not notified of restored checkpoint')).toHaveLength(
+      1,
+    )
   })
 
   test('may be restored again, and an earlier one after it', async () => {

@@ -9,10 +9,12 @@ import {
 
 /** A kind of file that a model cannot read. */
 export interface UnreadableFile {
+  /** Provider of the model, as the AI SDK names it. */
   readonly provider: string
   readonly modelId: string
+  /** Media type of the files. */
   readonly mediaType: string
-  /** Only those of which the model gets the address. */
+  /** Only files that are sent as an address. */
   readonly isAddress: boolean
 }
 

@@ -3,9 +3,9 @@ import { type BranchSeed, loadBranchSeed } from '@helix-agents/runtime-js'
 import { fromStorableMessage, toStorableMessage } from '@helix-agents/store-cloudflare'
 import * as z from 'zod'
 import { known, openAccess } from '../server/session-access.ts'
-import type { SessionRequest } from './endpoints.ts'
 import { notFound, RequestError } from './http-error.ts'
 import { branchSchema, readBody } from './request-body.ts'
+import type { SessionRequest } from './session-request.ts'
 import { linksOf } from './session-view.ts'
 
 const seedSchema = z.strictObject({

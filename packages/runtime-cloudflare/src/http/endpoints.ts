@@ -1,13 +1,13 @@
 import { createServerSentEventsResponse, parseLastEventId } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
-import type { AccessRequest, SessionAccess } from '../server/session-access.ts'
+import type { SessionAccess } from '../server/session-access.ts'
 import { known, openAccess } from '../server/session-access.ts'
 import { abort, interrupt, restore, resume, say, start, type Turn } from '../server/turns.ts'
 import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
+import type { SessionRequest } from './session-request.ts'
 import {
-  type BodyLimits,
   check,
   checkpointsSchema,
   emptySchema,
@@ -19,18 +19,6 @@ import {
   startSchema,
 } from './request-body.ts'
 import { linksOf, toCheckpointView, toMessageView, toSessionView } from './session-view.ts'
-
-/** A request for the session of the object. */
-export interface SessionRequest<Env> {
-  readonly request: Request
-  readonly url: URL
-  /** Path of the session, as clients see it. */
-  readonly base: string
-  readonly asked: AccessRequest
-  /** As it was before the body came. */
-  readonly access: SessionAccess<Env>
-  readonly bodyLimits: BodyLimits
-}
 
 /** What is answered with a session that can be read. */
 export type ReadAction = Exclude<BuiltInAction, 'delete'>

@@ -7,11 +7,13 @@ import {
   StateStoreError,
 } from '@helix-agents/core'
 
-/** A refusal. Its message is shown to the client. */
+/** A rejected request. Its code and message are sent to the client. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
+  /** The HTTP status. */
   readonly status: number
   readonly code: string
+  /** Further fields of the answer's `error`. */
   readonly details: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 

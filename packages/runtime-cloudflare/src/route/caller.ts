@@ -4,8 +4,8 @@ import * as z from 'zod'
 /** Who sends a request, as the authentication of the application says. */
 export interface Caller {
   /**
-   * The owner of the sessions that the caller starts. A session of another user is not there for
-   * it. Without one, sessions have no owner: everybody who is let in may use them.
+   * The owner of the sessions that the caller starts. A session of another user is a 404 for
+   * it. Without one, sessions have no owner: every authenticated caller may use them.
    */
   readonly userId?: string
   /** Uses sessions of every user. Default false. */
@@ -14,6 +14,7 @@ export interface Caller {
   readonly isReadOnly?: boolean
   /** Labels of the sessions that the caller starts; a caller is at most 4 096 characters of JSON. */
   readonly tags?: readonly string[]
+  /** Further labels of the sessions that the caller starts. */
   readonly metadata?: Readonly<Record<string, JsonValue>>
 }
 

@@ -17,13 +17,14 @@ import { sendToObject } from './send-to-object.ts'
 import { actionOf, type RequestedAction } from './session-action.ts'
 import { type SessionPath, siblingOf, toSessionPath } from './session-path.ts'
 
+/** What `routeAgentRequest` is given. */
 export interface RouteAgentOptions<Env> {
   /**
    * Name of the binding of the objects in `env`: one for all agents, or one for each, by name. An
    * agent without one is not there.
    */
   readonly binding: string | Readonly<Record<string, string>>
-  /** Says who may do that. There is no default: `insecureAllowAnyone` opens the door. */
+  /** Decides who may do that. No default: `insecureAllowAnyone` allows every request. */
   readonly authenticate: Authenticate<Env>
   /**
    * How long `authenticate` may take, in milliseconds; after that the request is a 503. Default

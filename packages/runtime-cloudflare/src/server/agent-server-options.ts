@@ -17,9 +17,13 @@ export interface ObjectSession {
 
 /** What an endpoint of the application may use. */
 export interface EndpointContext<Env> extends ObjectSession {
+  /** The bindings of the Worker. */
   readonly env: Env
+  /** The state of the object. */
   readonly ctx: DurableObjectState
+  /** Who sends the request. */
   readonly caller: Caller
+  /** Starts runs that survive an eviction of the object. */
   readonly executor: JSAgentExecutor
   readonly stateStore: SessionStateStore
   readonly streamManager: StreamManager
@@ -40,6 +44,7 @@ export type CreateProviders<Env> = (
 
 type ExecutorOptions = Omit<JSAgentExecutorOptions, 'workspaceProviders' | 'leaseMs'>
 
+/** What `createAgentServer` is given. */
 export interface AgentServerOptions<Env> extends ExecutorOptions {
   /** The model; made for each run, when it is called first. */
   readonly llmAdapter: (env: Env, ctx: DurableObjectState) => LLMAdapter
@@ -47,9 +52,9 @@ export interface AgentServerOptions<Env> extends ExecutorOptions {
   readonly agents: readonly Agent[] | ((env: Env, ctx: DurableObjectState) => readonly Agent[])
   /** The kinds of workspaces on offer, made once for each instance of an object. Default: none. */
   readonly workspaceProviders?: CreateProviders<Env>
-  /** Called around the turns that clients ask for. */
+  /** Called around the turns that clients request. Default: none. */
   readonly hooks?: ServerHooks
-  /** Further paths, looked at before the built-in ones. */
+  /** Further paths, matched before the built-in ones. Default: none. */
   readonly endpoints?: Readonly<Record<string, EndpointHandler<Env>>>
   /**
    * Whether workspaces outlive the runs that clients start, so that the next turn finds its files.
@@ -74,12 +79,12 @@ export interface AgentServerOptions<Env> extends ExecutorOptions {
   /** WebSockets of a session at a time. The next one is a 429; shared out as above. Default 100. */
   readonly maxWebSockets?: number
   /**
-   * How often a run that was cut off is taken up again without getting any further, before it
-   * fails with `recovery-failed`. Default 5.
+   * How often a run that was cut off is resumed without progress, before it fails with
+   * `recovery-failed`. Default: 5.
    */
   readonly maxResumeAttempts?: number
   /** How often an object is woken while a run is under way, in milliseconds. Default 30 000. */
   readonly heartbeatMs?: number
-  /** How much of each stream is kept. */
+  /** How much of each stream is kept. Default: that of `openDurableObjectStores`. */
   readonly streams?: NonNullable<DurableObjectStoresOptions['streams']>
 }

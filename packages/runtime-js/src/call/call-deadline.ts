@@ -1,6 +1,6 @@
 import { type Clock, ToolFailedError, type Tool } from '@helix-agents/core'
 
-/** Time for a tool to end by itself, and to hand over what it has, once it was told to stop. */
+/** Time for a tool to return what it has, after its signal has aborted. */
 const STOP_GRACE_MS = 5_000
 
 /** The signal of one tool call: the run's, and the end of the time of the tool. */
@@ -36,8 +36,8 @@ export class CallDeadline {
   }
 
   /**
-   * Waits for the call. After the signal it still has a moment to hand over what it has.
-   * @throws {ToolFailedError} `tool-timeout` when the call ended for want of time.
+   * Waits for the call; after its signal has aborted, for a grace period.
+   * @throws {ToolFailedError} `tool-timeout` when the time of the tool was up.
    */
   async settle<T>(work: Promise<T>): Promise<T> {
     try {
@@ -77,15 +77,15 @@ function withGrace<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Prom
   return new Promise((resolve, reject) => {
     let cancelTimer: (() => void) | undefined
     const onTime = (): void => reject(signal.reason)
-    const giveUp = (): void => {
+    const startGrace = (): void => {
       cancelTimer = clock.setTimer(STOP_GRACE_MS, onTime, { keepsProcessAlive: true })
     }
     const end = (): void => {
       cancelTimer?.()
-      signal.removeEventListener('abort', giveUp)
+      signal.removeEventListener('abort', startGrace)
     }
     work.finally(end).then(resolve, reject)
-    if (signal.aborted) giveUp()
-    else signal.addEventListener('abort', giveUp)
+    if (signal.aborted) startGrace()
+    else signal.addEventListener('abort', startGrace)
   })
 }

@@ -19,8 +19,8 @@ interface Deletion {
 
 /**
  * Removes a session that does not run: its sub-agents, its workspaces, its stream, and its state
- * last. A process that dies in between leaves a session that is not gone on with, and that the next
- * call finds.
+ * last. A process that dies in between leaves a session that is not resumed, and that the next call
+ * removes.
  */
 export async function deleteSession(
   services: RunServices,
@@ -34,7 +34,7 @@ export async function deleteSession(
   active.reserve(sessionId)
   try {
     const deletion = { services, agents: agentsWithin(agent), keepWorkspaces }
-    await deleteTaken(deletion, agent, sessionId)
+    await deleteReserved(deletion, agent, sessionId)
   } finally {
     active.release(sessionId)
   }
@@ -50,7 +50,7 @@ async function endRuns(active: ActiveRuns, sessionId: string): Promise<void> {
   }
 }
 
-async function deleteTaken(deletion: Deletion, agent: Agent, sessionId: string): Promise<void> {
+async function deleteReserved(deletion: Deletion, agent: Agent, sessionId: string): Promise<void> {
   const { services } = deletion
   const session = await tryLoad(services, sessionId)
   if (session === null) return
@@ -66,7 +66,7 @@ async function deleteTaken(deletion: Deletion, agent: Agent, sessionId: string):
   })
 }
 
-/** What is removed in part must not be gone on with: not by a process that takes up what was left. */
+/** A session that is removed in part must not be resumed by another process. */
 async function forbidResume(services: RunServices, session: SessionState): Promise<void> {
   const { sessionId, status } = session
   if (status === 'completed' || status === 'aborted') return

@@ -7,22 +7,23 @@ import type {
 } from '@helix-agents/core/runtime'
 import type { WorkspaceProviders, WorkspaceRegistryTuning } from '../ports.ts'
 
+/** What an executor is made with, besides its stores and its model adapter. */
 export interface JSAgentExecutorOptions {
-  /** The kinds of workspaces on offer, by `provider.kind`. Default: none. */
+  /** Providers of the kinds of workspaces that agents may declare. Default: none. */
   readonly workspaceProviders?: WorkspaceProviders | readonly WorkspaceProvider[]
   /** Workspaces of one session that may open at the same time. Default: all. */
   readonly workspaceMaxConcurrentOpens?: number
-  /** `lazy` (default) opens a workspace with its first use, `eager` all at the start of a run. */
+  /** `lazy` opens a workspace at its first use, `eager` all at the start of a run. Default: `lazy`. */
   readonly workspaceOpenStrategy?: 'lazy' | 'eager'
   /** How the registry of each session retries, closes and recovers. */
   readonly workspaceRegistry?: WorkspaceRegistryTuning
-  /** Default: no log. A pino logger fits as it is. */
+  /** Receives the log; a pino logger fits as it is. Default: no log. */
   readonly logger?: Logger
-  /** Counts opens, evictions, tool calls and refusals. Default: measures nothing. */
+  /** Counts opens, evictions, tool calls and rejections. Default: measures nothing. */
   readonly metrics?: WorkspaceMetrics
   /**
-   * Hears of opens, operations and closes of workspaces, such as the fleet that keeps watch over
-   * what backs them. It can neither slow nor fail a run. Default: nobody.
+   * Receives workspace lifecycle events: opens, operations and closes. A fleet uses it. Its errors are
+   * logged, never thrown, and it never delays a run. Default: none.
    */
   readonly lifecycle?: WorkspaceLifecycleListener
   /**
@@ -30,17 +31,17 @@ export interface JSAgentExecutorOptions {
    * it is. Default: none.
    */
   readonly tracer?: Tracer
-  /** Time, for tests. Default: the time of the machine. */
+  /** Source of time; tests inject one. Default: the system clock. */
   readonly clock?: Clock
   /**
-   * A run whose process died can be taken over after this time. A living run renews its claim
-   * three times as often, and finds out before its next tool when it has lost it. A whole number,
-   * at least 1. Default 60 000.
+   * Duration of a run's lease on its session, in milliseconds. The run renews it three times as
+   * often; after a crash another process can resume the session once the lease has expired. A whole
+   * number, at least 1. Default: 60 000.
    */
   readonly leaseMs?: number
 }
 
-/** What a run starts with: a text, or messages with files, and fields of the custom state. */
+/** The input of a run: a text, or messages with files, and fields of the custom state. */
 export type ExecuteInput =
   | string
   | {
@@ -49,7 +50,7 @@ export type ExecuteInput =
       readonly state?: Readonly<Record<string, unknown>>
     }
 
-/** How a run ends its stay in the workspaces. */
+/** Options of every run. */
 interface RunOptions {
   /**
    * Whether the workspaces outlive this run. `true` detaches them at its end, so that the next turn
@@ -63,50 +64,58 @@ interface RunOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of `execute`. */
 export interface ExecuteOptions extends RunOptions {
-  /** Default: a new random id. */
+  /** The session to run in; it is created when there is none. Default: a new random id. */
   readonly sessionId?: string
-  /** Labels of a new session, for tracing and filtering. */
+  /** User of a new session, for tracing and filtering. Default: none. */
   readonly userId?: string
+  /** Tags of a new session, for tracing and filtering. Default: none. */
   readonly tags?: readonly string[]
+  /** Further labels of a new session. Default: none. */
   readonly metadata?: Readonly<Record<string, JsonValue>>
 }
 
+/** Options of `resume`. */
 export interface ResumeOptions extends RunOptions {
-  /** Said to the model after the unfinished step is settled. */
+  /** A message that is added after the unfinished step is settled. Default: none. */
   readonly message?: string | UserMessage
 }
 
+/** Options of `branch`. */
 export interface BranchOptions {
+  /** The session to branch from. */
   readonly fromSessionId: string
   /** Default: the latest state of the source. */
   readonly checkpointId?: string
   /** Id of the new session. Default: a new random id. */
   readonly sessionId?: string
   /**
-   * `fresh` (default): the branch starts with empty workspaces. `snapshot`: with copies of those
-   * of its source, as they are now, where they declare the capability `snapshot`.
+   * `fresh` gives the branch empty workspaces; `snapshot` copies those of its source, as they are now,
+   * where they declare the capability `snapshot`. Default: `fresh`.
    */
   readonly seedWorkspaces?: 'fresh' | 'snapshot'
 }
 
+/** Options of `deleteSession`. */
 export interface DeleteOptions {
-  /** Aborts a run of this executor that is under way, instead of refusing. Default false. */
+  /** Aborts a run of this executor that is under way, instead of throwing. Default: `false`. */
   readonly abortRun?: boolean
   /**
-   * Leaves the workspaces as they are: for those that somebody else takes care of, or that cannot
-   * be ended any more. Nobody here knows of them then. Default false: they are ended.
+   * Keeps workspaces that are managed elsewhere or unreachable; their refs are forgotten. Default:
+   * `false`, which ends them.
    */
   readonly keepWorkspaces?: boolean
 }
 
+/** Options of `shutdown`. */
 export interface ShutdownOptions {
-  /** Time for the steps under way; what is not done by then is stopped. Default 6 000. */
+  /** Time for the steps under way, in milliseconds; runs that need longer are stopped. Default: 6 000. */
   readonly timeoutMs?: number
   /**
-   * Time for what was stopped to let go of its workspaces and to store its end. When it is over
-   * the shutdown ends anyway: what a run did not store is found by the next one. Default 3 000:
-   * with `timeoutMs` less than the 10 s that container platforms give.
+   * Grace period for stopped runs to detach and persist, in milliseconds. After it the shutdown ends
+   * anyway; the next run recovers what was not stored. Default: 3 000; with `timeoutMs` less than the
+   * 10 s that container platforms give.
    */
   readonly graceMs?: number
 }

@@ -42,13 +42,15 @@ const MAX_LEASE_MS = 2_147_483_647
 /** Whether a session can be resumed, and why not. */
 export interface ResumeCheck {
   readonly canResume: boolean
+  /** Why it cannot be resumed; absent when it can. */
   readonly reason?: string
+  /** The session; absent when there is none. */
   readonly state?: SessionState
 }
 
 /**
- * Runs agents in this process. State and streams live in the stores, so another process can go
- * on with a session when this one stops. One executor serves any number of agents and sessions.
+ * Runs agents in this process. State and streams live in the stores, so another process can
+ * resume a session when this one stops. One executor serves any number of agents and sessions.
  */
 export class JSAgentExecutor {
   readonly #services: RunServices
@@ -94,7 +96,7 @@ export class JSAgentExecutor {
 
   /**
    * Starts a run, in a new session or as the next turn of one. Resolves once the message is
-   * stored; the run goes on by itself.
+   * stored; the run proceeds by itself.
    * @throws {AgentAlreadyRunningError} `already-running` while another run holds the session.
    * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
    * is not what the providers offer. Nothing was opened.
@@ -123,11 +125,11 @@ export class JSAgentExecutor {
   }
 
   /**
-   * Goes on with a session that was interrupted, that failed, or whose process died. Finished
-   * tool calls are not run again; one that may have taken effect is reported to the model as
-   * unknown, one that was waiting for such a call as not started. A run that was decided ends as
-   * it was, without the model. With a message, a completed session goes on too; this resolves once
-   * the message is stored, which is when the step under way is done.
+   * Resumes a session that was interrupted, that failed, or whose process died. Finished tool calls
+   * are not run again; one that may have taken effect is reported to the model as unknown, one that
+   * waited for such a call as not started. A run whose outcome was decided ends with it, without the
+   * model. With a message, a completed session is resumed too; this resolves once the message is
+   * stored, which is when the step under way is done.
    * @throws {SessionError} `not-resumable`, `other-agent`, `invalid-message`
    * @throws {AgentAlreadyRunningError} `already-running`, also while the lease of a process that
    * died has not run out.
@@ -147,8 +149,8 @@ export class JSAgentExecutor {
   }
 
   /**
-   * Goes on with a session that was left in the middle of a run: its process died and its lease is
-   * out, or it was shut down. Any other one is left alone, and the outcome says why; so it is safe
+   * Resumes a session that was left in the middle of a run: its process died and its lease has
+   * expired, or it was shut down. Any other one is left alone, and the outcome says why; so it is safe
    * to call for every session, when a process starts and again while some are held.
    * @throws {SessionError} `other-agent`, `not-resumable` for an unknown session, or one whose
    * process died before it had stored the message
@@ -175,8 +177,8 @@ export class JSAgentExecutor {
   }
 
   /**
-   * Whether `resume` without a message has something to go on with, and may: not while another
-   * process holds the session, which is until `state.leaseUntil` by the clock of this process.
+   * Whether `resume` without a message can continue the session: not while another process holds it,
+   * which is until `state.leaseUntil` by the clock of this process.
    */
   async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
     const state = await this.#services.stateStore.loadSession(sessionId)
@@ -202,10 +204,10 @@ export class JSAgentExecutor {
   }
 
   /**
-   * Takes a session back to one of its checkpoints: later messages and steps are gone, sub-agents
+   * Restores a session to one of its checkpoints: later messages and steps are removed, sub-agents
    * they were waiting for are ended, and readers of its stream get a `stream_resync`. Its status
-   * is `interrupted` then: `resume` goes on from there, with the workspaces it had. Files are not
-   * taken back. The store lists the checkpoints of a session.
+   * becomes `interrupted`: `resume` continues from there, with the workspaces it had. Files are not
+   * restored. The store lists the checkpoints of a session.
    * @throws {SessionError} `not-resumable` for an unknown session or checkpoint, `other-agent`
    * @throws {AgentAlreadyRunningError} `already-running` while a run holds the session.
    */
@@ -225,7 +227,7 @@ export class JSAgentExecutor {
    * @throws {AgentAlreadyRunningError} `already-running` while a run holds it or a sub-agent of it:
    * here without `abortRun`, or in another process.
    * @throws {SessionError} `not-removed` when a workspace could not be ended: it keeps its ref, and
-   * a later call goes on. `other-agent`
+   * a later call continues. `other-agent`
    */
   async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
     await deleteSession(this.#services, agent, { ...options, sessionId })

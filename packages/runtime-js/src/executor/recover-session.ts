@@ -6,15 +6,15 @@ import type { RunServices } from '../ports.ts'
 
 /** What became of a session that may have been left in the middle of a run. */
 export type Recovery<TOutput = unknown> =
-  /** Its run goes on in this process. */
+  /** Its run continues in this process. */
   | { readonly outcome: 'resumed'; readonly handle: AgentHandle<TOutput> }
-  /** Another process holds it: try again when its lease, in milliseconds since the epoch, is out. */
+  /** Another process holds it: retry at `leaseUntil`, milliseconds since the epoch. */
   | { readonly outcome: 'held'; readonly leaseUntil: number | undefined }
-  /** Nobody left it: this process runs it, it is over, a user paused it, or its parent goes on. */
+  /** It was not left: this process runs it, it is over, a user paused it, or its parent resumes it. */
   | { readonly outcome: 'not-needed'; readonly status: SessionStatus }
 
 /**
- * Goes on with a session whose process died, or was shut down, in the middle of a run.
+ * Resumes a session whose process died, or was shut down, in the middle of a run.
  * @throws {SessionError} `not-resumable` for an unknown session, `other-agent`
  */
 export async function recoverSession<TOutput>(

@@ -20,13 +20,13 @@ export async function restoreSession(
   await active.untilEnded(at.sessionId)
   active.reserve(at.sessionId)
   try {
-    return await restoreTaken(services, agent, at)
+    return await restoreReserved(services, agent, at)
   } finally {
     active.release(at.sessionId)
   }
 }
 
-async function restoreTaken(
+async function restoreReserved(
   services: RunServices,
   agent: Agent,
   { sessionId, checkpointId }: { readonly sessionId: string; readonly checkpointId: string },
@@ -42,7 +42,7 @@ async function restoreTaken(
   await restore(services, checkpoint)
   const calls = findOpenCalls(undone)
   await abortSubAgents(services, agent, { sessionId, stepCount: before.stepCount, calls })
-  await tellReaders(services, agent, before)
+  await notifyReaders(services, agent, before)
   return before.runId
 }
 
@@ -59,10 +59,10 @@ async function restore(
 }
 
 /**
- * What readers know of the session is over: they start again from its messages. The stream goes
- * on under the name of its last run, so that who reads it can end it when this process dies.
+ * Makes readers start again from the messages of the session. The stream keeps the id of its last
+ * run, so that a reader can end it when this process dies.
  */
-async function tellReaders(
+async function notifyReaders(
   { streamManager, logger }: RunServices,
   agent: Agent,
   { sessionId, runId = crypto.randomUUID() }: SessionState,
@@ -71,6 +71,6 @@ async function tellReaders(
     await streamManager.startRun(sessionId, runId, agent.name)
     await streamManager.endRun(sessionId, runId)
   } catch (err) {
-    logger.error({ err, sessionId }, 'restored checkpoint not told to readers')
+    logger.error({ err, sessionId }, 'stream readers not notified of restored checkpoint')
   }
 }

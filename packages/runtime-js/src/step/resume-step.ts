@@ -11,9 +11,9 @@ import { subSessionIdOf } from '../session/sub-session.ts'
 import { runCalls, type StoredResults } from './tool-step.ts'
 
 /**
- * Goes on with the step that an earlier run left: results that were stored are kept, reads and
- * harmless calls run again, sub-agents go on, and of every other call the model is told that it
- * was not started, or that its outcome is unknown.
+ * Resumes the step that an earlier run left: stored results are kept, reads and idempotent calls run
+ * again, sub-agents are resumed, and every other call is reported to the model as not started, or
+ * as unknown.
  */
 export async function resumeStep(
   run: Run,
@@ -28,12 +28,12 @@ export async function resumeStep(
     stored.set(placed, result)
     await countSubAgent(run, placed)
   }
-  const isGivenUp = (placed: PlacedCall): boolean =>
+  const isUnknown = (placed: PlacedCall): boolean =>
     !stored.has(placed) && journal.has(placed.call.id) && !mayRunAgain(run, placed.call)
-  const givenUp = calls.filter(isGivenUp)
-  const isLast = stored.size + givenUp.length === calls.length
+  const unknown = calls.filter(isUnknown)
+  const isLast = stored.size + unknown.length === calls.length
   const notStarted = findNotStarted(run, calls, journal)
-  for (const placed of givenUp) {
+  for (const placed of unknown) {
     const end = failCall(run, placed.call, notStarted.has(placed) ? NOT_STARTED : OUTCOME_UNKNOWN)
     // What is said of a call must stay true when the calls that run again have results of their own.
     if (!isLast) await run.recorder.recordCall(placed.call, end)

@@ -8,9 +8,9 @@ export type StreamEnd = Pick<
 >
 
 /**
- * Ends the stream of the last run of a session with the chunk that tells how the run has ended.
- * Whoever comes first tells it: what is stored says enough, so the process of the run need not
- * live any more. For runtimes.
+ * Ends the stream of the last run of a session with the chunk that reports how the run ended.
+ * Any process may do it first: the stored session says enough, so that the process of the run need
+ * not live any more. For runtimes.
  */
 export async function endStream(
   { streamManager, clock }: { readonly streamManager: StreamManager; readonly clock: Clock },

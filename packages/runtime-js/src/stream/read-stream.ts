@@ -14,7 +14,7 @@ export function readStream(
     const signal = given === undefined ? watch.signal : AbortSignal.any([given, watch.signal])
     const chunks = await services.streamManager.read(sessionId, { ...options, signal })
     if (chunks === null) return null
-    await watch.look()
+    await watch.check()
     return { reader: chunks[Symbol.asyncIterator](), watch }
   }
   return { [Symbol.asyncIterator]: () => new LazyReader(open) }
@@ -54,7 +54,7 @@ class LazyReader implements AsyncIterator<SequencedChunk> {
   }
 
   async #next({ reader, watch }: OpenReader): Promise<IteratorResult<SequencedChunk>> {
-    const taken = watch.wait()
+    const received = watch.wait()
     try {
       const result = await reader.next()
       if (result.done === true) watch.release()
@@ -63,7 +63,7 @@ class LazyReader implements AsyncIterator<SequencedChunk> {
       watch.release()
       throw error
     } finally {
-      taken()
+      received()
     }
   }
 }

@@ -2,14 +2,14 @@ import type { SessionState } from '@helix-agents/core/runtime'
 import { endStream } from './end-stream.ts'
 import type { RunServices } from '../ports.ts'
 
-/** A process that lives ends the stream of its run well within this after it has stored the end. */
+/** A live process ends the stream of its run well within this time after storing the end. */
 const GRACE_MS = 2000
-const FIRST_LOOK_MS = 2000
-const MAX_LOOK_MS = 16_000
+const FIRST_CHECK_MS = 2000
+const MAX_CHECK_MS = 16_000
 
 /**
  * Watches the session of a stream for one reader. The process of the last run may have died after
- * it had stored how the run ended, and before it could end the stream: readers would wait for ever.
+ * it stored how the run ended, and before it ended the stream: readers would wait for ever.
  * So the stream is ended with what is stored; where that cannot be written, as through a store that
  * is only read, the reader alone ends.
  */
@@ -18,14 +18,14 @@ export class SessionWatch {
   readonly #sessionId: string
   readonly #stop = new AbortController()
   #cancelTimer: (() => void) | undefined
-  #delayMs = FIRST_LOOK_MS
+  #delayMs = FIRST_CHECK_MS
   #isReleased = false
   /** The stream of the run with this id was ended. */
   #endedRun: string | undefined
   /** Chunks that the reader got, and whether it waits for another one. */
-  #taken = 0
+  #received = 0
   #isWaiting = false
-  #takenAtLastLook = -1
+  #receivedAtLastCheck = -1
 
   constructor(services: RunServices, sessionId: string) {
     this.#services = services
@@ -37,25 +37,25 @@ export class SessionWatch {
     return this.#stop.signal
   }
 
-  /** Looks at the session, and again from time to time. Never rejects. */
-  async look(): Promise<void> {
+  /** Checks the session now, and again at growing intervals. Never rejects. */
+  async check(): Promise<void> {
     if (this.#isReleased) return
     try {
-      await this.#lookOnce()
+      await this.#checkOnce()
     } catch (err) {
       this.#warn(err)
     }
     if (this.#isReleased || this.#stop.signal.aborted) return
-    this.#cancelTimer = this.#services.clock.setTimer(this.#delayMs, () => void this.look())
-    this.#delayMs = Math.min(MAX_LOOK_MS, this.#delayMs * 2)
+    this.#cancelTimer = this.#services.clock.setTimer(this.#delayMs, () => void this.check())
+    this.#delayMs = Math.min(MAX_CHECK_MS, this.#delayMs * 2)
   }
 
-  /** The reader waits for its next chunk; the result says that it has got it. */
+  /** The reader waits for its next chunk; call the result once it has received it. */
   wait(): () => void {
     this.#isWaiting = true
     return () => {
       this.#isWaiting = false
-      this.#taken += 1
+      this.#received += 1
     }
   }
 
@@ -64,7 +64,7 @@ export class SessionWatch {
     this.#cancelTimer?.()
   }
 
-  async #lookOnce(): Promise<void> {
+  async #checkOnce(): Promise<void> {
     const { active, stateStore, clock } = this.#services
     if (active.get(this.#sessionId) !== undefined) return
     const session = await stateStore.loadSession(this.#sessionId)
@@ -80,8 +80,8 @@ export class SessionWatch {
     } catch (err) {
       this.#warn(err)
       // One that still reads what is there is not cut off.
-      if (this.#isWaiting && this.#taken === this.#takenAtLastLook) this.#stop.abort()
-      this.#takenAtLastLook = this.#taken
+      if (this.#isWaiting && this.#received === this.#receivedAtLastCheck) this.#stop.abort()
+      this.#receivedAtLastCheck = this.#received
     }
   }
 

@@ -2,38 +2,38 @@ import type { SessionState } from '@helix-agents/core/runtime'
 import { readStream } from './read-stream.ts'
 import type { RunServices } from '../ports.ts'
 
-/** Before the next look at a run whose stream says nothing yet. */
+/** Pause before the next check of a run whose stream has not started. */
 const PAUSE_MS = 100
 
 /**
  * Waits for the end of a run of another process: that of its stream, or that of its lease when
- * the process died and nobody took over. A run that has just begun goes on with its stream a
- * moment later: until then that is the ended one of the run before.
+ * the process died and none took over. A run that has just begun starts its stream a moment
+ * later: until then that is the ended one of the run before.
  */
 export async function untilRunEnds(services: RunServices, running: SessionState): Promise<void> {
   const { clock, stateStore } = services
   const { sessionId } = running
-  const told: Told = { next: undefined }
+  const position: Position = { next: undefined }
   for (let session: SessionState | null = running; isRunning(services, session);) {
-    await untilOneEnds(services, session, told)
+    await untilOneEnds(services, session, position)
     session = await stateStore.loadSession(sessionId)
     if (isRunning(services, session)) await clock.sleep(PAUSE_MS)
   }
 }
 
 /** Which chunk of the stream comes next; the start of the run at first. */
-interface Told {
+interface Position {
   next: number | undefined
 }
 
 async function untilOneEnds(
   services: RunServices,
   running: SessionState,
-  told: Told,
+  position: Position,
 ): Promise<void> {
   const isOver = new AbortController()
   const ends = [
-    readToEnd(services, running.sessionId, { told, signal: isOver.signal }),
+    readToEnd(services, running.sessionId, { position, signal: isOver.signal }),
     untilAbandoned(services, running, isOver.signal),
   ]
   try {
@@ -47,11 +47,11 @@ async function untilOneEnds(
 async function readToEnd(
   services: RunServices,
   sessionId: string,
-  { told, signal }: { readonly told: Told; readonly signal: AbortSignal },
+  { position, signal }: { readonly position: Position; readonly signal: AbortSignal },
 ): Promise<void> {
-  const from = told.next === undefined ? {} : { fromSequence: told.next }
+  const from = position.next === undefined ? {} : { fromSequence: position.next }
   const chunks = readStream(services, sessionId, { ...from, signal })
-  for await (const { sequence } of chunks) told.next = sequence + 1
+  for await (const { sequence } of chunks) position.next = sequence + 1
 }
 
 async function untilAbandoned(
@@ -66,7 +66,7 @@ async function untilAbandoned(
   }
 }
 
-/** Whether some process says that it carries a run. */
+/** Whether a process has a lease for a run. */
 function isRunning(
   { clock }: RunServices,
   session: SessionState | null,
