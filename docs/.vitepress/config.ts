@@ -7,6 +7,7 @@ const docs = join(import.meta.dirname, '..')
 const start = [
   'quick-start',
   'overview',
+  'glossary',
   'choosing',
   'runtimes',
   'models',

@@ -106,7 +106,7 @@ function checkSchema(field: string, schema: Schema | undefined): string[] {
   return problem(!usable, `${field} must be a Standard Schema, such as a zod schema`)
 }
 
-/** The model must be told what the output looks like. */
+/** The model needs a JSON Schema of the output. */
 function checkJsonForm(schema: Schema | undefined): string[] {
   if (schema === undefined || typeof schema['~standard']?.validate !== 'function') return []
   try {

@@ -59,7 +59,7 @@ const HARMLESS: ToolAnnotations = { readOnly: true, destructive: false, idempote
  * Makes a tool from a typed definition. The message of an error that `execute` throws goes to
  * the model with the code `tool-failed`, except for errors of the platform (files, sockets),
  * which may name what the model must not see.
- * @throws {AgentDefinitionError} `definition-invalid` for a name that model providers refuse, and
+ * @throws {AgentDefinitionError} `definition-invalid` for a name that model providers reject, and
  * for a missing description, `inputSchema` or `execute`.
  */
 export function defineTool<
@@ -80,10 +80,10 @@ export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
     description,
     annotations: { ...defaults, ...config.annotations },
     ...defineInput(config.inputSchema),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(orderKey === undefined ? {} : { orderKey }),
-    ...(finishWith === undefined ? {} : { finishWith }),
-    ...(workspaces === undefined ? {} : { workspaces }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(orderKey !== undefined && { orderKey }),
+    ...(finishWith !== undefined && { finishWith }),
+    ...(workspaces !== undefined && { workspaces }),
     execute: (input: SchemaOutput<TInput>, context: ToolContext) => run(config, input, context),
     toModelOutput,
   }

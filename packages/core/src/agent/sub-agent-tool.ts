@@ -28,7 +28,7 @@ export interface SubAgentCall {
   readonly inheritWorkspaces: boolean
 }
 
-/** A tool that a runtime carries out by running another agent. */
+/** A tool that a runtime executes by running another agent. */
 export interface SubAgentTool extends Tool {
   readonly subAgent: SubAgentCall
 }
@@ -64,7 +64,7 @@ export function createSubAgentTool<TState, TOutput>(
     description: options.description ?? agent.description ?? `Runs the agent ${agent.name}.`,
     annotations: { readOnly: false, destructive: true, idempotent: false },
     ...defineInput(inputSchema),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
     subAgent: { agent, inheritWorkspaces },
     execute: () =>
       Promise.reject(new ToolFailedError('tool-failed', 'this runtime does not run sub-agents')),

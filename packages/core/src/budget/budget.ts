@@ -2,38 +2,39 @@ import type { LLMConfig, TokenUsage } from '../llm/llm-adapter.ts'
 import type { RunUsage } from './run-usage.ts'
 
 /**
- * Limits of one run: of an `execute` with all that resumes it, and its sub-agents. They are looked
- * at before each step; one that is reached ends the run, which then has failed with `max-tokens`,
- * `max-cost` or `max-duration`. A step that was begun is finished, so a run may use somewhat more;
- * only the time stops a step in its middle.
+ * Limits of one run, its resumes and its sub-agents. They are checked before each step. A reached
+ * limit fails the run with `max-tokens`, `max-cost` or `max-duration`. A started step finishes, so a
+ * run may exceed its tokens and its cost by one step; `maxDurationMs` aborts the step.
  */
 export interface Budget {
-  /** Input and output together. */
+  /** Input and output tokens together. Default: no limit. */
   readonly maxTotalTokens?: number
+  /** Default: no limit. */
   readonly maxInputTokens?: number
+  /** Default: no limit. */
   readonly maxOutputTokens?: number
-  /** In the unit of `costOf`, which it needs. */
+  /** In the unit of `costOf`, which it needs. Default: no limit. */
   readonly maxCost?: number
   /** What a model call costs: see `costByPrices`. */
   readonly costOf?: CostOf
-  /** Time in which a process works on the run. */
+  /** Time in which a process works on the run, in milliseconds. Default: no limit. */
   readonly maxDurationMs?: number
 }
 
 /**
- * Says what a model call costs; in any unit, as long as it is the same for all. Gets the settings
- * of the call, those that `prepareStep` changed included. A run whose call it has no amount for,
- * or for which it throws, fails with `cost-unknown`. Sub-agents without one use their parent's.
+ * Computes the cost of a model call, in any unit that is the same for all calls. Gets the settings of
+ * the call, with the changes of `prepareStep`. When it throws or returns no amount, the run fails with
+ * `cost-unknown`. Sub-agents without one use their parent's.
  */
 export type CostOf = (usage: TokenUsage, config: LLMConfig) => number
 
 /**
- * The limit of a budget that a run has reached; `cost-unknown` when there is one of cost, and what
- * a call cost cannot be known.
+ * The budget limit that a run has reached. `cost-unknown`: `maxCost` is set, and `costOf` returned no
+ * amount for a model call.
  */
 export type BudgetLimit = 'max-tokens' | 'max-cost' | 'max-duration' | 'cost-unknown'
 
-/** The first limit that is reached; `undefined` while there is none. */
+/** The first reached limit; `undefined` while all hold. */
 export function reachedLimit(budget: Budget, spent: RunUsage): BudgetLimit | undefined {
   if (isReached(spent.durationMs, budget.maxDurationMs)) return 'max-duration'
   if (isReached(spent.cost, budget.maxCost)) return 'max-cost'

@@ -15,7 +15,7 @@ const MILLION = 1_000_000
 
 /**
  * Makes `costOf` from prices by the id of a model; `'*'` is the price of all others. Without a
- * price the cost is `NaN`, which `defineAgent` refuses.
+ * price the cost is `NaN`, which `defineAgent` rejects.
  */
 export function costByPrices(prices: Readonly<Record<string, ModelPrice>>): CostOf {
   return (usage, config) => {

@@ -48,7 +48,7 @@ interface Limits {
   readonly estimate: (message: Message) => number
 }
 
-/** What is left of one conversation. It grows with it: no step looks at old messages again. */
+/** What is left of one conversation. It grows with it: no step inspects old messages again. */
 class View {
   readonly #limits: Limits
   /** Tokens up to each message, itself included. */

@@ -52,7 +52,7 @@ function withCalls(
 ): readonly AssistantMessage[] {
   const { toolCalls: all = [], providerMetadata: _metadata, ...rest } = message
   if (toolCalls.length === all.length) return [message]
-  // What the adapter noted is about all the calls.
+  // What the adapter recorded is about all the calls.
   if (toolCalls.length > 0) return [{ ...rest, toolCalls }]
   return message.content === '' ? [] : [rest]
 }

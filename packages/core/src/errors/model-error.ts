@@ -4,10 +4,10 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * `rate-limited`: the provider takes no more calls for now, or the quota is used up. `overloaded`:
  * the provider has no capacity at the moment. `unauthorized`: the key is missing, wrong, or not
  * allowed to use the model. `context-length`: the conversation is longer than the model takes; see
- * `prepareStep`. `content-filtered`: the provider refused the conversation or the answer.
+ * `prepareStep`. `content-filtered`: the provider rejected the conversation or the answer.
  * `malformed-tool-call`: the model asked for a tool in a way that its provider could not read.
  * `connection-lost`: the network failed, or the answer ended in the middle. `timeout`: the provider
- * did not go on in time. `invalid-request`: the provider does not accept the call as it is: its
+ * stalled for too long. `invalid-request`: the provider does not accept the call as it is: its
  * model, its settings or its tools. `answer-too-large`: the answer was over `contentLimits`, and is
  * not kept. `model-failed`: the provider failed for another reason.
  */

@@ -1,11 +1,10 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
 /**
- * `not-resumable`: there is nothing to go on with. `other-agent`: the session belongs to another
- * agent. `invalid-message`: what was given as the user's message is none. `not-removed`: something
- * that belongs to it could not be ended, and it is kept so that this can be tried again.
- * `not-running`: no run of it is under way. `runs-elsewhere`: its run is under way in another process,
- * and only that one can do what was asked.
+ * Codes of `SessionError`. `not-resumable`: no run can be resumed. `other-agent`: the session belongs to
+ * another agent. `invalid-message`: the input is not a valid user message. `not-removed`: a resource of
+ * the session could not be released; the session is kept for a retry. `not-running`: the session has no
+ * active run. `runs-elsewhere`: another process drives the run, and only that process can do this.
  */
 export type SessionErrorCode =
   | 'not-resumable'

@@ -116,7 +116,7 @@ export type StepResult =
       readonly type: 'error'
       /** A `ModelError` says what happened; of any other the run only says that it failed. */
       readonly error: unknown
-      /** False asks for the step to be tried again. */
+      /** False asks for a retry of the step. */
       readonly shouldStop: boolean
     })
 

@@ -3,7 +3,7 @@ import { type ContentProblem, ContentMeter, isStorableId } from './content-limit
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Whether a value has the shape of a message, with bytes as bytes. Its size is not looked at. */
+/** Whether a value has the shape of a message, with bytes as bytes. Its size is not checked. */
 export function isMessage(value: unknown): value is Message {
   if (!isFields(value)) return false
   if (value['role'] === 'tool') return isToolResult(value)

@@ -25,7 +25,7 @@ export interface ToolCall {
   /**
    * Why the arguments cannot be read: they are no JSON, or the answer ended in the middle of them;
    * `arguments` is their text then. Or they are over `contentLimits`, and `arguments` is empty. The
-   * call is not run; the model is told.
+   * call is not run; the model gets an error.
    */
   readonly problem?: 'malformed' | 'truncated' | 'too-deep' | 'too-large'
 }
@@ -40,7 +40,7 @@ export interface AssistantMessage {
   readonly isCutOff?: true
   /**
    * What the adapter that made the message wants back with it, such as signatures of the reasoning.
-   * Stores keep it; nobody else reads it.
+   * Stores keep it; only the adapter reads it.
    */
   readonly providerMetadata?: JsonValue
 }

@@ -13,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>
 /**
  * Reads what an adapter answered; it comes from outside. An answer that has another shape than
  * `StepResult` says, or that is over `contentLimits`, becomes one of type `error`; of a single call
- * whose arguments are over them, the model is told. What fits is given back as it is.
+ * whose arguments are over them, the model gets an error. What fits is returned as it is.
  */
 export function readStepResult(answer: unknown): StepResult {
   try {
@@ -77,7 +77,7 @@ function callProblem(call: unknown): string | undefined {
   return id === undefined || typeof id === 'string' ? undefined : 'the id of a call is no text'
 }
 
-/** Calls over the limits are not run: their arguments are dropped, and the model is told. */
+/** Calls over the limits are not run: their arguments are dropped, and the model gets an error. */
 function withReadableArguments(
   result: Extract<StepResult, { type: 'tool_calls' }>,
   meter: ContentMeter,
@@ -123,8 +123,8 @@ function failed(
   { cause }: { readonly cause?: unknown } = {},
 ): StepResult {
   const options = {
-    ...(detail === undefined ? {} : { detail }),
-    ...(cause === undefined ? {} : { cause }),
+    ...(detail !== undefined && { detail }),
+    ...(cause !== undefined && { cause }),
   }
   const error = new ModelError(code, options)
   return { type: 'error', error, shouldStop: !error.retryable }

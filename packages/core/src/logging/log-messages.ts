@@ -34,7 +34,7 @@ export const logMessages = {
   noIsolation: 'workspace has no isolation',
   /** A program of an allowlist is not known to start no other one: see `commands`. */
   allowedCommandStartsOthers: 'allowed command may start other commands',
-  /** Whoever hears of the workspaces threw: see `err`. The run goes on. */
+  /** A lifecycle listener threw: see `err`. The run continues. */
   lifecycleListenerFailed: 'workspace lifecycle listener failed',
   /**
    * A tool call failed. The model read a short form of it, `err` is the whole: at `error` of what no

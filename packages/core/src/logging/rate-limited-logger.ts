@@ -10,7 +10,7 @@ export interface RateLimitedLoggerOptions {
   readonly securityWindowMs?: number
   /** How often what was counted is written, while there is something. Default 5,000. */
   readonly rollupIntervalMs?: number
-  /** Distinct events that are told apart at a time; further ones share one place. Default 1,000. */
+  /** Distinct events that are counted separately at a time; further ones share one counter. Default 1,000. */
   readonly maxKeys?: number
   /** Lines of one roll-up; the rest shares one more. Default 20. */
   readonly maxRollupLines?: number

@@ -15,10 +15,10 @@ export function createAssistantMessage(step: {
   return {
     role: 'assistant',
     content: step.content ?? '',
-    ...(step.thinking === undefined ? {} : { thinking: step.thinking }),
-    ...(step.toolCalls === undefined ? {} : { toolCalls: step.toolCalls }),
+    ...(step.thinking !== undefined && { thinking: step.thinking }),
+    ...(step.toolCalls !== undefined && { toolCalls: step.toolCalls }),
     ...(step.isCutOff === true ? { isCutOff: true } : {}),
-    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
   }
 }
 

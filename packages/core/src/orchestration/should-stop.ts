@@ -12,11 +12,11 @@ export interface StopConditions {
   readonly maxSteps: number
   readonly elapsedMs: number
   readonly maxDurationMs?: number
-  /** The limit of a budget that is reached, that of a parent included. */
+  /** The reached budget limit, also of a parent. */
   readonly reachedLimit?: BudgetLimit | undefined
 }
 
-/** Asked between two steps; `undefined` lets the run go on. */
+/** Called between two steps; `undefined` continues the run. */
 export function shouldStopExecution(run: StopConditions): StopReason | undefined {
   if (run.aborted) return 'aborted'
   if (run.maxDurationMs !== undefined && run.elapsedMs >= run.maxDurationMs) return 'max-duration'

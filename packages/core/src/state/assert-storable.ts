@@ -47,7 +47,7 @@ const CHECKPOINT_CHARACTERS = 1200
 const MAX_TAGS = 1000
 
 /**
- * For stores: checks what a write carries, before anything of it is stored. What passes can be read
+ * For stores: checks the content of a write, before anything of it is stored. What passes can be read
  * again by every store. Its cost is bounded for any value.
  * @throws {StateStoreError} `not-storable` for an id, a message or a value that is over
  * `contentLimits` or has the wrong shape.

@@ -28,14 +28,14 @@ export interface NewSession extends SessionLabels {
 }
 
 /**
- * Claims the session for one run. The claim ends with `endRun`, or when another run takes the
- * session after the lease ran out; a late run that nobody replaced may still write and renew.
+ * Gives one run the lease of the session. The lease ends with `endRun`, or when another run acquires
+ * it after it expired; a run with an expired lease may still write and renew until then.
  */
 export interface RunStart {
   readonly sessionId: string
   /** Used for one run of the session only. */
   readonly runId: string
-  /** The claim counts as abandoned when it was not renewed for so long. */
+  /** Time after which a lease that is not renewed expires, in milliseconds. */
   readonly leaseMs: number
   readonly now: number
   /**
@@ -48,7 +48,7 @@ export interface RunStart {
   readonly keepWorkspaces?: boolean
 }
 
-/** What a run changes; every write carries the run as its fence. */
+/** Identifies the run that writes. Stores use it as the fence of each write. */
 export interface RunWrite {
   readonly sessionId: string
   readonly runId: string
@@ -149,9 +149,8 @@ export interface MessagePage {
 }
 
 /**
- * Keeps sessions. Every method is atomic: it happens wholly or not at all. A write of a run
- * that no longer holds the session is a `conflict`: a process that was given up for dead cannot
- * disturb its successor.
+ * Stores sessions. Every method is atomic. A write of a run that has lost its lease is a `conflict`: a
+ * process that was presumed dead cannot disturb its successor.
  *
  * All methods throw `StateStoreError`: `unavailable` and `corrupt` everywhere, `not-found` for
  * an unknown session, `conflict` as said above, `invalid-query` for a limit, an offset or a
@@ -176,7 +175,7 @@ export interface SessionStateStore {
    * @throws {AgentAlreadyRunningError} while another run holds it and renews its lease.
    */
   beginRun(start: RunStart): Promise<SessionState>
-  /** Prolongs the claim. @throws {StateStoreError} `conflict` when it was lost. */
+  /** Renews the lease. @throws {StateStoreError} `conflict` when it was lost. */
   renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void>
   endRun(end: RunEnd): Promise<SessionState>
   /** Oldest first. */
@@ -186,11 +185,11 @@ export interface SessionStateStore {
   appendMessages(append: MessageAppend): Promise<void>
   beginStep(step: StepStart): Promise<void>
   /**
-   * Notes the result of a journaled call at once, before the step is done.
+   * Records the result of a journaled call at once, before the step is committed.
    * @throws {StateStoreError} `not-found` when the call is not in the journal.
    */
   completeToolCall(completion: ToolCallCompletion): Promise<void>
-  /** Also empties the journal. Its outcome stands until the run ends, or the session goes on. */
+  /** Also empties the journal. Its outcome stands until the run ends or the session is resumed. */
   commitStep(commit: StepCommit): Promise<void>
   /** The calls of the step that was under way, in the order of their start; outlives its run. */
   loadJournal(sessionId: string): Promise<readonly JournalEntry[]>

@@ -47,7 +47,7 @@ export interface SessionState extends SessionLabels {
   readonly fileLedgers: Readonly<Record<string, FileLedgerSnapshot>>
   /** The current or last run. */
   readonly runId?: string
-  /** Until when a run holds the session, unless it renews its claim; absent when none does. */
+  /** When the lease of the current run ends, unless it is renewed; absent without a run. */
   readonly leaseUntil?: number
   /** Workspaces that the last run could not close: what backs them may still be there. */
   readonly owed?: readonly string[]

@@ -98,7 +98,7 @@ interface ChunkFields {
 /** Type of a stream chunk. */
 export type ChunkType = keyof ChunkFields
 
-/** What a run says while it goes on. */
+/** What a run emits while it is active. */
 export type StreamChunk = {
   [T in ChunkType]: ChunkBase & { readonly type: T } & ChunkFields[T]
 }[ChunkType]

@@ -21,7 +21,7 @@ export interface ServerSentEventsOptions {
 /**
  * The chunks of a stream as the body of a `text/event-stream` response. Chunks are read as the
  * client takes them; a client that leaves ends the reading. After the last chunk comes the event
- * `end`, so that a client can tell it from a connection that broke and need not connect again. A
+ * `end`, so that a client can distinguish it from a lost connection and does not reconnect. A
  * stream that fails breaks the body between two events.
  */
 export function createServerSentEvents(
@@ -49,7 +49,7 @@ export function createServerSentEventsResponse(
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
-      // Proxies of the nginx family collect a response before they pass it on, unless told not to.
+      // Proxies of the nginx family collect a response before they pass it on, unless a header forbids it.
       'x-accel-buffering': 'no',
     },
   })

@@ -15,7 +15,7 @@ export interface StreamReaderOptions {
 export interface StreamWriter {
   /**
    * Appends a chunk. Readers that wait see it within one turn of the microtask queue. After the
-   * end of the run, or once another writer was made for the stream, the chunk reaches nobody.
+   * end of the run, or once another writer was made for the stream, the chunk is dropped.
    */
   write(chunk: StreamChunk): Promise<void>
 }
@@ -31,8 +31,8 @@ export interface StreamManager {
   resumeRun(streamId: string, agentId: string, agentType: string): Promise<StreamWriter>
   /**
    * Ends the current run: readers end after the last chunk. With an `agentId` only when that run
-   * is still the current one. `last` becomes its last chunk, in one step with the end: one that
-   * has ended gets none, so that it may be told by whoever comes first.
+   * is still the current one. `last` becomes its last chunk, in one step with the end: a run
+   * that has ended gets none, so that several callers may try.
    */
   endRun(streamId: string, agentId?: string, last?: StreamChunk): Promise<void>
   /** Reads a stream to the end of its current run; `null` when there is no such stream. */

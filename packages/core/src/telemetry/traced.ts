@@ -1,7 +1,7 @@
 import { HelixError } from '../errors/helix-error.ts'
 import type { Span, SpanAttributes, SpanException, Tracer } from './tracer.ts'
 
-/** How an error of the work of a span is told. */
+/** How a failure of the work of a span is recorded. */
 export interface SpanFailure {
   /** Work that this signal has stopped did not fail: its span gets `helix.aborted` instead. */
   readonly signal?: AbortSignal
@@ -50,8 +50,7 @@ async function inSpan<T>(
 
 /**
  * Marks a span as failed: status `ERROR`, `error.type` with the code of the error, and the
- * exception by class and code. Its message is not recorded: it may hold paths, or what a model
- * was told.
+ * exception by class and code. Its message is not recorded: it may hold paths or text of a model.
  */
 export function failSpan(span: Span | undefined, error: unknown, failure: SpanFailure = {}): void {
   if (span === undefined) return

@@ -1,6 +1,6 @@
 /**
  * Settles as `promise` does, or rejects with the reason of `signal` as soon as that aborts.
- * The promise itself goes on: others may wait for it.
+ * The promise itself continues: other callers may await it.
  */
 export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return promise

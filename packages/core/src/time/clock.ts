@@ -6,7 +6,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /**
    * Calls `callback` once after `ms`; the result cancels it. Keeps no process alive, unless the
-   * options say that somebody waits for it.
+   * options say that a caller waits for it.
    */
   setTimer(ms: number, callback: () => void, options?: TimerOptions): () => void
 }
@@ -60,7 +60,7 @@ function startTimer(
   return () => clearTimeout(timer)
 }
 
-/** Node keeps a process alive for a timer unless it is told not to. */
+/** Node keeps a process alive for a timer unless it is unreferenced. */
 function letProcessEnd(timer: unknown): void {
   if (typeof timer !== 'object' || timer === null || !('unref' in timer)) return
   if (typeof timer.unref === 'function') timer.unref()

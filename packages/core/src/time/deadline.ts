@@ -10,7 +10,7 @@ export interface Deadline {
 
 /**
  * Settles as `promise` does, or rejects at the deadline, for which a process stays alive. The
- * promise itself goes on: whoever started the work also ends it.
+ * promise itself continues: the caller that started the work also ends it.
  */
 export async function withDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T> {
   const overrun = Promise.withResolvers<never>()

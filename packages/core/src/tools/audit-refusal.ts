@@ -2,16 +2,16 @@ import { FileSystemError, type FileSystemErrorCode } from '../errors/file-system
 import { logMessages } from '../logging/log-messages.ts'
 import type { WorkspaceAccess } from '../registry/workspace-access.ts'
 
-/** Refusals of the file layer that somebody may be probing with. Policies audit their own. */
+/** Errors of the file layer that may come from probing. Policies audit their own. */
 const AUDITED: Readonly<Partial<Record<FileSystemErrorCode, string>>> = {
   'path-escape': logMessages.pathEscapeRejected,
   'read-only': logMessages.readOnlyRejected,
 }
 
-/** So much of a refused path is shown. */
+/** Characters of a rejected path in the log. */
 const SHOWN_CHARACTERS = 200
 
-/** Records that a tool was refused a path outside the workspace or a change of what is read-only. */
+/** Records that a tool asked for a path outside the workspace, or for a change of a read-only file. */
 export function auditRefusal(error: unknown, workspace: string, access: WorkspaceAccess): void {
   if (!FileSystemError.isInstance(error)) return
   const message = AUDITED[error.code]

@@ -31,7 +31,7 @@ function fieldsOf(schema: unknown, path: Path = []): readonly Path[] {
   })
 }
 
-/** The paths of fields that are given and that the schema refuses. */
+/** The paths of fields that are given and that the schema rejects. */
 function unknownFields(value: unknown, schema: unknown, path: Path = []): readonly Path[] {
   const properties = propertiesOf(schema)
   if (!isRecord(value) || properties === undefined || path.length >= MAX_DEPTH) return []

@@ -59,7 +59,7 @@ export function limitText(text: string, maxCharacters = MAX_MODEL_TEXT_CHARACTER
   return `${head}\n${omissionNotice(omittedCharacters)}\n${tail}`
 }
 
-/** A cut never gives up more than a quarter of its budget for a line end. */
+/** A cut gives at most a quarter of its budget for ending at a line end. */
 function reachOf(maxCharacters: number): number {
   return Math.min(LINE_SEARCH_CHARACTERS, maxCharacters / 4)
 }

@@ -57,6 +57,6 @@ export interface Tool {
   parse(input: unknown): unknown
   execute(input: unknown, context: ToolContext): Promise<unknown>
   toModelOutput(output: unknown): ModelOutput
-  /** After a call that failed: what the model must be told once, such as files that are gone. */
+  /** After a failed call: a notice for the model, given once, such as lost files. */
   takeNotice?(workspaces: WorkspaceAccess): string | undefined
 }

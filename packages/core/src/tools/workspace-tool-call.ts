@@ -30,7 +30,7 @@ export class WorkspaceToolCall implements ModuleToolContext {
     this.#context = context
   }
 
-  /** The agent and its session: two sub-agents of one kind must not be taken for one. */
+  /** The agent and its session: two sub-agents of one kind are two actors. */
   get actor(): string {
     return `${this.#context.agentType} (${this.#context.sessionId})`
   }

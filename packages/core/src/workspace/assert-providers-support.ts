@@ -59,7 +59,7 @@ function findProvider(
   )
 }
 
-/** The error of a declaration whose provider nobody registered. */
+/** The error of a declaration whose provider is not registered. */
 export function unknownKind(
   name: string,
   kind: string,

@@ -2,7 +2,7 @@ import type { Agent } from '../agent/agent-definition.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 
 /**
- * For runtimes without workspaces: refuses an agent that declares some, before anything durable
+ * For runtimes without workspaces: rejects an agent that declares some, before anything durable
  * happens.
  * @param runtimeName as users know it, such as `Temporal`.
  * @throws {WorkspaceFailedError} `config-invalid`, naming the agent.

@@ -23,8 +23,8 @@ export interface WorkspaceConfig {
   /** The modules that the model gets tools for: `true` for the defaults, an object for policy. */
   readonly capabilities: CapabilitiesInput
   /**
-   * `reopen`: a fresh workspace, and the model is told once. `fail`: for agents whose files must
-   * not silently restart. Default: `reopen`.
+   * `reopen`: opens a fresh workspace and gives the model one notice. `fail`: fails, for agents whose
+   * files must not be replaced silently. Default: `reopen`.
    */
   readonly onLost?: OnLost
 }

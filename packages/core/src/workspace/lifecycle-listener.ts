@@ -8,7 +8,7 @@ export interface WorkspaceLifecycleEvent {
   /** Kind of its provider. */
   readonly providerId: string
   readonly session: SessionRef
-  /** Id of what backs it, such as a directory or a container; absent when it was never reached. */
+  /** Id of what backs it, such as a directory or a container; absent when it was never resolved. */
   readonly workspaceId?: string
   readonly ref?: WorkspaceRef
 }
@@ -33,7 +33,7 @@ export interface WorkspaceActivityEvent extends WorkspaceLifecycleEvent {
 /** A workspace was closed or detached. */
 export interface WorkspaceCloseEvent extends WorkspaceLifecycleEvent {
   readonly workspaceId: string
-  /** `end`: its provider ran its end-of-life policy. `detach`: its session may go on. */
+  /** `end`: its provider ran its end-of-life policy. `detach`: its session may be resumed. */
   readonly mode: 'end' | 'detach'
 }
 
@@ -44,8 +44,8 @@ export interface WorkspaceOwedEvent extends WorkspaceLifecycleEvent {
 }
 
 /**
- * Hears what happens to the workspaces of a session, for whoever keeps watch over what backs them.
- * Every method must be quick; what one throws is logged, and the run goes on.
+ * Receives lifecycle events of the workspaces of a session, for a ledger of their backends. Every method
+ * must be quick; its errors are logged, never thrown.
  */
 export interface WorkspaceLifecycleListener {
   /** It was opened or resolved, and is used from now on. */

@@ -22,8 +22,8 @@ export interface WorkspaceMetrics {
   observeToolMs(labels: WorkspaceLabels, tool: string, ms: number): void
   incPolicyRejection(labels: WorkspaceLabels, code: string): void
   /**
-   * A workspace went from `previous` to `state`. It starts as `declared`, of which nobody is told,
-   * and every one that leaves that state ends as `closed`: counting up and down leaves nothing.
+   * A workspace went from `previous` to `state`. It starts as `declared`, which is not
+   * reported, and every one that leaves that state ends as `closed`: gauges return to zero.
    */
   setState(labels: WorkspaceLabels, state: WorkspaceState, previous: WorkspaceState): void
 }

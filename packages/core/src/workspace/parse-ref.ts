@@ -34,7 +34,7 @@ export interface ProviderRefFormat<Schema extends z.ZodType> {
   readonly providerId: string
   /** The version N this provider writes. */
   readonly schemaVersion: number
-  /** Shape of version N; strict, so that unknown fields are refused. */
+  /** Shape of version N; strict, so that unknown fields are rejected. */
   readonly schema: Schema
   /** Turns the data of version N-1 into that of N. Absent: the shapes are the same. */
   readonly upcast?: (payload: unknown) => unknown

@@ -3,7 +3,7 @@ const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 /**
  * What in a value is not plain JSON data, as `path: problem`, or undefined. Keys that reach a
- * prototype are refused at every depth, since they turn a careless copy into an attack.
+ * prototype are rejected at every depth, since they turn a careless copy into an attack.
  */
 export function findForeignData(value: unknown, path = '', depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return at(path, `is nested more than ${MAX_DEPTH} levels deep`)

@@ -35,7 +35,7 @@ export interface ResolveOptions {
   /** What the agent declares now under `provider`, for what is too secret or too new for a ref. */
   readonly config?: { readonly kind: string }
   readonly capabilities: Capabilities
-  /** Aborts when nobody needs the result any more. A slow provider must honour it. */
+  /** Aborts when no caller needs the result. A slow provider must honour it. */
   readonly signal: AbortSignal
   readonly logger: Logger
   readonly clock: Clock
