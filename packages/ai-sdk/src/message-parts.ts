@@ -126,19 +126,19 @@ export class MessageParts {
       this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
     },
     tool_progress: ({ toolCallId, output, text }) =>
-      this.#tell('tool-progress', { toolCallId, output, text }),
+      this.#emit('tool-progress', { toolCallId, output, text }),
     tool_end: (chunk) => this.#answer(chunk),
     subagent_start: ({ toolCallId, subAgentType, subSessionId }) => {
       this.#subAgents.add(subSessionId)
-      this.#tell('subagent', { toolCallId, subAgentType, subSessionId, state: 'running' })
+      this.#emit('subagent', { toolCallId, subAgentType, subSessionId, state: 'running' })
     },
     subagent_end: ({ toolCallId, subAgentType, subSessionId, success }) => {
       this.#subAgents.delete(subSessionId)
       const state = success ? 'done' : 'failed'
-      this.#tell('subagent', { toolCallId, subAgentType, subSessionId, state })
+      this.#emit('subagent', { toolCallId, subAgentType, subSessionId, state })
     },
-    state_patch: ({ patches }) => this.#tell('state-patch', { patches }),
-    custom: ({ eventName, data }) => this.#tell('custom', { eventName, data }),
+    state_patch: ({ patches }) => this.#emit('state-patch', { patches }),
+    custom: ({ eventName, data }) => this.#emit('custom', { eventName, data }),
     error: (error) => {
       this.#endStep()
       this.#isOver = true
@@ -157,7 +157,7 @@ export class MessageParts {
       this.#run = undefined
       this.#calls.clear()
       this.#subAgents.clear()
-      this.#tell('resync', { reason })
+      this.#emit('resync', { reason })
     },
   }
 
@@ -199,7 +199,7 @@ export class MessageParts {
   }
 
   /** Not kept in the message: `onData` of the chat gets it. */
-  #tell(name: string, data: unknown): void {
+  #emit(name: string, data: unknown): void {
     this.#said.push({ type: `data-${name}`, data, transient: true })
   }
 

@@ -33,7 +33,7 @@ export interface VercelAIAdapterOptions {
    */
   readonly onProviderError?: (error: unknown) => void
   /**
-   * Told once for each kind of file that a model turns out not to read. It gets a sentence in place
+   * Called once for each kind of file that a model turns out not to read. It gets a sentence in place
    * of such files, and the log a warning.
    */
   readonly onUnreadableFile?: (file: UnreadableFile) => void

@@ -20,7 +20,7 @@ export class AttemptSignal {
     this.#settings = settings
     this.#startedAt = settings.clock.now()
     this.#touchedAt = this.#startedAt
-    // Read through `race` only: a stop that nobody waits for is no error.
+    // Read through `race` only: a stop without a waiter is no error.
     this.#stopped.promise.catch((error: unknown) => error)
     outer.addEventListener('abort', this.#onAbort, { once: true })
     this.#arm()

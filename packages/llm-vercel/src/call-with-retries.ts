@@ -8,7 +8,7 @@ import { toModelError } from './failure/to-model-error.ts'
 
 /**
  * Makes a model call until it succeeds, as often as the policy allows. The retries of the AI SDK
- * are part of `streamText`; these are told to the stream, wait on the clock of the framework, wait
+ * are part of `streamText`; these are emitted to the stream, wait on the clock of the framework, wait
  * as long as the provider asks, and also follow an answer that broke off in the middle.
  */
 export async function callWithRetries(
@@ -62,7 +62,7 @@ function retriesOf({ config }: StepInput, settings: AdapterSettings): number | M
   }
 }
 
-/** The operator looks at what was thrown; that must not change what becomes of it. */
+/** Reports what was thrown to the operator; a failing observer changes nothing. */
 function show(failure: unknown, { onProviderError, logger }: AdapterSettings): void {
   try {
     onProviderError(failure)

@@ -15,7 +15,7 @@ export type AttemptEnd =
       readonly failure: unknown
       /** Undefined when `llmConfig` names none. */
       readonly model: LanguageModelV4 | undefined
-      /** Whether a part of the answer was told on. */
+      /** Whether a part of the answer was emitted. */
       readonly hasSpoken: boolean
       /** It failed for files that the next attempt does without. */
       readonly leavesOut: boolean
@@ -60,7 +60,7 @@ async function readAnswer(reading: Reading, { warnings, optionsFor }: StepServic
       const { done, value } = await signal.race(reader.read())
       if (done) return
       signal.touch()
-      if (value.type === 'stream-start') warnings.tell(value.warnings, model.modelId)
+      if (value.type === 'stream-start') warnings.log(value.warnings, model.modelId)
       collector.add(value)
     }
   } catch (error) {
@@ -87,7 +87,7 @@ async function openStream(
   }
 }
 
-/** A provider that does not hear the abort answers later: nobody reads that, so it is let go. */
+/** A provider that ignores the abort answers later: that answer is not read, and is released. */
 async function dropAnswer(call: ReturnType<LanguageModelV4['doStream']> | undefined) {
   const [end] = await Promise.allSettled([call])
   if (end.status !== 'fulfilled' || end.value === undefined) return
@@ -95,8 +95,8 @@ async function dropAnswer(call: ReturnType<LanguageModelV4['doStream']> | undefi
 }
 
 /**
- * Lets go of the connection; nobody waits for that. An abort in the middle of a stream fails each
- * pipe of the provider, which some platforms report as errors that nobody handles. So the stream
+ * Releases the connection without waiting. An abort in the middle of a stream fails each
+ * pipe of the provider, which some platforms report as unhandled errors. So the stream
  * is cancelled first, and what is still going on then is aborted.
  */
 function letGo(reader: Reader, abort: () => void): void {

@@ -14,7 +14,7 @@ export interface AnswerEnd {
   readonly usage: LanguageModelV4Usage
 }
 
-/** Puts an answer together from the parts of its stream, and tells them on. */
+/** Assembles an answer from the parts of its stream, and emits them. */
 export class AnswerCollector {
   readonly parts = new AnswerParts()
   readonly #callbacks: StepCallbacks
@@ -31,7 +31,7 @@ export class AnswerCollector {
     return this.#end
   }
 
-  /** Whether anything was told on. */
+  /** Whether anything was emitted. */
   get hasSpoken(): boolean {
     return this.#hasSpoken
   }

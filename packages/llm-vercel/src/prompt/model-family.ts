@@ -10,7 +10,7 @@ export interface ModelFamily {
    */
   readonly takesFilesInResults: boolean
   readonly isClaude: boolean
-  /** Whether the prompt cache must be told what to keep. */
+  /** Whether the prompt cache needs markers of what to keep. */
   readonly wantsCacheHints: boolean
 }
 

@@ -35,12 +35,12 @@ const KINDS: readonly (readonly [word: RegExp, mediaType: RegExp])[] = [
  * then on the model gets a sentence in their place, and can tell its user.
  */
 export class UnreadableFiles {
-  readonly #tell: (file: UnreadableFile) => void
+  readonly #report: (file: UnreadableFile) => void
   /** By model, the kinds that it does not read. */
   readonly #kinds = new Map<string, Set<string>>()
 
-  constructor(tell: (file: UnreadableFile) => void) {
-    this.#tell = tell
+  constructor(report: (file: UnreadableFile) => void) {
+    this.#report = report
   }
 
   /** The prompt without what the model cannot read. */
@@ -67,7 +67,7 @@ export class UnreadableFiles {
       if (known.has(kindOf(part))) continue
       known.add(kindOf(part))
       const { modelId, provider } = model
-      this.#tell({ provider, modelId, mediaType: part.mediaType, isAddress: isAddress(part) })
+      this.#report({ provider, modelId, mediaType: part.mediaType, isAddress: isAddress(part) })
     }
     return true
   }

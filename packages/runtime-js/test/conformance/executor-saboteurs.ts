@@ -157,7 +157,7 @@ export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
   'executor/restore/goes-on-from-the-checkpoint': withStore((good) => ({
     restoreCheckpoint: async (sessionId) => (await good.loadSession(sessionId))!,
   })),
-  'executor/restore/is-told-to-readers': withExecutor((_, { store }) => ({
+  'executor/restore/is-announced-to-readers': withExecutor((_, { store }) => ({
     restoreCheckpoint: (_agent, sessionId, checkpointId) =>
       store.restoreCheckpoint(sessionId, checkpointId, LATER),
   })),
@@ -198,7 +198,7 @@ export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
     },
   })),
   'executor/sub-agent/has-its-own-workspaces': withTools((tool) => inheriting(tool, true)),
-  'executor/sub-agent/inherits-when-it-is-told-to': withTools((tool) => inheriting(tool, false)),
+  'executor/sub-agent/inherits-on-request': withTools((tool) => inheriting(tool, false)),
   'executor/sub-agent/result-is-the-tool-result': withChunks(
     (chunk) => chunk.type !== 'subagent_start',
   ),

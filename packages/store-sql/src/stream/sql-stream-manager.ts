@@ -32,8 +32,8 @@ import { StreamSignals } from './stream-signals.ts'
 /**
  * Streams in a SQLite database that `migrate` has prepared. A chunk is committed before a reader
  * sees it; those that are written in one turn of the event loop share a transaction. Readers of
- * this process go on right after the commit, those of other processes soon after it. Only the
- * writer that was made last for a stream writes: the others' chunks reach nobody, also when they
+ * this process continue right after the commit, those of other processes soon after it. Only the
+ * writer that was made last for a stream writes: the others' chunks reach no reader, also when they
  * live in another process.
  *
  * All methods throw `StateStoreError`: `unavailable` and `corrupt`.

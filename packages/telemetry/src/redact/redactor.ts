@@ -17,7 +17,7 @@ const PAIR_FIELDS = 6
 
 type Fields = Record<string, unknown>
 
-/** Copies values for the log: JSON, without secrets, errors with all that they carry. */
+/** Copies values for the log: JSON, without secrets, errors with their fields. */
 export class Redactor {
   readonly #isSecretKey: IsSecretKey
   /** The objects around the present one. */

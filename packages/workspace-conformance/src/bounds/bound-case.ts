@@ -55,7 +55,7 @@ export function boundBehaviour(one: BoundCase): BoundBehaviour {
 
 /** A call that is aborted in its first turns must end soon, and say so. */
 export function abortBehaviour(one: BoundCase): BoundBehaviour {
-  const id = `bounds/${one.name}-hears-an-abort`
+  const id = `bounds/${one.name}-obeys-an-abort`
   return {
     id,
     needs: ['fs', ...(one.needs ?? [])],

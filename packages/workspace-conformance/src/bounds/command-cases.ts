@@ -74,7 +74,7 @@ export const commandCases: readonly BoundCase[] = [
   ...storedOutputCases,
 ]
 
-/** Processes that go on after the call. */
+/** Processes that outlive the call. */
 export const processCases: readonly BoundCase[] = [
   {
     name: 'process_output/a-flood',

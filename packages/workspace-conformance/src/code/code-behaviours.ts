@@ -178,7 +178,7 @@ export const codeBehaviours: readonly CodeBehaviour[] = [
       await stateful.deleteContext(context)
       const run = (): Promise<unknown> => stateful.runInContext(context, write.print('x'))
       await rejectsWithCode('invalid-input', run)
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an id that nobody gave out
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an id that was never issued
       const unknown = 'no-such-context' as CodeContextId
       await rejectsWithCode('invalid-input', () => stateful.runInContext(unknown, write.print('x')))
     }),

@@ -179,7 +179,7 @@ export function turn(): Promise<void> {
 
 export async function within<T>(promise: Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const fail = (): void => reject(new ConformanceError('expected the run to go on or to end'))
+  const fail = (): void => reject(new ConformanceError('expected the run to continue or to end'))
   const cancel = systemClock.setTimer(PATIENCE_MS, fail)
   try {
     return await Promise.race([promise, timeout])

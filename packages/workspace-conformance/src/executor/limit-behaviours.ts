@@ -26,8 +26,11 @@ export const limitBehaviours: readonly Behaviour<ExecutorSubject>[] = [
       equal([status, output, runs], ['completed', 'done', 0])
       const messages = await messagesOf(scenario)
       equal(messages.length, 4)
-      const told = lastResult(messages)
-      check(told.includes(`${contentLimits.maxDepth} levels`), `the limit in the result: ${told}`)
+      const result = lastResult(messages)
+      check(
+        result.includes(`${contentLimits.maxDepth} levels`),
+        `the limit in the result: ${result}`,
+      )
     },
   },
   {

@@ -127,7 +127,7 @@ export const recoveryBehaviours: readonly Behaviour<ExecutorSubject>[] = [
     },
   },
   {
-    id: 'executor/restore/is-told-to-readers',
+    id: 'executor/restore/is-announced-to-readers',
     run: async (subject) => {
       const scenario = await play(subject, [call([['count']]), say('first')])
       const agent = newAgent({ tools: [count] })
@@ -136,9 +136,9 @@ export const recoveryBehaviours: readonly Behaviour<ExecutorSubject>[] = [
       const last = (await chunksOf(handle)).at(-1)?.sequence ?? Number.NaN
       const checkpointId = await firstCheckpoint(scenario)
       await within(scenario.executor.restoreCheckpoint(agent, SESSION, checkpointId))
-      const told = await chunksOf(handle, { fromSequence: last + 1 })
+      const emitted = await chunksOf(handle, { fromSequence: last + 1 })
       equal(
-        told.map((chunk) => chunk.type),
+        emitted.map((chunk) => chunk.type),
         ['stream_resync'],
       )
     },

@@ -148,7 +148,7 @@ export const workspaceBehaviours: readonly Behaviour<ExecutorSubject>[] = [
     },
   },
   {
-    id: 'executor/sub-agent/inherits-when-it-is-told-to',
+    id: 'executor/sub-agent/inherits-on-request',
     run: async (subject) => {
       const child = newAgent({ name: 'child' })
       const tool = createSubAgentTool(child, INPUT, { inheritWorkspaces: true })

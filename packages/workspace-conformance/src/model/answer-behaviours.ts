@@ -7,32 +7,32 @@ export const answerBehaviours: readonly Behaviour<ModelSubject>[] = [
   {
     id: 'model/text/is-the-answer',
     run: async (subject) => {
-      const { result, heard } = await answer(subject, says(text('Good ', 'morning, ', 'Zoë 🌱.')))
+      const { result, emitted } = await answer(subject, says(text('Good ', 'morning, ', 'Zoë 🌱.')))
       const said = expectType(result, 'text')
       equal([said.content, said.shouldStop], ['Good morning, Zoë 🌱.', true])
-      equal(heard.texts.join(''), 'Good morning, Zoë 🌱.')
+      equal(emitted.texts.join(''), 'Good morning, Zoë 🌱.')
     },
   },
   {
-    id: 'model/text/is-told-piece-by-piece',
+    id: 'model/text/is-emitted-piece-by-piece',
     needs: ['streaming'],
     run: async (subject) => {
-      const { heard } = await answer(subject, says(text('one ', 'two ', 'three')))
-      equal(heard.texts, ['one ', 'two ', 'three'])
+      const { emitted } = await answer(subject, says(text('one ', 'two ', 'three')))
+      equal(emitted.texts, ['one ', 'two ', 'three'])
     },
   },
   {
-    id: 'model/thinking/is-told-apart-from-text',
+    id: 'model/thinking/is-separate-from-text',
     needs: ['reasoning'],
     run: async (subject) => {
       const turn = says(thought('sig1', 'Let me ', 'see.'), text('Yes.'))
-      const { result, heard } = await answer(subject, turn)
+      const { result, emitted } = await answer(subject, turn)
       const said = expectType(result, 'text')
       equal([said.thinking, said.content], ['Let me see.', 'Yes.'])
-      const pieces = heard.thoughts.filter((one) => !one.isComplete).map((one) => one.content)
+      const pieces = emitted.thoughts.filter((one) => !one.isComplete).map((one) => one.content)
       equal(pieces.join(''), 'Let me see.')
-      equal(heard.thoughts.at(-1), { content: 'Let me see.', isComplete: true })
-      equal(heard.texts.join(''), 'Yes.')
+      equal(emitted.thoughts.at(-1), { content: 'Let me see.', isComplete: true })
+      equal(emitted.texts.join(''), 'Yes.')
     },
   },
   {
@@ -69,22 +69,24 @@ export const answerBehaviours: readonly Behaviour<ModelSubject>[] = [
     id: 'model/calls/keep-the-text-before-them',
     run: async (subject) => {
       const turn = says(text('I will ', 'look.'), call('c1', 'read_page', '{"page":1}'))
-      const { result, heard } = await answer(subject, turn)
+      const { result, emitted } = await answer(subject, turn)
       const said = expectType(result, 'tool_calls')
       equal([said.content, said.toolCalls.length], ['I will look.', 1])
-      equal(heard.texts.join(''), 'I will look.')
+      equal(emitted.texts.join(''), 'I will look.')
     },
   },
   {
-    id: 'model/calls/input-is-told-while-it-is-written',
+    id: 'model/calls/input-is-emitted-while-it-is-written',
     needs: ['tool-input'],
     run: async (subject) => {
       const turn = says(call('c1', 'read_page', '{"page":', ' 12', '}'))
-      const { heard } = await answer(subject, turn)
-      check(heard.inputs.length > 1, 'the arguments in more than one piece')
-      equal(heard.inputs.map((piece) => piece.delta).join(''), '{"page": 12}')
+      const { emitted } = await answer(subject, turn)
+      check(emitted.inputs.length > 1, 'the arguments in more than one piece')
+      equal(emitted.inputs.map((piece) => piece.delta).join(''), '{"page": 12}')
       check(
-        heard.inputs.every((piece) => piece.toolCallId === 'c1' && piece.toolName === 'read_page'),
+        emitted.inputs.every(
+          (piece) => piece.toolCallId === 'c1' && piece.toolName === 'read_page',
+        ),
         'each piece to name its call and tool',
       )
     },
@@ -114,7 +116,7 @@ export const answerBehaviours: readonly Behaviour<ModelSubject>[] = [
     },
   },
   {
-    id: 'model/end/a-limit-of-tokens-is-told',
+    id: 'model/end/a-limit-of-tokens-is-reported',
     needs: ['streaming'],
     run: async (subject) => {
       const turn = { type: 'answer', parts: [text('It was a')], end: 'length' } as const
@@ -133,7 +135,7 @@ export const answerBehaviours: readonly Behaviour<ModelSubject>[] = [
     },
   },
   {
-    id: 'model/usage/cached-and-reasoning-tokens-are-told-apart',
+    id: 'model/usage/cached-and-reasoning-tokens-are-separate',
     needs: ['reasoning'],
     run: async (subject) => {
       const parts = [text('a')]

@@ -81,9 +81,9 @@ export const failureBehaviours: readonly Behaviour<ModelSubject>[] = [
       const controller = new AbortController()
       subject.plan({ type: 'answer', parts: [text('Well')], end: 'silence' })
       const onText = (): void => controller.abort(reason)
-      const { result, heard } = step(subject, { signal: controller.signal, onText })
+      const { result, emitted } = step(subject, { signal: controller.signal, onText })
       await rejectsWith(reason, result)
-      equal(heard.retries, [])
+      equal(emitted.retries, [])
     },
   },
 ]
@@ -98,9 +98,9 @@ function refusal(
     needs: ['failures'],
     run: async (subject) => {
       const turn: PlannedTurn = { type: 'failure', failure }
-      const { result, heard } = await answer(subject, turn, ONCE)
+      const { result, emitted } = await answer(subject, turn, ONCE)
       expectFailure(result, code, retryable)
-      equal([heard.texts, heard.retries], [[], []])
+      equal([emitted.texts, emitted.retries], [[], []])
     },
   }
 }

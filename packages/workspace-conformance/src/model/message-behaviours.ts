@@ -171,7 +171,7 @@ export const messageBehaviours: readonly Behaviour<ModelSubject>[] = [
       const steps = ['first', 'second'].map((name) => step(subject, { messages: [user(name)] }))
       const results = await Promise.all(steps.map(({ result }) => result))
       for (const result of results) equal(expectType(result, 'text').content, 'same words')
-      for (const { heard } of steps) equal(heard.texts.join(''), 'same words')
+      for (const { emitted } of steps) equal(emitted.texts.join(''), 'same words')
       const asked = subject.calls.map(({ messages }) => JSON.stringify(messages))
       check(asked.filter((one) => one.includes('first')).length === 1, 'one call of the first step')
       check(asked.filter((one) => one.includes('second')).length === 1, 'one call of the second')

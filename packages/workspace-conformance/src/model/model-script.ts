@@ -24,8 +24,8 @@ export const STOP_TOOL: ToolSpec = {
 
 export const TOOLS: readonly ToolSpec[] = Object.freeze([READ_TOOL, STOP_TOOL])
 
-/** What a step told while it went on. */
-export interface Heard {
+/** What a step emitted while it ran. */
+export interface Emitted {
   readonly texts: string[]
   readonly thoughts: { readonly content: string; readonly isComplete: boolean }[]
   readonly inputs: ToolInputDelta[]
@@ -42,12 +42,12 @@ export interface StepOptions {
   readonly onRetry?: (retry: ModelRetry) => void
 }
 
-/** Asks the adapter for one step, and keeps what it tells. */
+/** Asks the adapter for one step, and keeps what it emits. */
 export function step(
   { adapter, config }: ModelSubject,
   options: StepOptions = {},
-): { readonly heard: Heard; readonly result: Promise<StepResult> } {
-  const heard: Heard = { texts: [], thoughts: [], inputs: [], retries: [] }
+): { readonly emitted: Emitted; readonly result: Promise<StepResult> } {
+  const emitted: Emitted = { texts: [], thoughts: [], inputs: [], retries: [] }
   const input: StepInput = {
     systemPrompt: options.systemPrompt ?? SYSTEM,
     messages: options.messages ?? [user('Go.')],
@@ -56,20 +56,20 @@ export function step(
     abortSignal: options.signal ?? new AbortController().signal,
     callbacks: {
       onTextDelta: (delta) => {
-        heard.texts.push(delta)
+        emitted.texts.push(delta)
         options.onText?.(delta)
       },
-      onThinking: (content, isComplete) => heard.thoughts.push({ content, isComplete }),
-      onToolInput: (piece) => heard.inputs.push(piece),
+      onThinking: (content, isComplete) => emitted.thoughts.push({ content, isComplete }),
+      onToolInput: (piece) => emitted.inputs.push(piece),
       onRetry: (retry) => {
-        heard.retries.push(retry)
+        emitted.retries.push(retry)
         options.onRetry?.(retry)
       },
     },
     agentId: 'run',
     agentType: 'clerk',
   }
-  return { heard, result: adapter.generateStep(input) }
+  return { emitted, result: adapter.generateStep(input) }
 }
 
 /** One step over a plan of one turn. */
@@ -77,10 +77,10 @@ export async function answer(
   subject: ModelSubject,
   turn: PlannedTurn,
   options: StepOptions = {},
-): Promise<{ readonly heard: Heard; readonly result: StepResult }> {
+): Promise<{ readonly emitted: Emitted; readonly result: StepResult }> {
   subject.plan(turn)
-  const { heard, result } = step(subject, options)
-  return { heard, result: await result }
+  const { emitted, result } = step(subject, options)
+  return { emitted, result: await result }
 }
 
 export function user(content: string): Message {

@@ -2,7 +2,7 @@ import type { StepResult } from '@helix-agents/core'
 import { check, equal } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { expectFailure } from './failure-behaviours.ts'
-import { expectType, type Heard, says, step, type StepOptions, text } from './model-script.ts'
+import { expectType, type Emitted, says, step, type StepOptions, text } from './model-script.ts'
 import type { ModelSubject, PlannedTurn } from './model-subject.ts'
 
 const OVERLOADED: PlannedTurn = { type: 'failure', failure: 'overloaded' }
@@ -13,11 +13,11 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
     needs: ['failures'],
     run: async (subject) => {
       subject.plan(OVERLOADED, OVERLOADED, says(text('There.')))
-      const { result, heard } = await patiently(subject)
+      const { result, emitted } = await patiently(subject)
       equal(expectType(result, 'text').content, 'There.')
       equal(subject.calls.length, 3)
       equal(
-        heard.retries.map(({ attempt, error, discardsOutput }) => [
+        emitted.retries.map(({ attempt, error, discardsOutput }) => [
           attempt,
           error.code,
           discardsOutput,
@@ -35,9 +35,9 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
     run: async (subject) => {
       const limited = { type: 'failure', failure: 'rate-limited', retryAfterMs: 7_000 } as const
       subject.plan(limited, says(text('There.')))
-      const { heard, result } = await patiently(subject)
+      const { emitted, result } = await patiently(subject)
       equal(
-        heard.retries.map(({ delayMs }) => delayMs),
+        emitted.retries.map(({ delayMs }) => delayMs),
         [7_000],
       )
       equal(expectType(result, 'text').content, 'There.')
@@ -49,9 +49,9 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
     run: async (subject) => {
       const retryAfterMs = 3_600_000
       subject.plan({ type: 'failure', failure: 'rate-limited', retryAfterMs })
-      const { result, heard } = await patiently(subject)
+      const { result, emitted } = await patiently(subject)
       const error = expectFailure(result, 'rate-limited', true)
-      equal([error.retryAfterMs, heard.retries], [retryAfterMs, []])
+      equal([error.retryAfterMs, emitted.retries], [retryAfterMs, []])
     },
   },
   {
@@ -69,9 +69,9 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
     needs: ['failures'],
     run: async (subject) => {
       subject.plan({ type: 'failure', failure: 'unauthorized' }, says(text('There.')))
-      const { result, heard } = await patiently(subject)
+      const { result, emitted } = await patiently(subject)
       expectFailure(result, 'unauthorized', false)
-      equal([subject.calls.length, heard.retries], [1, []])
+      equal([subject.calls.length, emitted.retries], [1, []])
     },
   },
   {
@@ -80,15 +80,15 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
     run: async (subject) => {
       const broken = { type: 'answer', parts: [text('Once upon ', 'a time')], end: 'cut' } as const
       subject.plan(broken, says(text('Twice ', 'upon a time')))
-      const { result, heard, heardBefore } = await patiently(subject)
+      const { result, emitted, emittedBefore } = await patiently(subject)
       equal(expectType(result, 'text').content, 'Twice upon a time')
       equal(
-        heard.retries.map((retry) => retry.discardsOutput),
+        emitted.retries.map((retry) => retry.discardsOutput),
         [true],
       )
-      const [before = 0] = heardBefore
-      check(before > 0, 'the broken answer to be heard')
-      equal(heard.texts.slice(before).join(''), 'Twice upon a time')
+      const [before = 0] = emittedBefore
+      check(before > 0, 'the broken answer to be emitted')
+      equal(emitted.texts.slice(before).join(''), 'Twice upon a time')
     },
   },
   {
@@ -111,28 +111,28 @@ export const retryBehaviours: readonly Behaviour<ModelSubject>[] = [
   },
 ]
 
-/** A step whose every wait goes by at once; with the texts that were heard before each of them. */
+/** A step whose waits take no time; with the texts that were emitted before each of them. */
 async function patiently(
   subject: ModelSubject,
   options: StepOptions = {},
 ): Promise<{
-  readonly heard: Heard
-  readonly heardBefore: readonly number[]
+  readonly emitted: Emitted
+  readonly emittedBefore: readonly number[]
   readonly result: StepResult
 }> {
-  const heardBefore: number[] = []
+  const emittedBefore: number[] = []
   const signal = { wake: Promise.withResolvers<'retry'>() }
   const onRetry = (): void => {
-    heardBefore.push(heard.texts.length)
+    emittedBefore.push(emitted.texts.length)
     signal.wake.resolve('retry')
   }
-  const { heard, result } = step(subject, { ...options, onRetry })
+  const { emitted, result } = step(subject, { ...options, onRetry })
   const ended = Promise.allSettled([result]).then(() => 'end' as const)
   for (let waited = 0; ; waited += 1) {
-    const retry = heard.retries[waited]
+    const retry = emitted.retries[waited]
     const next = await (retry === undefined ? Promise.race([signal.wake.promise, ended]) : 'retry')
     signal.wake = Promise.withResolvers()
-    if (next === 'end') return { heard, heardBefore, result: await result }
-    await subject.passTime(heard.retries[waited]?.delayMs ?? 0)
+    if (next === 'end') return { emitted, emittedBefore, result: await result }
+    await subject.passTime(emitted.retries[waited]?.delayMs ?? 0)
   }
 }

@@ -152,7 +152,7 @@ export class ProviderSubject {
     }
   }
 
-  /** What is not a workspace of its own is somebody's directory, and stays as it is. */
+  /** What is not a workspace of its own may be a directory of the host, and stays as it is. */
   async #assertOwn(opened: OpenedWorkspace): Promise<void> {
     if (opened.receipt.outcome !== 'created' || opened.ws.fs === undefined) return
     const problem = await findStranger(opened.ws.fs)
@@ -203,7 +203,7 @@ function parseCapabilities(
   )
 }
 
-/** Fails without closing: nobody knows what a close would remove. */
+/** Fails without closing: what a close would remove is unknown. */
 async function letGo({ ws }: OpenedWorkspace, expected: string): Promise<never> {
   const [detached] = await Promise.allSettled([ws.detach?.()])
   const cause = detached.status === 'rejected' ? { cause: detached.reason } : {}

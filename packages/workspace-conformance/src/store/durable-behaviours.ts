@@ -94,7 +94,7 @@ export const durableBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/durable/state-of-a-noted-call-survives',
+    id: 'store/durable/state-of-a-recorded-call-survives',
     needs: ['durable'],
     run: async (subject) => {
       const { write } = await createAndBegin(subject.store)

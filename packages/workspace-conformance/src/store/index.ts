@@ -7,7 +7,7 @@ import { hostileBehaviours } from './hostile-behaviours.ts'
 import { limitBehaviours } from './limit-behaviours.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import { messageBehaviours } from './message-behaviours.ts'
-import { notedCallBehaviours } from './noted-call-behaviours.ts'
+import { recordedCallBehaviours } from './recorded-call-behaviours.ts'
 import { outcomeBehaviours } from './outcome-behaviours.ts'
 import { runBehaviours } from './run-behaviours.ts'
 import { sessionBehaviours } from './session-behaviours.ts'
@@ -31,7 +31,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...checkpointBehaviours,
   ...listBehaviours,
   ...usageBehaviours,
-  ...notedCallBehaviours,
+  ...recordedCallBehaviours,
   ...outcomeBehaviours,
   ...hostileBehaviours,
   ...holdBehaviours,

@@ -72,7 +72,7 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/run/tells-until-when-it-is-held',
+    id: 'store/run/reports-until-when-it-is-held',
     run: async ({ store }) => {
       const run = await createAndBegin(store)
       equal((await headOf(store)).leaseUntil, START + LEASE_MS)
@@ -119,7 +119,7 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/run/late-one-goes-on-when-nobody-took-over',
+    id: 'store/run/late-one-continues-without-a-successor',
     run: async ({ store }) => {
       const { write } = await createAndBegin(store)
       const late = { ...write(), now: START + 10 * LEASE_MS }

@@ -48,7 +48,7 @@ export function ledger(version: string): FileLedgerSnapshot {
   return { known: { agent: { '/a': { version } } }, writers: {} }
 }
 
-/** A run of one session, as an executor drives it; time goes on by one with every write. */
+/** A run of one session, as an executor drives it; time advances by one with every write. */
 export interface ScriptedRun {
   readonly sessionId: string
   readonly runId: string

@@ -33,7 +33,7 @@ export const stepBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/step/result-of-a-call-is-noted-at-once',
+    id: 'store/step/result-of-a-call-is-recorded-at-once',
     run: async ({ store }) => {
       const { write } = await createAndBegin(store)
       const journal = [journaled('a'), journaled('b')]

@@ -53,7 +53,7 @@ export const streamDurableBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/durable/new-one-is-told',
+    id: 'stream/durable/new-one-is-announced',
     needs: ['durable'],
     run: async (subject) => {
       await writeAll(await startRun(subject.streams), 'a')
@@ -67,7 +67,7 @@ export const streamDurableBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/durable/writer-of-the-process-before-reaches-nobody',
+    id: 'stream/durable/writer-of-the-previous-process-reaches-no-reader',
     needs: ['durable'],
     run: async (subject) => {
       const old = await startRun(subject.streams)

@@ -41,7 +41,7 @@ export const streamEndBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/end/last-chunk-of-another-run-reaches-nobody',
+    id: 'stream/end/last-chunk-of-another-run-reaches-no-reader',
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'a')
       const writer = await streams.resumeRun('stream', 'run-2', 'agent')

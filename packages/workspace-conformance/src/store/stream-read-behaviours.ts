@@ -190,7 +190,7 @@ export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/read/leaving-a-loop-disturbs-nobody',
+    id: 'stream/read/leaving-a-loop-disturbs-no-other-reader',
     run: async ({ streams }) => {
       const writer = await startRun(streams)
       const other = await openReader(streams)

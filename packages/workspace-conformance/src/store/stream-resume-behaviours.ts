@@ -55,7 +55,7 @@ export const streamResumeBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/resume/overrun-is-told',
+    id: 'stream/resume/overrun-is-announced',
     run: async ({ streams, maxBufferedChunks }) => {
       const writer = await startRun(streams)
       await writeAll(writer, 'first')
@@ -68,7 +68,7 @@ export const streamResumeBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/resume/new-reader-of-an-overrun-is-told',
+    id: 'stream/resume/overrun-is-announced-to-a-new-reader',
     run: async ({ streams, maxBufferedChunks }) => {
       const words = await fill(await startRun(streams), maxBufferedChunks + 1)
       await streams.endRun('stream')
@@ -78,7 +78,7 @@ export const streamResumeBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/resume/slow-reader-is-told',
+    id: 'stream/resume/overrun-is-announced-to-a-slow-reader',
     run: async ({ streams, maxBufferedChunks }) => {
       const writer = await startRun(streams)
       const reader = await openReader(streams)
@@ -103,7 +103,7 @@ export const streamResumeBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/resume/sequence-of-another-stream-is-told',
+    id: 'stream/resume/sequence-of-another-stream-is-announced',
     run: async ({ streams }) => {
       const writer = await startRun(streams)
       await writeAll(writer, 'a', 'b')

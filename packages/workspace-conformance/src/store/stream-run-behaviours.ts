@@ -81,7 +81,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/new-one-is-told-to-waiting-readers',
+    id: 'stream/run/new-one-is-announced-to-waiting-readers',
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'a')
       const reader = await openReader(streams)
@@ -99,7 +99,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/new-one-is-told-to-slow-readers',
+    id: 'stream/run/new-one-is-announced-to-slow-readers',
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'a', 'b')
       const reader = await openReader(streams)
@@ -110,7 +110,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/new-one-is-told-to-resuming-readers',
+    id: 'stream/run/new-one-is-announced-to-resuming-readers',
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'a', 'b')
       await streams.endRun('stream')
@@ -161,7 +161,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/late-chunk-reaches-nobody',
+    id: 'stream/run/late-chunk-reaches-no-reader',
     run: async ({ streams }) => {
       const writer = await startRun(streams)
       await writeAll(writer, 'a')
@@ -171,7 +171,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/chunk-of-the-run-before-reaches-nobody',
+    id: 'stream/run/chunk-of-the-previous-run-reaches-no-reader',
     run: async ({ streams }) => {
       const old = await startRun(streams)
       const writer = await startRun(streams, 'run-2')
@@ -216,7 +216,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
     },
   },
   {
-    id: 'stream/run/empty-one-is-told-and-goes-on',
+    id: 'stream/run/empty-one-is-announced-and-continues',
     run: async ({ streams }) => {
       await writeAll(await startRun(streams), 'a', 'b')
       const [waiting, slow] = [await openReader(streams), await openReader(streams)]

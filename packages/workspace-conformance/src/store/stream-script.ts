@@ -82,7 +82,7 @@ export function beforeNextTurn<T>(promise: Promise<T>): Promise<T> {
 
 /** A value that must come at all. */
 export function within<T>(promise: Promise<T>): Promise<T> {
-  return orTimeout(promise, PATIENCE_MS, 'the reader to go on or to end')
+  return orTimeout(promise, PATIENCE_MS, 'the reader to continue or to end')
 }
 
 async function orTimeout<T>(promise: Promise<T>, ms: number, expected: string): Promise<T> {

@@ -117,7 +117,7 @@ function parse(tool: Tool, input: unknown, sabotage: Sabotage): unknown {
   }
 }
 
-const abortable = boundBehaviours.filter(({ id }) => id.endsWith('-hears-an-abort'))
+const abortable = boundBehaviours.filter(({ id }) => id.endsWith('-obeys-an-abort'))
 const measured = boundBehaviours.filter((behaviour) => !abortable.includes(behaviour))
 
 test('ids are unique', () => {

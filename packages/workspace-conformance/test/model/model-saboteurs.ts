@@ -92,7 +92,7 @@ const deaf: Saboteur = (good) => ({
 
 export const modelSaboteurs: Readonly<Record<string, Saboteur>> = {
   'model/text/is-the-answer': result(() => ({ shouldStop: false })),
-  'model/text/is-told-piece-by-piece': callbacks((given) => {
+  'model/text/is-emitted-piece-by-piece': callbacks((given) => {
     let whole = ''
     return {
       onTextDelta: (delta) => {
@@ -101,7 +101,7 @@ export const modelSaboteurs: Readonly<Record<string, Saboteur>> = {
       },
     }
   }),
-  'model/thinking/is-told-apart-from-text': callbacks((given) => ({
+  'model/thinking/is-separate-from-text': callbacks((given) => ({
     onThinking: (content) => given.onTextDelta?.(content),
   })),
   'model/calls/arguments-are-parsed': firstCall({ arguments: '{"page":7}' }),
@@ -110,12 +110,12 @@ export const modelSaboteurs: Readonly<Record<string, Saboteur>> = {
     end.type === 'tool_calls' ? { toolCalls: end.toolCalls.toReversed() } : {},
   ),
   'model/calls/keep-the-text-before-them': result(() => ({ content: '' })),
-  'model/calls/input-is-told-while-it-is-written': callbacks(() => ({ onToolInput: () => {} })),
+  'model/calls/input-is-emitted-while-it-is-written': callbacks(() => ({ onToolInput: () => {} })),
   'model/calls/arguments-that-are-no-json-are-a-problem': firstCall({ problem: undefined }),
   'model/calls/that-are-cut-off-are-a-problem': firstCall({ problem: undefined }),
-  'model/end/a-limit-of-tokens-is-told': result(() => ({ stopReason: 'stop' })),
+  'model/end/a-limit-of-tokens-is-reported': result(() => ({ stopReason: 'stop' })),
   'model/usage/is-counted': result(() => ({ usage: undefined })),
-  'model/usage/cached-and-reasoning-tokens-are-told-apart': result(() => ({
+  'model/usage/cached-and-reasoning-tokens-are-separate': result(() => ({
     usage: { inputTokens: 120, outputTokens: 30, totalTokens: 150 },
   })),
   'model/structured-output/is-parsed': result(() => ({ output: '{"total":12.5}' })),

@@ -101,7 +101,7 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
     beginRun: (start) => good.beginRun({ ...start, leaseMs: start.leaseMs - 1 }),
   }),
   'store/run/renew-prolongs-the-lease': () => ({ renewRun: async () => {} }),
-  'store/run/tells-until-when-it-is-held': (good) => ({
+  'store/run/reports-until-when-it-is-held': (good) => ({
     loadSession: async (sessionId) => {
       const { leaseUntil: _, ...head } = (await good.loadSession(sessionId))!
       return head
@@ -113,7 +113,7 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
   'store/run/remembers-whether-workspaces-outlive-it': (good) => ({
     beginRun: (start) => good.beginRun({ keepWorkspaces: false, ...start }),
   }),
-  'store/run/late-one-goes-on-when-nobody-took-over': (good) => ({
+  'store/run/late-one-continues-without-a-successor': (good) => ({
     renewRun: (write) => good.renewRun({ ...write, runId: 'lost' }),
   }),
   'store/run/fences-the-one-before': (good) => ({

@@ -10,7 +10,7 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
         a.toolCallId < b.toolCallId ? -1 : 1,
       ),
   }),
-  'store/step/result-of-a-call-is-noted-at-once': () => ({ completeToolCall: async () => {} }),
+  'store/step/result-of-a-call-is-recorded-at-once': () => ({ completeToolCall: async () => {} }),
   'store/step/unknown-call-is-not-found': () => ({ completeToolCall: async () => {} }),
   'store/step/commit-stores-all-at-once': (good) => {
     let journal: Awaited<ReturnType<SessionStateStore['loadJournal']>> = []

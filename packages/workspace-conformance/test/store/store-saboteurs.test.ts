@@ -69,7 +69,7 @@ const forgetful: Readonly<Record<string, Lost>> = {
     for (const stored of sessions.values()) stored.head = without(stored.head, 'usage') as never
     return sessions
   },
-  'store/durable/state-of-a-noted-call-survives': (sessions) => {
+  'store/durable/state-of-a-recorded-call-survives': (sessions) => {
     for (const stored of sessions.values()) stored.head = { ...stored.head, fileLedgers: {} }
     return sessions
   },

@@ -14,7 +14,7 @@ export const streamBoundSaboteurs: Readonly<
       await good.endRun(streamId, agentId, last)
     },
   }),
-  'stream/end/last-chunk-of-another-run-reaches-nobody': (good) => ({
+  'stream/end/last-chunk-of-another-run-reaches-no-reader': (good) => ({
     endRun: (streamId, agentId, last) =>
       good.endRun(streamId, last === undefined ? agentId : undefined, last),
   }),

@@ -73,7 +73,7 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       return chunks && upToAbort(chunks, options?.signal)
     },
   }),
-  'stream/read/leaving-a-loop-disturbs-nobody': (good) => ({
+  'stream/read/leaving-a-loop-disturbs-no-other-reader': (good) => ({
     read: async (streamId, options) => {
       const chunks = await good.read(streamId, options)
       return chunks && whenLeft(chunks, () => good.endRun(streamId))
@@ -94,14 +94,14 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       await good.endRun(streamId)
     },
   }),
-  'stream/resume/overrun-is-told': (good) => withoutResync(good),
-  'stream/resume/new-reader-of-an-overrun-is-told': (good) => withoutResync(good),
-  'stream/resume/slow-reader-is-told': (good) => withoutResync(good),
+  'stream/resume/overrun-is-announced': (good) => withoutResync(good),
+  'stream/resume/overrun-is-announced-to-a-new-reader': (good) => withoutResync(good),
+  'stream/resume/overrun-is-announced-to-a-slow-reader': (good) => withoutResync(good),
   'stream/resume/after-a-resync-goes-on': (good) =>
     mapped(good, (chunk) =>
       chunk.type === 'stream_resync' ? { ...chunk, sequence: chunk.sequence - 1 } : chunk,
     ),
-  'stream/resume/sequence-of-another-stream-is-told': (good) => ({
+  'stream/resume/sequence-of-another-stream-is-announced': (good) => ({
     read: async (streamId, options) =>
       (options?.fromSequence ?? 0) > 1000 ? none() : good.read(streamId, options),
   }),
@@ -138,13 +138,13 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       return good.startRun(...args)
     },
   }),
-  'stream/run/new-one-is-told-to-waiting-readers': (good) => ({
+  'stream/run/new-one-is-announced-to-waiting-readers': (good) => ({
     startRun: (...args) => good.resumeRun(...args),
   }),
-  'stream/run/new-one-is-told-to-slow-readers': (good) => ({
+  'stream/run/new-one-is-announced-to-slow-readers': (good) => ({
     startRun: (...args) => good.resumeRun(...args),
   }),
-  'stream/run/new-one-is-told-to-resuming-readers': (good) => withoutResync(good),
+  'stream/run/new-one-is-announced-to-resuming-readers': (good) => withoutResync(good),
   'stream/run/resumed-one-goes-on': (good) => ({ resumeRun: (...args) => good.startRun(...args) }),
   'stream/run/resume-does-not-disturb-readers': (good) => ({
     resumeRun: (...args) => good.startRun(...args),
@@ -152,14 +152,14 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
   'stream/run/resume-of-an-unknown-stream-starts-it': () => ({
     resumeRun: async () => ({ write: async () => {} }),
   }),
-  'stream/run/late-chunk-reaches-nobody': (good) => ({
+  'stream/run/late-chunk-reaches-no-reader': (good) => ({
     endRun: async () => {},
     read: async (streamId, options) => {
       await good.endRun(streamId)
       return good.read(streamId, options)
     },
   }),
-  'stream/run/chunk-of-the-run-before-reaches-nobody': (good) => ({
+  'stream/run/chunk-of-the-previous-run-reaches-no-reader': (good) => ({
     startRun: async (...args) => {
       const writer = await good.startRun(...args)
       const stream = good.streams.get(args[0])!
@@ -189,7 +189,7 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       await good.endRun(streamId)
     },
   }),
-  'stream/run/empty-one-is-told-and-goes-on': (good) => ({
+  'stream/run/empty-one-is-announced-and-continues': (good) => ({
     endRun: async (streamId, agentId) => {
       const stream = good.streams.get(streamId)
       if (stream?.chunks.length === 0) stream.first = 1
@@ -227,14 +227,14 @@ export const streamSaboteurs: Readonly<Record<string, (good: ReferenceStreams) =
       return { write: (chunk) => writer.write(chunk).then(skip) }
     },
   }),
-  'stream/durable/new-one-is-told': (good) => ({
+  'stream/durable/new-one-is-announced': (good) => ({
     read: async (...args) => {
       const reader = await good.read(...args)
       good.streams.delete(args[0])
       return reader
     },
   }),
-  'stream/durable/writer-of-the-process-before-reaches-nobody': (good) => ({
+  'stream/durable/writer-of-the-previous-process-reaches-no-reader': (good) => ({
     endRun: (streamId) => good.endRun(streamId),
   }),
   'stream/durable/reader-follows-another-process': (good) => ({

@@ -18,7 +18,7 @@ import type { StoreSubject } from './store-subject.ts'
 
 const STATES: readonly (JsonValue | undefined)[] = [{ n: 2 }, null, '', 0, undefined]
 
-export const notedCallBehaviours: readonly Behaviour<StoreSubject>[] = [
+export const recordedCallBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/call/stores-the-state-with-its-result',
     run: async ({ store }) => {
