@@ -8,9 +8,9 @@ import { defineRemoteConformance } from './testbed/remote-conformance.ts'
 
 const sampler = new TestSampler()
 /** Behaviours of files, which take turns in one sandbox. */
-const SAMPLED_FILES = 30
+const SAMPLED_FILES = 15
 /** Behaviours of the lifecycle, each with sandboxes of its own. */
-const SAMPLED_LIFECYCLE = 10
+const SAMPLED_LIFECYCLE = 5
 
 const fileIds = new Set(fileSystemBehaviours.map(({ id }) => id))
 const files = workspaceBehaviours.filter(({ id }) => fileIds.has(id))

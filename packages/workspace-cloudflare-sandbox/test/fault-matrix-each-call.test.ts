@@ -20,6 +20,8 @@ import { availability, Bench, RemoteWorkspace, skipNote } from './testbed/bench.
 const sampler = new TestSampler()
 /** Operations of each kind that a sample takes. */
 const SAMPLED_OPERATIONS = 1
+/** Ways to cut a call off. */
+const SAMPLED_CUTS = 1
 
 /** Processes of the container; the command that counts them is always the same. */
 const countProcesses = async (ws: RemoteWorkspace): Promise<number> =>
@@ -109,6 +111,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
       const turns = await meetEachCall({
         bench,
         sandbox: ws.id,
+        cuts: sampler.pick('cuts of a snapshot', cuts, SAMPLED_CUTS),
         run: async () =>
           void taken.push((await ws.call<Taken>('snapshot.snapshot')).ref.snapshot.backup.id),
         after: () => assertLive(ws),
@@ -169,7 +172,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     async () => {
       const mounts = [{ bucket: 'FILES', path: '/workspace/data' }] as const
       const opened = new Map<string, RemoteWorkspace>()
-      for (const fault of cuts) {
+      for (const fault of sampler.pick('cuts of a mount', cuts, SAMPLED_CUTS)) {
         for (let skip = 0, isCut = true; isCut; skip += 1) {
           const name = `mount-${fault.kind}-${skip}`
           const ws = new RemoteWorkspace(bench, name, { config: { mounts } })

@@ -11,9 +11,9 @@ import { availability, Bench, codeOf, RemoteWorkspace, skipNote } from './testbe
 
 const sampler = new TestSampler()
 /** Operations of a sample, for each fault. */
-const SAMPLED_OPERATIONS = 8
+const SAMPLED_OPERATIONS = 6
 /** Faults of a sample that ends meet. */
-const SAMPLED_ENDS = 3
+const SAMPLED_ENDS = 2
 /** The longest that any call may take here, where long deadlines pass a hundred times as fast. */
 const DEADLINE_MS = 100_000
 /** Of a slow machine that is busy with all faults at once. */

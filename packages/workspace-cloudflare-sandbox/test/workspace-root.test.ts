@@ -1,7 +1,13 @@
 // What becomes of a sandbox when somebody removes or replaces `/workspace` itself.
+import { TestSampler } from '@helix-agents/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { availability, Bench, codeOf, skipNote } from './testbed/bench.ts'
 import type { Reproduction } from './worker/removal-reproduction.ts'
+
+const sampler = new TestSampler()
+/** Images, each with a test bed of its own, and operations: of a sample. */
+const SAMPLED_IMAGES = 1
+const SAMPLED_OPERATIONS = 4
 
 const OUTSIDE = '/tmp/elsewhere'
 const replace = (command: string): string => `cd / && rm -rf /workspace && ${command}`
@@ -12,11 +18,12 @@ const keptHint = (name: string): object => ({
 })
 
 describe.skipIf(!availability.available)(`the reproduction of the removal issue${skipNote}`, () => {
-  test.each([
+  const images = [
     ['interpreters that were started ahead', { image: 'python' }],
     ['interpreters that start when they are needed', { image: 'python', interpretersAhead: 0 }],
     ['no IPython', { image: 'plain-python' }],
-  ] as const)(
+  ] as const
+  test.each(sampler.pick('images', images, SAMPLED_IMAGES))(
     'finds no bug in an image with %s',
     async (_, image) => {
       await using own = await Bench.start('local', undefined, image)
@@ -52,7 +59,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   }, 120_000)
 
   // Each kind of agent has its own tools only: each must find a way on with them.
-  test.each([
+  const operations = [
     ['shell.run', ['pwd']],
     ['shell.start', ['true']],
     ['code.runCode', ['python', '1']],
@@ -64,7 +71,8 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     ['fs.writeStream', ['/a', 'x']],
     ['fs.copy', ['/a', '/b']],
     ['snapshot.snapshot', []],
-  ])(
+  ] as const
+  test.each(sampler.pick('operations', operations, SAMPLED_OPERATIONS))(
     'a file in its place, met by %s: told once, kept, and gone on',
     async (method, given) => {
       const config = { backupR2Binding: 'BACKUP_BUCKET' } as const

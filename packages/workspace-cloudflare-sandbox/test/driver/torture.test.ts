@@ -10,7 +10,7 @@ import { TORTURE } from './torture-list.ts'
 const reason = await whyNoTestbed()
 const BATCH = 40
 /** Lines of a sample. */
-const SAMPLED_LINES = 60
+const SAMPLED_LINES = 40
 const sampler = new TestSampler()
 const LINES = sampler.pick('torture', TORTURE, SAMPLED_LINES)
 /** Of a line: far beyond what any takes, so that a busy machine changes no exit code. */

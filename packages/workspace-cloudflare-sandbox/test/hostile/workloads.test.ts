@@ -7,7 +7,7 @@ import { availability, Bench, codeOf, skipNote } from '../testbed/bench.ts'
 const PROMPT_MS = 60_000
 const sampler = new TestSampler()
 /** A directory as large as a listing may be, and a smaller one in a sample. */
-const MANY = sampler.size(100_000, 3000)
+const MANY = sampler.size(100_000, 600)
 /** Bytes that a command prints. */
 const FLOOD_BYTES = sampler.size(1_000_000_000, 50_000_000)
 
@@ -17,7 +17,7 @@ interface Ran {
   readonly error?: { readonly name: string; readonly message: string }
 }
 
-const NEEDLE = 'file-with-a-rather-long-name-002777.txt'
+const NEEDLE = 'file-with-a-rather-long-name-000277.txt'
 
 /** A line of bash that is a little longer. */
 const long = (length: number): string => `: ${'x'.repeat(length)}; echo long`
@@ -117,19 +117,24 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     const make = 'mkdir d; cd d; seq -f "file-with-a-rather-long-name-%06g.txt" 1'
     await ws.output(`${make} ${MANY} | xargs touch; echo needle > ${NEEDLE}`)
     expect(await ws.call('fs.ls', '/d')).toHaveLength(MANY)
-    expect(await ws.call('fs.glob', '**/*-000*.txt')).toHaveLength(999)
+    expect(await ws.call('fs.glob', '**/*-000*.txt')).toHaveLength(Math.min(MANY, 999))
     const found = await ws.call<{ matches: unknown[] }>('fs.grep', 'needle')
     expect(found.matches).toHaveLength(1)
     expect(await ws.call('fs.grep', 'n.?$')).toMatchObject({ matches: [] })
     await ws.call('fs.rm', '/d', { recursive: true })
   }, 120_000)
 
-  test('more files than a listing may have are refused', async () => {
-    const ws = await bench.open('too many')
-    await ws.output('mkdir d; cd d; seq 1 101000 | xargs touch')
-    expect(await codeOf(ws.call('fs.ls', '/d'))).toBe('too-large')
-    expect(await ws.output('ls d | wc -l')).toBe('101000')
-  }, 120_000)
+  // The limit itself is one of the driver's own tests.
+  test.runIf(sampler.isExhaustive)(
+    'more files than a listing may have are rejected',
+    async () => {
+      const ws = await bench.open('too many')
+      await ws.output('mkdir d; cd d; seq 1 101000 | xargs touch')
+      expect(await codeOf(ws.call('fs.ls', '/d'))).toBe('too-large')
+      expect(await ws.output('ls d | wc -l')).toBe('101000')
+    },
+    120_000,
+  )
 
   test('a flood of output is cut, kept, and leaves the session as it was', async () => {
     const ws = await bench.open('flood')
@@ -166,7 +171,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
     await ws.output('mkdir own; echo own > own/hostname; echo own > own/passwd')
     const { id } = await ws.call<{ id: string }>('shell.start', flip)
     const seen = new Set<string>()
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < sampler.size(40, 10); round += 1) {
       const read = ws.call<string>('fs.readFile', '/d/passwd')
       seen.add(await read.catch((error: { code?: string }) => String(error.code)))
     }

@@ -30,7 +30,7 @@ import { availability, skipNote } from './bench.ts'
 import { hostStub } from './host-stub.ts'
 
 /** Behaviours that a sample takes. */
-const SAMPLED = 8
+const SAMPLED = 4
 const SANDBOX = 'bounds'
 const SESSION = { sessionId: 'bounds', agentType: 'kit' }
 

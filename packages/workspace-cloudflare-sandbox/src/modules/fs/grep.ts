@@ -68,10 +68,11 @@ export async function grep(
   )
   signal?.throwIfAborted()
   const request = { path, search, signal }
-  for (const file of await included(outcome.tooLarge, request)) collector.skipLarge(file)
-  const paths = await included(outcome.paths, request)
-  for (const file of paths) if (!fitsPathLimits(file)) collector.skipDeep(file)
-  await scanFiles({ sandbox, search, collector, signal }, paths.filter(fitsPathLimits))
+  const large = await included(outcome.tooLarge, request)
+  for (const file of [...large.fitting, ...large.deep]) collector.skipLarge(file)
+  const { fitting, deep } = await included(outcome.paths, request)
+  for (const file of deep) collector.skipDeep(file)
+  await scanFiles({ sandbox, search, collector, signal }, fitting)
   return withCompleteness(collector.result(), outcome)
 }
 
@@ -89,21 +90,29 @@ interface IncludeRequest {
   readonly signal: AbortSignal | undefined
 }
 
+interface IncludedPaths {
+  readonly fitting: readonly string[]
+  /** Past the limits of paths. */
+  readonly deep: readonly string[]
+}
+
 /** The paths that are searched, sorted. Yields to other work. */
 async function included(
   relativePaths: readonly string[],
   { path, search, signal }: IncludeRequest,
-): Promise<string[]> {
+): Promise<IncludedPaths> {
   const pace = createSearchPace()
-  const found: string[] = []
+  const [fitting, deep]: [string[], string[]] = [[], []]
   for (const relative of relativePaths) {
     if (path === '/' && isInternal(relative)) continue
     const file = relative === '' ? path : joinPath(path, relative)
-    if (search.includes(file)) found.push(file)
+    if (search.includes(file)) (fitsPathLimits(file) ? fitting : deep).push(file)
     const pause = pace.rest(UNITS_PER_PATH + file.length * search.unitsPerIncluded, signal)
     if (pause !== undefined) await pause
   }
-  return sortByCodePoint(found, (file) => file, signal)
+  const sort = (files: string[]): Promise<string[]> =>
+    sortByCodePoint(files, (file) => file, signal)
+  return { fitting: await sort(fitting), deep: await sort(deep) }
 }
 
 function withCompleteness(result: GrepResult, outcome: SearchOutcome): GrepResult {
