@@ -9,7 +9,7 @@ import {
 } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { nameColumn, numberColumn } from './column.ts'
+import { nameColumn, numberColumn } from './columns/column.ts'
 import { endLastRun } from './runs.ts'
 import { loadKnownHead, refsColumn, stateColumn, statusColumn } from './session-head.ts'
 import { findSession, isHeldAt, type SessionRow } from './session-row.ts'

@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../sql-database.ts'
-import { numberColumn } from './column.ts'
+import { numberColumn } from './columns/column.ts'
 import { toStateStoreError } from './to-state-store-error.ts'
 
 const HELD = 'SELECT count(*) AS held FROM helix_sessions WHERE lease_until > 0'

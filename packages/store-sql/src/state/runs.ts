@@ -8,8 +8,8 @@ import type {
 } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { damaged, nameColumn, numberColumn, optionalColumn } from './column.ts'
-import { keepText } from './long-texts.ts'
+import { damaged, nameColumn, numberColumn, optionalColumn } from './columns/column.ts'
+import { keepText } from './columns/long-texts.ts'
 import { loadKnownHead, statusColumn } from './session-head.ts'
 import {
   assertFree,

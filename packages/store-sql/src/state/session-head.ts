@@ -9,7 +9,7 @@ import {
   optionalColumn,
   shapedColumn,
   textColumn,
-} from './column.ts'
+} from './columns/column.ts'
 import {
   isJson,
   isLabels,
@@ -22,7 +22,7 @@ import {
   isStoredError,
   type StoredLabels,
   type WorkspaceRefs,
-} from './stored-shapes.ts'
+} from './columns/stored-shapes.ts'
 
 const HEAD =
   'SELECT s.*, st.version AS found_state, st.value AS state, r.refs AS refs, l.labels AS labels,' +

@@ -1,7 +1,7 @@
 import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { nameColumn, optionalColumn, shapedColumn } from './column.ts'
-import { isLabels } from './stored-shapes.ts'
+import { nameColumn, optionalColumn, shapedColumn } from './columns/column.ts'
+import { isLabels } from './columns/stored-shapes.ts'
 
 /** Whose a session is. */
 export interface SessionOwner {

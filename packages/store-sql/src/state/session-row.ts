@@ -2,7 +2,7 @@ import { AgentAlreadyRunningError, StateStoreError } from '@helix-agents/core'
 import type { RunWrite } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { numberColumn, optionalColumn } from './column.ts'
+import { numberColumn, optionalColumn } from './columns/column.ts'
 
 /** The counters of a session. A counter is read, and checked, when it is used. */
 export class SessionRow {

@@ -14,14 +14,14 @@ import {
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
-import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './column.ts'
-import { fromStorableMessage } from './message-json.ts'
-import { keepText } from './long-texts.ts'
-import { rangesOfPrefix } from './id-prefix.ts'
+import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './columns/column.ts'
+import { fromStorableMessage } from './columns/message-json.ts'
+import { keepText } from './columns/long-texts.ts'
+import { rangesOfPrefix } from './columns/id-prefix.ts'
 import { loadKnownHead } from './session-head.ts'
 import { findSession } from './session-row.ts'
 import { addMessages, applyChange, saveRefs, toJsonText, toMessageTexts } from './state-values.ts'
-import type { StoredLabels, WorkspaceRefs } from './stored-shapes.ts'
+import type { StoredLabels, WorkspaceRefs } from './columns/stored-shapes.ts'
 
 const CREATE =
   'INSERT INTO helix_sessions (session_id, agent_type, created_at, updated_at, version, status,' +

@@ -25,7 +25,7 @@ import {
 } from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
-import { WholeTexts } from './long-texts.ts'
+import { WholeTexts } from './columns/long-texts.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
 import { loadHead } from './session-head.ts'
 import { loadOwner, type SessionOwner } from './session-owner.ts'

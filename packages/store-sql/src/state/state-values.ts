@@ -3,10 +3,10 @@ import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { StateChange } from '@helix-agents/core/runtime'
 import type { SqlStatements, SqlValue } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { shapedColumn } from './column.ts'
-import { keepText } from './long-texts.ts'
-import { toStorableMessage } from './message-json.ts'
-import { isRefs, type WorkspaceRefs } from './stored-shapes.ts'
+import { shapedColumn } from './columns/column.ts'
+import { keepText } from './columns/long-texts.ts'
+import { toStorableMessage } from './columns/message-json.ts'
+import { isRefs, type WorkspaceRefs } from './columns/stored-shapes.ts'
 
 // What is made of JavaScript values is made before a transaction starts: a value that JSON
 // cannot hold fails there, while no lock is held.

@@ -10,9 +10,9 @@ import type {
 } from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { damaged } from './column.ts'
-import { toEntryJson, toJournalEntry, toResultJson } from './journal-json.ts'
-import { keepText } from './long-texts.ts'
+import { damaged } from './columns/column.ts'
+import { toEntryJson, toJournalEntry, toResultJson } from './columns/journal-json.ts'
+import { keepText } from './columns/long-texts.ts'
 import { findSession, heldChange, updateHeld } from './session-row.ts'
 import {
   addMessages,

@@ -1,5 +1,5 @@
 import type { SqlStatements } from '../sql-database.ts'
-import { numberColumn, optionalColumn } from '../state/column.ts'
+import { numberColumn, optionalColumn } from '../state/columns/column.ts'
 import type { ChunkText } from './chunk-text.ts'
 import type { StreamLimits } from './stream-limits.ts'
 import type { AcquiredStream } from './stream-rows.ts'

@@ -4,7 +4,7 @@ import {
   type StreamChunk,
   toChunkJson,
 } from '@helix-agents/core/runtime'
-import { damaged } from '../state/column.ts'
+import { damaged } from '../state/columns/column.ts'
 
 /** A chunk as it is stored. */
 export interface ChunkText {

@@ -1,6 +1,6 @@
 import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
-import { damaged, numberColumn, textColumn } from '../state/column.ts'
+import { damaged, numberColumn, textColumn } from '../state/columns/column.ts'
 import { fromChunkText } from './chunk-text.ts'
 import { lastTimestamp, loadStream, type StreamHead } from './stream-rows.ts'
 

@@ -1,6 +1,6 @@
 import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { nameColumn, numberColumn, optionalColumn } from '../state/column.ts'
+import { nameColumn, numberColumn, optionalColumn } from '../state/columns/column.ts'
 
 /** The row of a stream, and which chunks it has. */
 export interface StreamHead {

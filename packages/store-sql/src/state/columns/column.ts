@@ -1,6 +1,6 @@
-import type { SqlRow } from '../sql-database.ts'
-import { SqlError } from '../sql-error.ts'
-import { fromSqlText } from '../sql-text.ts'
+import type { SqlRow } from '../../sql-database.ts'
+import { SqlError } from '../../sql-error.ts'
+import { fromSqlText } from '../../sql-text.ts'
 
 /** What is stored is not what was once written. */
 export function damaged(what: string, cause?: unknown): SqlError {

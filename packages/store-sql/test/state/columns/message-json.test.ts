@@ -1,6 +1,6 @@
 import type { Message } from '@helix-agents/core'
 import { expect, test } from 'vitest'
-import { fromStorableMessage, toStorableMessage } from '../../src/state/message-json.ts'
+import { fromStorableMessage, toStorableMessage } from '../../../src/state/columns/message-json.ts'
 
 function carried(message: Message): unknown {
   return fromStorableMessage(JSON.parse(JSON.stringify(toStorableMessage(message))))

@@ -1,7 +1,7 @@
 import type { Message } from '@helix-agents/core'
 import type { JournalEntry, JournalResult } from '@helix-agents/core/runtime'
 import * as z from 'zod'
-import type { SqlRow } from '../sql-database.ts'
+import type { SqlRow } from '../../sql-database.ts'
 import { damaged, jsonColumn, optionalColumn } from './column.ts'
 import { fromStorableMessage, toStorableMessage } from './message-json.ts'
 

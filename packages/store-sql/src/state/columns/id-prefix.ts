@@ -1,4 +1,4 @@
-import { toSqlText } from '../sql-text.ts'
+import { toSqlText } from '../../sql-text.ts'
 
 /** Texts from the first one, inclusive, to the second. */
 export type TextRange = readonly [from: string, below: string]

@@ -1,4 +1,4 @@
-import type { SqlRow, SqlStatements, SqlValue } from '../sql-database.ts'
+import type { SqlRow, SqlStatements, SqlValue } from '../../sql-database.ts'
 import { damaged, numberColumn, textColumn } from './column.ts'
 
 /**
