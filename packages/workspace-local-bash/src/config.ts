@@ -7,7 +7,7 @@ const variableValue = z.string().refine((value) => !value.includes('\0'), 'holds
 /** The variables that a declaration adds to the environment of every command. */
 export const envSchema = z.record(variableName, variableValue).readonly()
 
-/** Kept from the host: `none` has its files and its network, `bubblewrap` runs in its own namespaces. */
+/** `none`: commands have the files and the network of the host. `bubblewrap`: namespaces of their own. */
 export const isolationSchema = z.enum(['none', 'bubblewrap'])
 
 /** A workspace declaration's `provider` for this kind. */
@@ -19,7 +19,9 @@ export const localBashConfigSchema = z.strictObject({
   env: envSchema.optional(),
 })
 
+/** The `provider` of a workspace declaration, parsed. */
 export type LocalBashConfig = Readonly<z.output<typeof localBashConfigSchema>>
+/** How far commands are kept from the host: `none` or `bubblewrap`. */
 export type LocalBashIsolation = z.output<typeof isolationSchema>
 
 /** @throws {WorkspaceFailedError} `config-invalid`, naming each bad field. */

@@ -2,7 +2,7 @@ export { type LocalBashConfig, localBashConfigSchema, type LocalBashIsolation } 
 export {
   LocalBashInventory,
   type LocalBashInventoryOptions,
-  type LocalBashLook,
+  type LocalBashInspection,
   type LocalBashResources,
 } from './inventory.ts'
 export { LocalBashWorkspace } from './local-bash-workspace.ts'

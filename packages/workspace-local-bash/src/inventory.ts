@@ -6,7 +6,7 @@ import { errnoOf } from './file-system/map-error.ts'
 import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from './owner.ts'
 import { endProcesses, lastUseMs, REAPED } from './reap.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
-import { findMembers } from './shell/process-tree.ts'
+import { findMembers } from './shell/processes/process-tree.ts'
 import { readStoredOutput } from './stored-output.ts'
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 
@@ -14,6 +14,7 @@ import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 const TICKS_PER_SECOND = 100
 const MEASURE_MS = 200
 
+/** Options of a {@link LocalBashInventory}. */
 export interface LocalBashInventoryOptions {
   /** Where workspaces are made. Default: the temporary directory of the system. */
   readonly tmpdirRoot?: string
@@ -25,12 +26,12 @@ export interface LocalBashInventoryOptions {
  * What is known of one workspace directory. `present`: it is there. `absent`: there is none of
  * this name. `unknown`: it is there and is not one of this user with a valid marker.
  */
-export interface LocalBashLook {
+export interface LocalBashInspection {
   readonly name: string
   readonly state: 'present' | 'absent' | 'unknown'
-  /** Whether the process that uses it runs; absent while nobody here can tell. */
+  /** Whether the process that uses it runs; absent when that cannot be checked from this host. */
   readonly ownerAlive?: boolean
-  /** It was let go and waits for its session. */
+  /** No process owns it: it waits for its session to attach. */
   readonly isDetached?: boolean
   /** When it was attached or detached last, in milliseconds since the epoch. */
   readonly sinceMs?: number
@@ -38,14 +39,17 @@ export interface LocalBashLook {
   readonly lastUseMs?: number
 }
 
+/** What the processes of one workspace use. */
 export interface LocalBashResources {
-  /** Of one core, over a fifth of a second. */
+  /** Share of one core over a fifth of a second, in percent: 200 for two busy cores. */
   readonly cpuPercent: number
+  /** Resident memory in units of 1,048,576 bytes. */
   readonly memoryMb: number
+  /** Running processes. */
   readonly processes: number
 }
 
-/** Looks at the workspace directories of a host, and ends single ones. For operators and fleets. */
+/** Inspects the workspace directories of a host, and removes single ones. For operators and fleets. */
 export class LocalBashInventory {
   readonly #root: string
   readonly #clock: Clock
@@ -56,12 +60,12 @@ export class LocalBashInventory {
   }
 
   /** Every directory named like a workspace. A root that does not exist has none. */
-  list(): readonly LocalBashLook[] {
-    return this.#names().map((name) => this.look(name))
+  list(): readonly LocalBashInspection[] {
+    return this.#names().map((name) => this.inspect(name))
   }
 
-  /** Looks at one workspace; starts nothing and changes nothing. */
-  look(name: string): LocalBashLook {
+  /** Inspects one workspace. Read-only. */
+  inspect(name: string): LocalBashInspection {
     const path = DIRECTORY_PATTERN.test(name) ? this.#find(name) : undefined
     if (path === undefined) return { name, state: 'absent' }
     const marker = isOwnDirectory(path) ? readOwner(path) : undefined
@@ -91,21 +95,20 @@ export class LocalBashInventory {
 
   /**
    * The ends of the outputs of a workspace that are on disk: of background processes, and of
-   * commands that wrote a lot. Empty when there are none, or none that can be told.
+   * commands that wrote a lot. Empty when there are none, or none that can be read.
    */
   logs(name: string): string {
-    const path = this.look(name).state === 'present' ? this.#find(name) : undefined
+    const path = this.inspect(name).state === 'present' ? this.#find(name) : undefined
     return path === undefined ? '' : readStoredOutput(path)
   }
 
   /**
-   * Ends the commands of a workspace and removes its directory, in use or not: who uses it finds
-   * it gone. One that is gone already is fine.
+   * Ends the commands of a workspace and removes its directory, in use or not. One that is gone already is fine.
    * @throws {WorkspaceFailedError} `provider-failed` for a directory without a valid marker, and
    * for processes that cannot be ended.
    */
   async end(name: string): Promise<void> {
-    const { state } = this.look(name)
+    const { state } = this.inspect(name)
     if (state === 'absent') return
     if (state === 'unknown') throw failed('it has no valid marker of this user')
     const path = this.#find(name)
@@ -113,7 +116,7 @@ export class LocalBashInventory {
     const doomed = path.endsWith(REAPED) ? path : path + REAPED
     if (doomed !== path) {
       await this.#removeEarlier(doomed)
-      // From now on nobody can attach to it.
+      // From now on no process can attach to it.
       renameSync(path, doomed)
     }
     const left = await endProcesses(doomed, name)
@@ -161,7 +164,7 @@ function canonical(root: string): string | undefined {
   }
 }
 
-function ownerOf(marker: OwnerMarker): Pick<LocalBashLook, 'ownerAlive' | 'isDetached'> {
+function ownerOf(marker: OwnerMarker): Pick<LocalBashInspection, 'ownerAlive' | 'isDetached'> {
   if (isOwnerElsewhere(marker)) return {}
   const isDetached = marker.process === undefined
   return { ownerAlive: isOwnerAlive(marker), ...(isDetached && { isDetached }) }

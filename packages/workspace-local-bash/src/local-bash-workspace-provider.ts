@@ -38,10 +38,10 @@ import {
   requireBubblewrap,
 } from './shell/launcher.ts'
 import { CommandGate, DEFAULT_CONCURRENT_COMMANDS } from './shell/command-gate.ts'
-import { type Namespace, probeNamespace } from './shell/namespace.ts'
-import { PipePool } from './shell/pipe-pool.ts'
-import { endTree } from './shell/process-tree.ts'
-import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/process-limit.ts'
+import { type Namespace, probeNamespace } from './shell/namespace/namespace.ts'
+import { PipePool } from './shell/output/pipe-pool.ts'
+import { endTree } from './shell/processes/process-tree.ts'
+import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import { fixedPath } from './shell/program-path.ts'
 import { SubprocessShell } from './subprocess-shell.ts'
 import { TmpdirFileSystem } from './tmpdir-file-system.ts'
@@ -55,14 +55,15 @@ import {
 
 const MEBIBYTE = 1024 * 1024
 
+/** Options of a {@link LocalBashWorkspaceProvider}. */
 export interface LocalBashWorkspaceProviderOptions {
   /** Where workspaces are made. Default: the temporary directory of the system. */
   readonly tmpdirRoot?: string
-  /** For declarations that name none. Default `none`. */
+  /** Isolation of declarations that set none. Default `none`. */
   readonly isolation?: LocalBashIsolation
   /**
    * How the processes of commands are held with isolation `none`. `namespace`: each command has a
-   * namespace of its own; an open is refused where the host allows none. `scan`: they are found
+   * namespace of its own; an open fails where the host allows none. `scan`: they are found
    * among those of the host, and can read the environment of its processes. Default `auto`:
    * `namespace` where the host allows it, else `scan`.
    */
@@ -72,7 +73,7 @@ export interface LocalBashWorkspaceProviderOptions {
    * `LANG`, `LC_*` and `TZ`. `HOME` and `TMPDIR` are always those of the workspace.
    */
   readonly passEnv?: readonly string[]
-  /** Default: that of the executor. */
+  /** Log of operations. Default: that of the executor. */
   readonly logger?: Logger
   /** Time, for tests. Default: that of the executor. */
   readonly clock?: Clock
@@ -91,15 +92,15 @@ export interface LocalBashWorkspaceProviderOptions {
    * Default 2,048.
    */
   readonly maxProcesses?: number
-  /** Time of a command that asks for none. Default 120,000. */
+  /** Timeout of commands that set none, in milliseconds. Default 120,000. */
   readonly defaultTimeoutMs?: number
-  /** Bytes of each output that a command returns when it asks for none. Default 1 MiB. */
+  /** Bytes of each output that a command returns when it sets no limit. Default 1 MiB. */
   readonly maxOutputBytes?: number
   /** Bytes of one output that are stored when it is longer than that. Default 2 GiB. */
   readonly maxStoredOutputBytes?: number
-  /** Time between asking a command to end and killing it. Default 250. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 250. */
   readonly killGraceMs?: number
-  /** For tests. Default: the platform of the process. */
+  /** Platform, for tests. Default: that of the process. */
   readonly platform?: NodeJS.Platform
 }
 
@@ -142,7 +143,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     session: SessionRef,
     options: OpenOptions,
   ): Promise<OpenedWorkspace> {
-    this.#refuseWindows()
+    this.#rejectWindows()
     const parsed = this.parseConfig(config)
     const [isolation, env] = [this.#isolationOf(parsed), parsed.env ?? {}]
     return this.#limitOpens(async () => {
@@ -160,7 +161,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   }
 
   async resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
-    this.#refuseWindows()
+    this.#rejectWindows()
     const { directory: name, isolation } = parseRef(ref)
     return this.#limitOpens(async () => {
       const directory = findDirectory(this.#tmpdirRoot, name)
@@ -184,7 +185,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return config.isolation ?? this.#options.isolation ?? 'none'
   }
 
-  #refuseWindows(): void {
+  #rejectWindows(): void {
     if ((this.#options.platform ?? process.platform) !== 'win32') return
     throw new WorkspaceFailedError('provider-failed', WINDOWS)
   }

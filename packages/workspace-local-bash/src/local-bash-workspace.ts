@@ -6,11 +6,12 @@ import {
   type Workspace,
 } from '@helix-agents/core/provider'
 import { detachedMarker, isOwnedBy, type OwnerMarker, writeOwner } from './owner.ts'
-import { holdersOf } from './shell/holders.ts'
+import { holdersOf } from './shell/processes/holders.ts'
 import type { SubprocessShell } from './subprocess-shell.ts'
 import type { TmpdirFileSystem } from './tmpdir-file-system.ts'
 import { isOwnDirectory, removeDirectory, type WorkspaceDirectory } from './workspace-directory.ts'
 
+/** What a {@link LocalBashWorkspace} is made of. */
 export interface LocalBashWorkspaceParts {
   readonly directory: WorkspaceDirectory
   readonly marker: OwnerMarker
@@ -47,7 +48,7 @@ export class LocalBashWorkspace implements Workspace {
     this.shell = parts.shell
   }
 
-  /** Ends all processes, background ones too: nobody would own them. The files stay. */
+  /** Ends all processes, background ones too, since no owner is left. The files stay. */
   async detach(): Promise<void> {
     this.#ending ??= this.#detach()
     return this.#ending

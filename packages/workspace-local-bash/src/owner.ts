@@ -4,8 +4,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { envSchema } from './config.ts'
-import { unguessableName } from './file-system/unguessable-name.ts'
-import { bootId, isEnded, processPlace, readProcess } from './shell/process-table.ts'
+import { unguessableName } from './file-system/path/unguessable-name.ts'
+import { bootId, isEnded, processPlace, readProcess } from './shell/processes/process-table.ts'
 
 /** Name of the marker's file. */
 export const MARKER_NAME = 'owner.json'
@@ -23,7 +23,7 @@ const ownerSchema = z.strictObject({
       place: z.string().optional(),
     })
     .optional(),
-  /** Hash of the session id: tells sessions apart without naming them. */
+  /** Hash of the session id: distinguishes sessions without naming them. */
   session: z.string(),
   /** When it was attached or detached, in milliseconds since the epoch. */
   sinceMs: z.number(),
@@ -79,7 +79,7 @@ export function readOwner(directory: string): OwnerMarker | undefined {
   }
 }
 
-/** Whether the marker of a directory still names this owner: nobody attached to it since. */
+/** Whether the marker of a directory still names this owner: no other process attached to it since. */
 export function isOwnedBy(directory: string, marker: OwnerMarker): boolean {
   const current = readOwner(directory)?.process
   const { process: own } = marker
@@ -103,7 +103,7 @@ export function isOwnerAlive(marker: OwnerMarker): boolean {
   return bootOfOwner === 'unknown' && answersSignal(pid)
 }
 
-/** Whether nobody here can tell if the owner runs: it is of another container or host. */
+/** Whether it cannot be checked here if the owner runs: it is of another container or host. */
 export function isOwnerElsewhere({ process: owner }: OwnerMarker): boolean {
   return owner?.place !== undefined && owner.place !== processPlace()
 }

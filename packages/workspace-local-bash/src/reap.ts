@@ -10,7 +10,7 @@ import {
   type OwnerMarker,
   readOwner,
 } from './owner.ts'
-import { endTree } from './shell/process-tree.ts'
+import { endTree } from './shell/processes/process-tree.ts'
 import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinished.ts'
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
 
@@ -19,26 +19,27 @@ const HOUR_MS = 3_600_000
 export const REAPED = '.reaped'
 const NAME = /^(helix-ws-[A-Za-z0-9]{6,64})(\.reaped)?$/
 
+/** Options of {@link reapLocalBashTmpdirs}. */
 export interface ReapOptions {
   /** Where workspaces are made. Default: the temporary directory of the system. */
   readonly tmpdirRoot?: string
-  /** How long a workspace whose owner died must have been unused. Default one hour. */
+  /** How long a workspace whose owner died must have been unused, in milliseconds. Default one hour. */
   readonly graceMs?: number
   /**
    * How long a detached workspace waits to be attached again, and one whose owner cannot be seen
-   * from here, such as a process of another container. Default seven days.
+   * from here, such as a process of another container, in milliseconds. Default seven days.
    */
   readonly detachedGraceMs?: number
   /**
    * How long a directory must be unchanged that a process died while making: without a valid
-   * marker, and without any file of an agent. Default one day.
+   * marker, and without any file of an agent, in milliseconds. Default one day.
    */
   readonly unfinishedGraceMs?: number
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
-  /** Gets what could not be removed. Default: no log. */
+  /** Receives what could not be removed. Default: no log. */
   readonly logger?: Logger
-  /** Only reports what would be removed. */
+  /** Only reports what would be removed. Default false. */
   readonly dryRun?: boolean
 }
 

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { INTERNAL_DIRECTORY } from '@helix-agents/core/provider'
 import { errnoOf } from './file-system/map-error.ts'
-import { ANCHOR_NO_LINK, READ } from './file-system/open-flags.ts'
-import { PinnedDirectory } from './file-system/pinned-directory.ts'
+import { ANCHOR_NO_LINK, READ } from './file-system/path/open-flags.ts'
+import { PinnedDirectory } from './file-system/path/pinned-directory.ts'
 
 const MAX_FILES = 8
 const TAIL_BYTES = 16 * 1024
@@ -59,7 +59,7 @@ function newest(directory: PinnedDirectory, names: readonly string[]): readonly 
   return names.toSorted((a, b) => timeOf(a) - timeOf(b)).slice(-MAX_FILES)
 }
 
-/** Each step refuses links. */
+/** Each step rejects links. */
 function openPlace(path: string, names: readonly string[]): PinnedDirectory | undefined {
   try {
     return descend(PinnedDirectory.open(path, ANCHOR_NO_LINK), names)

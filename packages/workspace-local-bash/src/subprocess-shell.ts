@@ -12,21 +12,21 @@ import {
   type ShellRunOptions,
 } from '@helix-agents/core/provider'
 import type { FileContext } from './file-system/file-context.ts'
-import type { PinnedDirectory } from './file-system/pinned-directory.ts'
+import type { PinnedDirectory } from './file-system/path/pinned-directory.ts'
 import { adoptFile } from './file-system/write-file.ts'
 import type { OutputOffsets } from './shell/background-process.ts'
 import { BackgroundProcesses } from './shell/background-processes.ts'
-import { CapturedOutput, type OnPiece } from './shell/captured-output.ts'
+import { type CaptureOptions, OutputCapture } from './shell/output/output-capture.ts'
 import type { CommandGate } from './shell/command-gate.ts'
 import type { Launch, Launcher } from './shell/launcher.ts'
-import { NamespaceHold } from './shell/namespace-hold.ts'
-import { closePipe, type Pipe, type PipePool } from './shell/pipe-pool.ts'
-import type { ProcessHold } from './shell/process-hold.ts'
-import { MARKER_VARIABLE, readProcess } from './shell/process-table.ts'
-import { endTree, type TreeScope } from './shell/process-tree.ts'
+import { NamespaceHold } from './shell/namespace/namespace-hold.ts'
+import { closePipe, type Pipe, type PipePool } from './shell/output/pipe-pool.ts'
+import type { ProcessHold } from './shell/processes/process-hold.ts'
+import { MARKER_VARIABLE, readProcess } from './shell/processes/process-table.ts'
+import { endTree, type TreeScope } from './shell/processes/process-tree.ts'
 import { superviseCommand, toRunResult } from './shell/run-command.ts'
-import { ScanHold } from './shell/scan-hold.ts'
-import { SpillFile } from './shell/spill-file.ts'
+import { ScanHold } from './shell/processes/scan-hold.ts'
+import { SpillFile } from './shell/output/spill-file.ts'
 import { startProcess, type StartedProcess } from './shell/start-process.ts'
 
 export interface SubprocessShellOptions {
@@ -148,16 +148,11 @@ export class SubprocessShell implements Shell {
     this.#options.files.restore()
     const id = newRunId()
     const callbackErrors: Error[] = []
-    const onStdout = options.onStdout && ((piece: Uint8Array) => options.onStdout?.(piece))
-    const onStderr = options.onStderr && ((piece: Uint8Array) => options.onStderr?.(piece))
-    const stdout = this.#capture(`${id}.stdout`, options, onStdout, callbackErrors)
-    const stderr = this.#capture(`${id}.stderr`, options, onStderr, callbackErrors)
+    const capture = { run: options, errors: callbackErrors }
+    const stdout = this.#capture(`${id}.stdout`, { ...capture, callback: 'onStdout' })
+    const stderr = this.#capture(`${id}.stderr`, { ...capture, callback: 'onStderr' })
     const launch = (): Launch => this.#launch(id, command, options)
-    const sinks = [
-      (piece: Uint8Array) => stdout.add(piece),
-      (piece: Uint8Array) => stderr.add(piece),
-    ] as const
-    const started = startProcess(await this.#takePipes(), launch, sinks)
+    const started = startProcess(await this.#takePipes(), launch, [stdout.add, stderr.add])
     const { killGraceMs, clock, defaultTimeoutMs } = this.#options
     const outcome = await superviseCommand(started, this.#holdOf(id, started), {
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
@@ -173,16 +168,13 @@ export class SubprocessShell implements Shell {
 
   #capture(
     name: string,
-    options: ShellRunOptions,
-    onPiece: OnPiece | undefined,
-    errors: Error[],
-  ): CapturedOutput {
+    capture: Pick<CaptureOptions, 'run' | 'errors' | 'callback'>,
+  ): OutputCapture {
     const { files, maxOutputBytes, maxStoredOutputBytes } = this.#options
-    return new CapturedOutput({
-      limitBytes: options.maxOutputBytes ?? maxOutputBytes,
+    return new OutputCapture({
+      ...capture,
+      limitBytes: capture.run.maxOutputBytes ?? maxOutputBytes,
       spill: new SpillFile(join(files.scratch, name), maxStoredOutputBytes),
-      onPiece,
-      onError: (error) => errors.push(error),
     })
   }
 

@@ -14,21 +14,22 @@ import {
   type TransferOptions,
   type WriteOptions,
 } from '@helix-agents/core/provider'
-import { Containment } from './file-system/containment.ts'
+import { Containment } from './file-system/path/containment.ts'
 import { type FileContext, ProvenFiles } from './file-system/file-context.ts'
 import { listDirectory } from './file-system/list-directory.ts'
 import { makeDirectory } from './file-system/make-directory.ts'
 import { statPath } from './file-system/open-file.ts'
 import { type FileReader, openReader, readSmallText, readWhole } from './file-system/read-file.ts'
-import { removePath } from './file-system/remove-tree.ts'
+import { removePath } from './file-system/tree/remove-tree.ts'
 import { globFiles, grepFiles } from './file-system/search-files.ts'
 import { copyPath, movePath } from './file-system/transfer.ts'
 import { toFileStat, Versions } from './file-system/version.ts'
 import { append, writeStreamed, writeWhole } from './file-system/write-file.ts'
 
-/** Looks at a file that never stops changing. */
+/** Most times that a file which keeps changing is checked. */
 const MAX_STATS = 8
 
+/** What a {@link TmpdirFileSystem} works on. */
 export interface TmpdirFileSystemOptions {
   /** The directory on the host that is `/`. Links in its own path are resolved once, now. */
   readonly root: string
@@ -36,7 +37,7 @@ export interface TmpdirFileSystemOptions {
   readonly scratch: string
   /** The root as the shell sees it, when that is not its path on the host. */
   readonly shellRoot?: string
-  /** Largest file that may be made. Default: no limit. */
+  /** Largest file that may be written, in bytes. Default: no limit. */
   readonly maxFileBytes?: number
   /**
    * Makes missing directories again.
@@ -50,7 +51,7 @@ export interface TmpdirFileSystemOptions {
  * directory is used through a descriptor that was proven to lie inside.
  *
  * Whole files are written aside and renamed, so hard links to an overwritten file keep the old
- * content; its permissions are kept. Pipes, sockets and devices are refused.
+ * content; its permissions are kept. Pipes, sockets and devices are rejected.
  */
 export class TmpdirFileSystem implements FileSystem {
   readonly #options: TmpdirFileSystemOptions
@@ -110,7 +111,7 @@ export class TmpdirFileSystem implements FileSystem {
   async stat(path: string): Promise<FileStat> {
     const normal = normalizePath(path)
     let stats = statPath(this.#context, normal)
-    for (let look = 1; look < MAX_STATS; look += 1) {
+    for (let count = 1; count < MAX_STATS; count += 1) {
       const waitMs = this.#context.versions.unsafeForMs(stats, Date.now())
       if (waitMs <= 0) break
       await systemClock.sleep(Math.ceil(waitMs))

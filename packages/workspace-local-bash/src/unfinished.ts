@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { MARKER_NAME } from './owner.ts'
-import { holdersOf } from './shell/holders.ts'
-import { findMembers } from './shell/process-tree.ts'
+import { holdersOf } from './shell/processes/holders.ts'
+import { findMembers } from './shell/processes/process-tree.ts'
 
 const DRAFT = new RegExp(String.raw`^${MARKER_NAME.replace('.', String.raw`\.`)}\.[0-9a-f]{32}$`)
 const PARTS: readonly string[] = ['root', 'scratch', 'tmp']
@@ -34,7 +34,7 @@ export function lastChangeMs(path: string): number {
   return Math.max(...times)
 }
 
-/** Removes it without recursion: whatever came to lie in it meanwhile stops the removal. */
+/** Removes it without recursion: an entry that was added by now stops the removal. */
 export function removeUnfinished(path: string): void {
   for (const name of readdirSync(path)) {
     const part = join(path, name)

@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync, statSync }
 import { dirname, join, resolve } from 'node:path'
 import { systemClock, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
-import { removeHostPath } from './file-system/remove-tree.ts'
-import { unguessableName } from './file-system/unguessable-name.ts'
+import { removeHostPath } from './file-system/tree/remove-tree.ts'
+import { unguessableName } from './file-system/path/unguessable-name.ts'
 import { MARKER_NAME } from './owner.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
 
@@ -103,7 +103,7 @@ export async function removeDirectory(path: string): Promise<void> {
       return await removeHostPath(path, MARKER_NAME)
     } catch (error) {
       if (attempt === REMOVE_ATTEMPTS) throw error
-      // Somebody may be writing into it right now.
+      // Another process may be writing into it.
       await systemClock.sleep(attempt * REMOVE_PAUSE_MS)
     }
   }
@@ -128,7 +128,7 @@ function setAside(directory: WorkspaceDirectory, part: string): void {
   renameSync(part, join(directory.path, `replaced-${unguessableName()}`))
 }
 
-/** A real directory of this user: not a link, and not somebody else's. */
+/** A real directory of this user: not a link, and not of another user. */
 export function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats !== undefined && stats.isDirectory() && stats.uid === process.getuid?.()

@@ -1,7 +1,7 @@
 export { openSqliteFleetStore, type SqliteFleetStore } from './open-sqlite-fleet-store.ts'
 export {
   type DirectoryInventory,
-  type DirectoryLook,
+  type DirectoryInspection,
   LocalBashFleetDriver,
   type LocalBashFleetDriverOptions,
 } from './local-bash-fleet-driver.ts'

@@ -9,7 +9,7 @@ import type {
 } from '../driver/fleet-driver.ts'
 
 /** What is known of one directory. */
-export interface DirectoryLook {
+export interface DirectoryInspection {
   readonly name: string
   readonly state: 'present' | 'absent' | 'unknown'
   readonly ownerAlive?: boolean
@@ -19,8 +19,8 @@ export interface DirectoryLook {
 
 /** What of the directories of a host is used. `LocalBashInventory` of workspace-local-bash fits. */
 export interface DirectoryInventory {
-  list(): readonly DirectoryLook[]
-  look(name: string): DirectoryLook
+  list(): readonly DirectoryInspection[]
+  inspect(name: string): DirectoryInspection
   resources(name: string): Promise<SandboxResources>
   end(name: string): Promise<void>
   /** The ends of outputs that are on disk. Absent where that is not supported. */
@@ -54,13 +54,13 @@ export class LocalBashFleetDriver implements FleetDriver {
   }
 
   async list(): Promise<SandboxListing> {
-    const looks = this.#inventory.list()
-    const present = looks.filter(({ state }) => state === 'present')
-    return { isComplete: true, sandboxes: present.map((look) => this.#toListed(look)) }
+    const all = this.#inventory.list()
+    const present = all.filter(({ state }) => state === 'present')
+    return { isComplete: true, sandboxes: present.map((one) => this.#toListed(one)) }
   }
 
   async inspect({ id }: SandboxTarget): Promise<SandboxProbe> {
-    const { isDetached, ownerAlive, state } = this.#inventory.look(id)
+    const { isDetached, ownerAlive, state } = this.#inventory.inspect(id)
     if (state === 'absent') return { state: 'absent' }
     if (state === 'unknown') return { state: 'unknown', detail: 'no valid marker of this user' }
     // An owner in another container cannot be seen from here.
@@ -83,7 +83,7 @@ export class LocalBashFleetDriver implements FleetDriver {
     return this.#inventory.resources(id)
   }
 
-  #toListed({ isDetached, name, ownerAlive, sinceMs }: DirectoryLook): ListedSandbox {
+  #toListed({ isDetached, name, ownerAlive, sinceMs }: DirectoryInspection): ListedSandbox {
     return {
       id: name,
       // One whose owner cannot be seen may be in use.

@@ -198,7 +198,7 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     const driver = new LocalBashFleetDriver({
       inventory: {
         list: () => inventory.list(),
-        look: (name) => inventory.look(name),
+        inspect: (name) => inventory.inspect(name),
         resources: (name) => inventory.resources(name),
         end: (name) => inventory.end(name),
       },

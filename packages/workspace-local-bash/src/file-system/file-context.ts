@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
-import type { Containment } from './containment.ts'
+import type { Containment } from './path/containment.ts'
 import type { Versions } from './version.ts'
 
 /** Up to this size the system is asked synchronously: faster than a thread by far. */

@@ -8,8 +8,8 @@ import {
 } from '@helix-agents/core/provider'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
-import { readSorted } from './read-sorted.ts'
+import type { PinnedDirectory } from './path/pinned-directory.ts'
+import { readSorted } from './tree/read-sorted.ts'
 
 /** Direct children, sorted by name. */
 export async function listDirectory(context: FileContext, path: string): Promise<FileEntry[]> {

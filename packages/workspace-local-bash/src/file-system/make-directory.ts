@@ -12,7 +12,7 @@ export function makeDirectory(context: FileContext, path: string, isRecursive: b
       return checkExisting(path, isRecursive && place.stats.isDirectory())
     mkdirSync(place.directory.at(place.name))
   } catch (error) {
-    // Another process made it after the look.
+    // Another process made it after the check.
     if (isRecursive && errnoOf(error) === 'EEXIST') return makeDirectory(context, path, true)
     throw toFileSystemError(error, path)
   } finally {

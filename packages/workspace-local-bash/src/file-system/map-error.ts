@@ -47,7 +47,7 @@ export function toFileSystemError(error: unknown, path: string): unknown {
   return code === undefined ? error : new FileSystemError(code, path, { cause: error })
 }
 
-/** Refuses what is neither a file nor a directory: reading it could block or do things. */
+/** Rejects what is neither a file nor a directory: reading it could block or do things. */
 export function specialFile(path: string): FileSystemError {
   return new FileSystemError('permission-denied', path, {
     detail: 'it is a pipe, a socket or a device',

@@ -1,9 +1,9 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
-import { openAt } from './containment.ts'
+import { openAt } from './path/containment.ts'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, specialFile, toFileSystemError } from './map-error.ts'
-import { canPin, HANDLE, READ, READ_HANDLE } from './open-flags.ts'
+import { canPin, HANDLE, READ, READ_HANDLE } from './path/open-flags.ts'
 
 /** An open file of the workspace, and its state. */
 export interface OpenFile {
@@ -12,7 +12,7 @@ export interface OpenFile {
 }
 
 /**
- * Opens a regular file that lies in the workspace, whatever is done to its path meanwhile.
+ * Opens a regular file that lies in the workspace, whatever happens to its path.
  * @throws {FileSystemError} `not-found`, `is-directory`, `path-escape`, `permission-denied`.
  */
 export function openFile(context: FileContext, path: string): OpenFile {

@@ -16,8 +16,8 @@ import {
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
 import { openFile, statPath } from './open-file.ts'
-import { READ } from './open-flags.ts'
-import { type FoundFile, walkFiles } from './walk-files.ts'
+import { READ } from './path/open-flags.ts'
+import { type FoundFile, walkFiles } from './tree/walk-files.ts'
 
 const FIRST_BUFFER_BYTES = 1024 * 1024
 

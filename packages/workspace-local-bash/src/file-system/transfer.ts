@@ -22,16 +22,16 @@ import {
   type TimeSlice,
   type TransferOptions,
 } from '@helix-agents/core/provider'
-import { type Located, openAt } from './containment.ts'
+import { type Located, openAt } from './path/containment.ts'
 import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
 import { specialFile, toFileSystemError } from './map-error.ts'
-import { canPin, READ } from './open-flags.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
-import { readSorted } from './read-sorted.ts'
-import { removeHostPath } from './remove-tree.ts'
-import { unguessableName } from './unguessable-name.ts'
-import { MAX_LEVELS, walkFiles } from './walk-files.ts'
-import type { Place } from './walk-path.ts'
+import { canPin, READ } from './path/open-flags.ts'
+import type { PinnedDirectory } from './path/pinned-directory.ts'
+import { readSorted } from './tree/read-sorted.ts'
+import { removeHostPath } from './tree/remove-tree.ts'
+import { unguessableName } from './path/unguessable-name.ts'
+import { MAX_LEVELS, walkFiles } from './tree/walk-files.ts'
+import type { Place } from './path/walk-path.ts'
 
 const copyLater = promisify(copyFile)
 
@@ -160,7 +160,7 @@ function putInPlace(
   }
 }
 
-/** Refuses a subtree of which a path would be too long, or nest too deep, where it goes. */
+/** Rejects a subtree of which a path would be too long, or nest too deep, where it goes. */
 async function checkDepth(source: Located, { from, to }: Transfer): Promise<void> {
   if (Buffer.byteLength(to) <= Buffer.byteLength(from)) return
   let isTooDeep = false
@@ -189,7 +189,7 @@ interface Copy {
   readonly level: number
 }
 
-/** Copies an open file: whatever its name leads to meanwhile. */
+/** Copies an open file: whatever its name leads to by now. */
 async function copyContent(context: FileContext, source: Place, copy: Copy): Promise<void> {
   const fd = openAt(source, READ, copy.path)
   try {

@@ -2,8 +2,8 @@ import type { BigIntStats } from 'node:fs'
 import { closeSync, fstatSync, futimesSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileStat, FileType } from '@helix-agents/core/provider'
-import { CREATE } from './open-flags.ts'
-import { unguessableName } from './unguessable-name.ts'
+import { CREATE } from './path/open-flags.ts'
+import { unguessableName } from './path/unguessable-name.ts'
 
 /** Longer than a clock tick of any kernel (10 ms at 100 Hz). */
 const TICK_MS = 25
@@ -53,7 +53,7 @@ export class Versions {
   }
 
   /**
-   * The state of a file after an own change. When somebody else changed it since `written` was
+   * The state of a file after an own change. When another process changed it since `written` was
    * read, the version is one that no longer matches the file.
    */
   ownStat(path: string, written: BigIntStats, now: BigIntStats): FileStat {

@@ -16,11 +16,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { FileSystemError } from '@helix-agents/core'
 import type { FileStat, WriteOptions } from '@helix-agents/core/provider'
-import type { Located } from './containment.ts'
+import type { Located } from './path/containment.ts'
 import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
 import { errnoOf, isMissing, specialFile, toFileSystemError } from './map-error.ts'
-import { APPEND, CREATE } from './open-flags.ts'
-import { unguessableName } from './unguessable-name.ts'
+import { APPEND, CREATE } from './path/open-flags.ts'
+import { unguessableName } from './path/unguessable-name.ts'
 import { versionOf } from './version.ts'
 
 const writeAsync = promisify(write)
@@ -93,7 +93,7 @@ export function append(context: FileContext, path: string, bytes: Uint8Array): F
       closeSync(fd)
     }
   } catch (error) {
-    // Another process made or removed the file after the look.
+    // Another process made or removed the file after the check.
     const isOvertaken = errnoOf(error) === (target.stats === undefined ? 'EEXIST' : 'ENOENT')
     if (isOvertaken) return append(context, path, bytes)
     throw toFileSystemError(error, path)

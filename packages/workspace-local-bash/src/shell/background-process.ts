@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Clock } from '@helix-agents/core'
 import type { BackgroundProcess, ProcessOutput } from '@helix-agents/core/provider'
 import { errnoOf } from '../file-system/map-error.ts'
-import type { ProcessHold } from './process-hold.ts'
-import { SpillFile } from './spill-file.ts'
+import type { ProcessHold } from './processes/process-hold.ts'
+import { SpillFile } from './output/spill-file.ts'
 import type { ProcessEnd, StartedProcess } from './start-process.ts'
 
 const PIECE_BYTES = 256 * 1024

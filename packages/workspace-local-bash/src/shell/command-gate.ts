@@ -5,12 +5,12 @@ import { WorkspaceFailedError } from '@helix-agents/core'
 const PER_CORE = 8
 const MIN_DEFAULT = 16
 
-/** Commands that run at once when nobody says how many. */
+/** Commands that run at once by default. */
 export const DEFAULT_CONCURRENT_COMMANDS = Math.max(MIN_DEFAULT, PER_CORE * availableParallelism())
 
 /**
  * Lets a number of commands run at once, the others wait in order. To start a process holds the
- * event loop for a moment: between two starts everybody else gets a turn.
+ * event loop for a moment: between two starts other work gets a turn.
  */
 export class CommandGate {
   readonly #limit: number
@@ -69,7 +69,7 @@ export class CommandGate {
     }
   }
 
-  /** The place goes to whoever waits longest. */
+  /** Hands the place to the command that waits longest. */
   #leave(): void {
     const [longest] = this.#waiting
     if (longest === undefined) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { WorkspaceFailedError } from '@helix-agents/core'
 import type { ShellCommand } from '@helix-agents/core/provider'
-import type { PinnedDirectory } from '../file-system/pinned-directory.ts'
+import type { PinnedDirectory } from '../file-system/path/pinned-directory.ts'
 import { findProgram, findSystemProgram, isProgram } from './find-program.ts'
-import type { Namespace } from './namespace.ts'
-import { initCommand } from './namespace-init.ts'
+import type { Namespace } from './namespace/namespace.ts'
+import { initCommand } from './namespace/namespace-init.ts'
 
 /** What to start for a command. */
 export interface Launch {

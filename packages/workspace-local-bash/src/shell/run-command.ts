@@ -1,18 +1,18 @@
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import type { RunResult } from '@helix-agents/core/provider'
-import type { CapturedOutput } from './captured-output.ts'
-import type { OutputReader } from './output-reader.ts'
-import type { ProcessHold } from './process-hold.ts'
+import type { OutputCapture } from './output/output-capture.ts'
+import type { OutputReader } from './output/output-reader.ts'
+import type { ProcessHold } from './processes/process-hold.ts'
 import type { ProcessEnd, StartedProcess } from './start-process.ts'
 
 const TIMED_OUT = 124
 const KILLED = 128 + 9
-/** How long an output may stay silent after its command ended before it is given up. */
+/** How long an output may stay silent after its command ended before it is abandoned. */
 const SILENCE_MS = 250
 /** How long callbacks may take after a command was ended. */
 const LATE_MS = 1000
-const LOOK_MS = 20
-const LOOKS_TO_READ = 3
+const POLL_MS = 20
+const POLLS_TO_READ = 3
 
 export interface RunLimits {
   readonly timeoutMs: number
@@ -92,12 +92,12 @@ function watchForStop({ timeoutMs, clock, signal }: RunLimits): Stop {
   }
 }
 
-/** Waits for the ends of the outputs; one that somebody still holds is given up when silent. */
+/** Waits for the ends of the outputs; one that another process still holds is abandoned when silent. */
 async function drain(readers: StartedProcess['readers']): Promise<void> {
   const ended = Promise.all(readers.map((reader) => reader.ended)).then(() => true)
-  for (let look = 1; !(await Promise.race([ended, systemClock.sleep(LOOK_MS)])); look += 1) {
-    // A time alone says nothing while this process is busy: the first looks only let it read.
-    if (look <= LOOKS_TO_READ) continue
+  for (let poll = 1; !(await Promise.race([ended, systemClock.sleep(POLL_MS)])); poll += 1) {
+    // A time alone says nothing while this process is busy: the first polls only let it read.
+    if (poll <= POLLS_TO_READ) continue
     for (const reader of readers) if (reader.idleMs > SILENCE_MS) reader.stop()
   }
 }
@@ -108,8 +108,8 @@ function stopReaders(readers: readonly OutputReader[]): void {
 
 /** Both outputs of a command, and the errors of its callbacks. */
 export interface CapturedRun {
-  readonly stdout: CapturedOutput
-  readonly stderr: CapturedOutput
+  readonly stdout: OutputCapture
+  readonly stderr: OutputCapture
   readonly callbackErrors: readonly Error[]
 }
 

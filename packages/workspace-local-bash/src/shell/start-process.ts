@@ -5,9 +5,9 @@ import { ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
 import { withoutInherited } from './inherited-descriptors.ts'
 import type { Launch } from './launcher.ts'
-import { BEGUN } from './namespace-init.ts'
-import { OutputReader, type OutputSink } from './output-reader.ts'
-import { closePipe, type Pipe } from './pipe-pool.ts'
+import { BEGUN } from './namespace/namespace-init.ts'
+import { OutputReader, type OutputSink } from './output/output-reader.ts'
+import { closePipe, type Pipe } from './output/pipe-pool.ts'
 
 /** How a process ended. */
 export interface ProcessEnd {
@@ -108,7 +108,7 @@ function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
 
 const SAID_BYTES = 4096
 
-/** The same for a command whose first process tells on the parent's error output that it began. */
+/** The same for a command whose first process reports its start on the parent's error output. */
 async function endOfNamespaced(child: ChildProcess, name: string): Promise<ProcessEnd> {
   let said = ''
   child.stderr?.setEncoding('utf8').on('data', (piece: string) => {

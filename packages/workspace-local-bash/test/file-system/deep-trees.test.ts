@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { removeHostPath } from '../../src/file-system/remove-tree.ts'
+import { removeHostPath } from '../../src/file-system/tree/remove-tree.ts'
 import { nest } from '../deep-tree.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 

@@ -10,10 +10,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ANCHOR_NO_LINK } from '../../src/file-system/open-flags.ts'
-import { PinnedDirectory } from '../../src/file-system/pinned-directory.ts'
-import { LARGE_DIRECTORY_BYTES, readSorted } from '../../src/file-system/read-sorted.ts'
-import { removeDirectory, removeFile } from '../../src/file-system/remove-entry.ts'
+import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
+import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
+import { LARGE_DIRECTORY_BYTES, readSorted } from '../../src/file-system/tree/read-sorted.ts'
+import { removeDirectory, removeFile } from '../../src/file-system/tree/remove-entry.ts'
 
 let base: string
 beforeEach(() => {

@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { compareCodePoints, createTimeSlice } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ANCHOR } from '../../src/file-system/open-flags.ts'
-import { PinnedDirectory } from '../../src/file-system/pinned-directory.ts'
-import { readSorted } from '../../src/file-system/read-sorted.ts'
+import { ANCHOR } from '../../src/file-system/path/open-flags.ts'
+import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
+import { readSorted } from '../../src/file-system/tree/read-sorted.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const GIB = 1024 ** 3

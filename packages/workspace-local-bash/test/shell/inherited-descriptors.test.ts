@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { probeNamespace } from '../../src/shell/namespace.ts'
+import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
 
 const PACKAGE = join(import.meta.dirname, '../..')
 const { namespace } = await probeNamespace()

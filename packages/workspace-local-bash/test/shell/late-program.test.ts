@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ANCHOR_NO_LINK } from '../../src/file-system/open-flags.ts'
-import { PinnedDirectory } from '../../src/file-system/pinned-directory.ts'
+import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
+import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
 import { createPlainLauncher, type Launch } from '../../src/shell/launcher.ts'
-import { probeNamespace } from '../../src/shell/namespace.ts'
-import { PipePool } from '../../src/shell/pipe-pool.ts'
+import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
+import { PipePool } from '../../src/shell/output/pipe-pool.ts'
 import { startProcess } from '../../src/shell/start-process.ts'
 
 const { namespace } = await probeNamespace()

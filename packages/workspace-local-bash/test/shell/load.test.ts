@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { TestSampler } from '@helix-agents/core/testing'
 import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
 import { afterEach, describe, expect, it } from 'vitest'
-import { probeNamespace } from '../../src/shell/namespace.ts'
+import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
 import { TestHost, text } from '../open-workspace.ts'
 
 const MAX_HOLD_MS = 50

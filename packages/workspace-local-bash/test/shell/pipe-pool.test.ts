@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { closePipe, PipePool } from '../../src/shell/pipe-pool.ts'
+import { closePipe, PipePool } from '../../src/shell/output/pipe-pool.ts'
 
 // A command without isolation sees the names of the pipes that the next commands will get.
 let place: string

@@ -2,16 +2,16 @@ import { systemClock } from '@helix-agents/core'
 import { askAllToEnd, sendSignal } from './freeze.ts'
 import { endGroup } from './process-group.ts'
 import {
-  lookAtNewer,
-  lookAtProcesses,
-  lookNow,
-  type ProcessLook,
+  scanNewer,
+  scanProcesses,
+  scanNow,
+  type ProcessScan,
   type SeenProcess,
-} from './process-look.ts'
+} from './process-scan.ts'
 import { listsProcesses, readProcess } from './process-table.ts'
 
 const KILL_ROUNDS = 400
-const CLEAN_LOOKS = 2
+const CLEAN_SCANS = 2
 const UNCLEAR_ROUNDS = 20
 const POLL_MS = 5
 const QUICK_MS = 500
@@ -24,17 +24,17 @@ export interface TreeScope {
   readonly leader?: number
   /** Start of host paths of pipes; who writes its output to one belongs. */
   readonly places: readonly string[]
-  /** Host path of a directory that nobody else works in, while that is so. */
+  /** Host path of a directory that no other command uses, while that is so. */
   directory?(): string | undefined
   /** Only who started at this time or later is a stray, in clock ticks of the host. */
   readonly sinceTicks?: number
 }
 
-/** What one look at the processes of the host tells about a scope. */
+/** The result of one scan of the host's processes for a scope. */
 interface Members {
   /** Parents before their children. */
   readonly pids: readonly number[]
-  /** Whether a process could not be told apart, because it was just starting a program. */
+  /** Whether a process could not be identified, because it was just starting a program. */
   readonly isUnclear: boolean
 }
 
@@ -46,12 +46,12 @@ interface Members {
  * directory is not.
  */
 export function findMembers(scope: TreeScope): readonly number[] {
-  return membersOf(lookNow(), scope).pids
+  return membersOf(scanNow(), scope).pids
 }
 
 /** The same without holding the event loop. */
-async function lookForMembers(scope: TreeScope): Promise<Members> {
-  return membersOf(await lookAtProcesses(), scope)
+async function scanForMembers(scope: TreeScope): Promise<Members> {
+  return membersOf(await scanProcesses(), scope)
 }
 
 /**
@@ -60,13 +60,13 @@ async function lookForMembers(scope: TreeScope): Promise<Members> {
  */
 export async function mayHaveLeftovers(scope: TreeScope, durationMs: number): Promise<boolean> {
   const isQuick = scope.leader !== undefined && durationMs <= QUICK_MS
-  const newer = isQuick ? lookAtNewer(scope.leader) : undefined
-  const { pids, isUnclear } = newer ? membersOf(newer, scope) : await lookForMembers(scope)
+  const newer = isQuick ? scanNewer(scope.leader) : undefined
+  const { pids, isUnclear } = newer ? membersOf(newer, scope) : await scanForMembers(scope)
   return isUnclear || pids.length > 0
 }
 
-function membersOf(look: ProcessLook, scope: TreeScope): Members {
-  const { processes } = look
+function membersOf(scan: ProcessScan, scope: TreeScope): Members {
+  const { processes } = scan
   const isStray = createStrayTest(scope)
   const members = new Set(
     processes.filter((seen) => belongs(seen, scope) || isStray(seen)).map(({ pid }) => pid),
@@ -76,7 +76,7 @@ function membersOf(look: ProcessLook, scope: TreeScope): Members {
     for (const { pid, parent } of processes) if (members.has(parent)) members.add(pid)
   }
   const isUnclear = processes.some(({ markers, pid }) => markers === undefined && !members.has(pid))
-  return { pids: parentsFirst(processes, members), isUnclear: isUnclear || !look.isComplete }
+  return { pids: parentsFirst(processes, members), isUnclear: isUnclear || !scan.isComplete }
 }
 
 function belongs(seen: SeenProcess, { leader, marker, places }: TreeScope): boolean {
@@ -86,9 +86,9 @@ function belongs(seen: SeenProcess, { leader, marker, places }: TreeScope): bool
 }
 
 /**
- * Tells strays: a stray cleared its environment and closed its outputs, but stayed in the
- * directory. It is an orphan, bears no marker, and began after the command: not somebody's editor
- * or terminal.
+ * Detects strays: a stray cleared its environment and closed its outputs, but stayed in the
+ * directory. It is an orphan, bears no marker, and began after the command: not an editor or a
+ * terminal of the user.
  */
 function createStrayTest(scope: TreeScope): (seen: SeenProcess) => boolean {
   const directory = scope.directory?.()
@@ -120,7 +120,7 @@ function parentsFirst(processes: readonly SeenProcess[], members: ReadonlySet<nu
   }
   // It grows while it is walked.
   for (const pid of sorted) sorted.push(...(children.get(pid) ?? []))
-  // Two looks at ids that were given out again may make a circle: nobody is lost in it.
+  // Ids that were reused during a scan may form a cycle: none of it is lost.
   return [...new Set([...sorted, ...members])]
 }
 
@@ -137,10 +137,10 @@ export async function endTree(scope: TreeScope, graceMs: number): Promise<readon
 
 async function killAll(scope: TreeScope): Promise<readonly number[]> {
   let pids: readonly number[] = []
-  // A process may end between two looks and leave the next one, which neither saw.
-  for (let round = 0, clean = 0; clean < CLEAN_LOOKS && round < KILL_ROUNDS; round += 1) {
+  // A process may end between two scans and leave the next one, which neither saw.
+  for (let round = 0, clean = 0; clean < CLEAN_SCANS && round < KILL_ROUNDS; round += 1) {
     if (round > 0) await systemClock.sleep(POLL_MS)
-    const seen = await lookForMembers(scope)
+    const seen = await scanForMembers(scope)
     pids = seen.pids
     for (const pid of pids) sendSignal(pid, 'SIGKILL')
     // On a busy host some stranger is always starting a program.
@@ -152,9 +152,9 @@ async function killAll(scope: TreeScope): Promise<readonly number[]> {
 
 async function askToEnd(scope: TreeScope, graceMs: number): Promise<void> {
   const untilMs = performance.now() + graceMs
-  await askAllToEnd(async () => (await lookForMembers(scope)).pids)
+  await askAllToEnd(async () => (await scanForMembers(scope)).pids)
   while (performance.now() < untilMs) {
     await systemClock.sleep(POLL_MS)
-    if ((await lookForMembers(scope)).pids.length === 0) return
+    if ((await scanForMembers(scope)).pids.length === 0) return
   }
 }

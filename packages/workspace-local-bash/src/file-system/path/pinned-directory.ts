@@ -35,7 +35,7 @@ export class PinnedDirectory {
     return canPin ? readlinkSync(this.self) : this.self
   }
 
-  /** A child that is a directory; a link is refused. @throws the system's error. */
+  /** A child that is a directory; a link is rejected. @throws the system's error. */
   child(name: string): PinnedDirectory {
     return PinnedDirectory.open(this.at(name), ANCHOR_NO_LINK)
   }

@@ -1,23 +1,21 @@
-import type { OutputCut } from '@helix-agents/core/provider'
+import type { OutputCut, ShellRunOptions } from '@helix-agents/core/provider'
 import { HeadTail } from './head-tail.ts'
 import type { SpillFile } from './spill-file.ts'
-
-/** A callback of the caller; its memory is its own. */
-export type OnPiece = (piece: Uint8Array) => void | Promise<void>
 
 export interface CaptureOptions {
   /** Bytes to return. */
   readonly limitBytes: number
   /** Where an output over the limit goes as a whole. */
   readonly spill: SpillFile
-  /** Awaited for each piece. */
-  readonly onPiece: OnPiece | undefined
-  /** Takes what `onPiece` throws. */
-  readonly onError: (error: Error) => void
+  /** Which callback of the run is awaited for each piece. */
+  readonly callback: 'onStdout' | 'onStderr'
+  readonly run: ShellRunOptions
+  /** Receives what the callback throws. */
+  readonly errors: Error[]
 }
 
 /** One of the two outputs of a command. */
-export class CapturedOutput {
+export class OutputCapture {
   readonly #kept: HeadTail
   readonly #options: CaptureOptions
   #isSpilling = false
@@ -28,11 +26,12 @@ export class CapturedOutput {
   }
 
   /** Takes the next piece; see `OutputSink`. */
-  add(piece: Uint8Array): Promise<void> | void {
+  readonly add = (piece: Uint8Array): Promise<void> | void => {
     this.#spill(piece)
     this.#kept.add(piece)
-    if (this.#options.onPiece === undefined) return undefined
-    return this.#callBack(this.#options.onPiece, Uint8Array.from(piece))
+    const { callback, run } = this.#options
+    // The reader uses its buffer again: the memory of a callback is its own.
+    return run[callback] === undefined ? undefined : this.#callBack(Uint8Array.from(piece))
   }
 
   /**
@@ -62,11 +61,12 @@ export class CapturedOutput {
     spill.write(piece)
   }
 
-  async #callBack(onPiece: OnPiece, piece: Uint8Array): Promise<void> {
+  async #callBack(piece: Uint8Array): Promise<void> {
+    const { callback, errors, run } = this.#options
     try {
-      await onPiece(piece)
+      await run[callback]?.(piece)
     } catch (error) {
-      this.#options.onError(error instanceof Error ? error : new Error(String(error)))
+      errors.push(error instanceof Error ? error : new Error(String(error)))
     }
   }
 }

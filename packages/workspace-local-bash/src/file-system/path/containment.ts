@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
 import { baseName, normalizePath, parentPath } from '@helix-agents/core/provider'
-import { errnoOf, toFileSystemError } from './map-error.ts'
+import { errnoOf, toFileSystemError } from '../map-error.ts'
 import { ANCHOR, ANCHOR_NO_LINK, canPin } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'
 import { type Place, walkPath, type WalkOptions } from './walk-path.ts'
@@ -16,12 +16,12 @@ export interface ContainmentOptions {
    * @throws {WorkspaceFailedError} `working-directory-missing` when it cannot.
    */
   restoreRoot(): void
-  /** Whether a link on the way is refused, also one that stays inside. Default: it is followed. */
-  readonly refusesLinks?: boolean
+  /** Whether a link on the way is rejected, also one that stays inside. Default: it is followed. */
+  readonly rejectsLinks?: boolean
 }
 
-/** Ends a race with somebody who swaps links. */
-const MAX_LOOKS = 40
+/** Ends a race with a process that swaps links. */
+const MAX_ATTEMPTS = 40
 
 /** A name in a pinned directory, and what is there; never a link unless asked for. */
 export interface Located extends Place {
@@ -49,12 +49,12 @@ export class Containment {
     return path === '/' ? this.root : this.root + path
   }
 
-  /** The same, where links are refused. */
+  /** The same, where links are rejected. */
   withoutLinks(): Containment {
-    return new Containment({ ...this.#options, refusesLinks: true })
+    return new Containment({ ...this.#options, rejectsLinks: true })
   }
 
-  /** Whether an open file lies in the workspace; where links are refused: at this very path. */
+  /** Whether an open file lies in the workspace; where links are rejected: at this very path. */
   holds(fd: number, path: string): boolean {
     return this.#accepts(readlinkSync(`/proc/self/fd/${fd}`), this.hostPath(path))
   }
@@ -124,7 +124,7 @@ export class Containment {
   locate(path: string, options: WalkOptions): Located {
     const direct = this.#parentOf(path, options.followLast)
     if (direct !== undefined) return direct
-    for (let look = 0; look < MAX_LOOKS; look += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = withStats(this.walk(path, options), path)
       // A link can be put there right after the walk found none: walk again.
       if (!found.stats?.isSymbolicLink() || !options.followLast) return found
@@ -138,7 +138,7 @@ export class Containment {
     try {
       return walkPath(path, {
         ...options,
-        refusesLinks: this.#options.refusesLinks === true,
+        rejectsLinks: this.#options.rejectsLinks === true,
         openRoot: () => this.openRoot(),
         mapLink: (target) => this.#mapLink(target),
       })
@@ -168,7 +168,7 @@ export class Containment {
   }
 
   #accepts(location: string, hostPath: string): boolean {
-    return this.#options.refusesLinks === true ? location === hostPath : this.#isInside(location)
+    return this.#options.rejectsLinks === true ? location === hostPath : this.#isInside(location)
   }
 
   #isInside(location: string): boolean {

@@ -1,6 +1,6 @@
 import { type Dirent, opendirSync, readdirSync, statSync } from 'node:fs'
 import { compareCodePoints, sortByCodePoint, type TimeSlice } from '@helix-agents/core/provider'
-import type { PinnedDirectory } from './pinned-directory.ts'
+import type { PinnedDirectory } from '../path/pinned-directory.ts'
 
 /** A directory of this size holds so many entries that it is read in slices of time. */
 export const LARGE_DIRECTORY_BYTES = 128 * 1024

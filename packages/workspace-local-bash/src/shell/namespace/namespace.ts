@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { findSystemProgram } from './find-program.ts'
+import { findSystemProgram } from '../find-program.ts'
 import { initCommand } from './namespace-init.ts'
 import {
   DEFAULT_MAX_PROCESSES,

@@ -1,12 +1,12 @@
 import { mkdirSync, readlinkSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
-import { errnoOf, isMissing } from './map-error.ts'
+import { errnoOf, isMissing } from '../map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40
 
-/** More than any path has names; ends a race with somebody who removes what is made. */
+/** More than any path has names; ends a race with a process that removes what is made. */
 const MAX_CREATED = 5000
 
 /** A name in a directory that is held open. `.` is the directory itself. */
@@ -27,8 +27,8 @@ export interface WalkOptions {
 }
 
 interface WalkSource extends WalkOptions {
-  /** Whether a link on the way is refused. */
-  readonly refusesLinks: boolean
+  /** Whether a link on the way is rejected. */
+  readonly rejectsLinks: boolean
   openRoot(): PinnedDirectory
   /** The workspace path that an absolute link leads to; undefined: it leads out. */
   mapLink(target: string): string | undefined
@@ -106,7 +106,7 @@ class PathWalk {
     const target = readLink(this.#top.at(name))
     if (target === undefined) return false
     if (isLast && !this.#source.followLast) return false
-    if (this.#source.refusesLinks) throw new FileSystemError('path-escape', this.#path)
+    if (this.#source.rejectsLinks) throw new FileSystemError('path-escape', this.#path)
     this.#countLink()
     const mapped = target.startsWith('/') ? this.#source.mapLink(target) : target
     if (mapped === undefined) throw new FileSystemError('path-escape', this.#path)
@@ -125,7 +125,7 @@ class PathWalk {
     } catch (error) {
       const errno = errnoOf(error)
       if (errno === 'ENOENT' && this.#source.createParents === true) this.#create(name)
-      // A link was put there after the look: look again. A file that stays a file ends it.
+      // A link was put there after the check: check again. A file that stays a file ends it.
       else if (errno === 'ELOOP' || (errno === 'ENOTDIR' && this.#isLink(name))) this.#retry(name)
       else if (this.#source.stopsAtMissing === true && isMissing(error)) return false
       else throw error

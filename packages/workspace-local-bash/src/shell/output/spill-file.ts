@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
-import { CREATE } from '../file-system/open-flags.ts'
+import { CREATE } from '../../file-system/path/open-flags.ts'
 
 /** Stores a whole output on disk, up to a limit. */
 export class SpillFile {

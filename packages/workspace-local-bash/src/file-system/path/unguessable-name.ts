@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A file name that nobody can guess. */
+/** A random file name that cannot be guessed. */
 export function unguessableName(): string {
   return randomBytes(16).toString('hex')
 }

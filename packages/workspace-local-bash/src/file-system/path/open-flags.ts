@@ -14,18 +14,18 @@ export const ANCHOR = O_PATH | constants.O_DIRECTORY
 /** The same, refusing a link as last name. */
 export const ANCHOR_NO_LINK = ANCHOR | constants.O_NOFOLLOW
 
-/** A handle on whatever is there, without opening it. A link as last name is refused. */
+/** A handle on whatever is there, without opening it. A link as last name is rejected. */
 export const HANDLE = O_PATH | constants.O_NOFOLLOW
 
 /** Reading what a handle is on. */
 export const READ_HANDLE = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** Reading. A link as last name is refused, and a pipe does not block. */
+/** Reading. A link as last name is rejected, and a pipe does not block. */
 export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** Appending to an existing file. */
 export const APPEND =
   constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** A file that nobody else has. */
+/** A new file; fails when the name exists. */
 export const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW

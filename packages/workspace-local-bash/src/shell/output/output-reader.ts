@@ -32,7 +32,7 @@ export class OutputReader {
     this.#socket.on('end', () => this.#ended.resolve())
   }
 
-  /** Settles when nobody can write any more, or after `stop`. */
+  /** Settles when the last writer has closed the pipe, or after `stop`. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -53,11 +53,11 @@ export class OutputReader {
     this.#lastMs = performance.now()
     if (waiting === undefined) return true
     this.#isBusy = true
-    void this.#goOnAfter(waiting)
+    void this.#resumeAfter(waiting)
     return false
   }
 
-  async #goOnAfter(waiting: Promise<void>): Promise<void> {
+  async #resumeAfter(waiting: Promise<void>): Promise<void> {
     await waiting
     this.#isBusy = false
     this.#lastMs = performance.now()

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errnoOf } from '../file-system/map-error.ts'
+import { errnoOf } from '../../file-system/map-error.ts'
 
 /** Name of the variable by which a process says which command it belongs to. */
 export const MARKER_VARIABLE = 'HELIX_WS_PROCESS'
 
-/** Whether the host tells of its processes; macOS does not. */
+/** Whether the host lists its processes in `/proc`; macOS does not. */
 export const listsProcesses = existsSync('/proc/self/stat')
 
 /** One process of the host. */

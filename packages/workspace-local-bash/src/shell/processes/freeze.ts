@@ -18,7 +18,7 @@ export async function askAllToEnd(
 ): Promise<void> {
   const frozen = new Set<number>()
   try {
-    // What runs while others are stopped may start more: until a look finds nothing new.
+    // What runs while others are stopped may start more: until a scan finds nothing new.
     for (let round = 0, before = -1; before !== frozen.size && round < ROUNDS; round += 1) {
       before = frozen.size
       const seen = await find()

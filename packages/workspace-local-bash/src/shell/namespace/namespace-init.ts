@@ -1,4 +1,4 @@
-import { MARKER_VARIABLE } from './process-table.ts'
+import { MARKER_VARIABLE } from '../processes/process-table.ts'
 
 /** What the first process says to whoever started it: the namespace is made. */
 export const BEGUN = '+'

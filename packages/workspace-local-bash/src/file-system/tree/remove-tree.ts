@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
 import { emptyTree } from './empty-tree.ts'
-import type { FileContext } from './file-context.ts'
-import { errnoOf, toFileSystemError } from './map-error.ts'
-import { ANCHOR_NO_LINK } from './open-flags.ts'
-import { PinnedDirectory } from './pinned-directory.ts'
+import type { FileContext } from '../file-context.ts'
+import { errnoOf, toFileSystemError } from '../map-error.ts'
+import { ANCHOR_NO_LINK } from '../path/open-flags.ts'
+import { PinnedDirectory } from '../path/pinned-directory.ts'
 import { removeDirectory, removeFile } from './remove-entry.ts'
-import type { Place } from './walk-path.ts'
+import type { Place } from '../path/walk-path.ts'
 
 /** Removes a file, a link, or a directory; links are removed, never followed. */
 export async function removePath(
@@ -43,7 +43,7 @@ async function emptyRoot(context: FileContext, isRecursive: boolean): Promise<vo
 /** Removes a whole subtree. @throws the system's error. */
 async function removeTree(place: Place): Promise<void> {
   const path = place.directory.at(place.name)
-  // A mount point is refused here, before anything in it is touched.
+  // A mount point is rejected here, before anything in it is touched.
   if (await removesEmpty(path)) return
   const directory = place.directory.child(place.name)
   try {

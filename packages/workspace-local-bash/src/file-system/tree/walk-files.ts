@@ -7,8 +7,8 @@ import {
   pathDepth,
   type TimeSlice,
 } from '@helix-agents/core/provider'
-import { errnoOf } from './map-error.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
+import { errnoOf } from '../map-error.ts'
+import type { PinnedDirectory } from '../path/pinned-directory.ts'
 import { readSorted } from './read-sorted.ts'
 
 /** Most directories of a path, one for each level. */
@@ -28,7 +28,7 @@ export interface FileVisitor {
   enters(relativeDirectory: string): boolean
   /** False ends the walk. What takes long returns a promise of it. */
   visit(file: FoundFile): boolean | Promise<boolean>
-  /** Told once of a directory that holds what nests too deep, or what no path can name. */
+  /** Called once for a directory that holds what nests too deep, or what no path can name. */
   skip?(relativeDirectory: string): void
 }
 

@@ -9,12 +9,12 @@ import {
   readProcess,
 } from './process-table.ts'
 
-/** How long a look may hold the event loop before others get their turn. */
+/** How long a scan may hold the event loop before it yields, in milliseconds. */
 const SLICE_MS = 5
-/** Processes that may have come during a look; with more of them it is not complete. */
+/** Processes that may have come during a scan; with more of them it is incomplete. */
 const MAX_RANGE = 256
 
-/** A living process, as a look found it. */
+/** A living process, as a scan found it. */
 export interface SeenProcess extends ProcessEntry {
   /** Values of its marker variable; undefined while it replaces its program. */
   readonly markers: readonly string[] | undefined
@@ -25,34 +25,34 @@ export interface SeenProcess extends ProcessEntry {
 }
 
 /** The processes of the host at one time. */
-export interface ProcessLook {
+export interface ProcessScan {
   readonly processes: readonly SeenProcess[]
   /** False when processes came faster than they could be looked at. */
   readonly isComplete: boolean
 }
 
 let current: Promise<unknown> = Promise.resolve()
-let next: Promise<ProcessLook> | undefined
+let next: Promise<ProcessScan> | undefined
 
 /**
- * Looks at all processes of the host, in slices. Whoever asks before a look begins shares it:
- * it never shows a state older than the question.
+ * Scans all processes of the host, in slices. Callers that ask before a scan begins share it: the
+ * result is never older than the call.
  */
-export function lookAtProcesses(): Promise<ProcessLook> {
-  next ??= lookAfter(current)
+export function scanProcesses(): Promise<ProcessScan> {
+  next ??= scanAfter(current)
   return next
 }
 
-async function lookAfter(earlier: Promise<unknown>): Promise<ProcessLook> {
+async function scanAfter(earlier: Promise<unknown>): Promise<ProcessScan> {
   await Promise.allSettled([earlier])
   const newest = newestPid()
   current = next ?? Promise.resolve()
   next = undefined
-  return lookAt(allPids(), newest)
+  return scanPids(allPids(), newest)
 }
 
-/** Looks at all processes of the host in one turn, which may take long on a busy one. */
-export function lookNow(): ProcessLook {
+/** Scans all processes of the host in one turn, which may take long on a busy one. */
+export function scanNow(): ProcessScan {
   const newest = newestPid()
   const processes: SeenProcess[] = []
   for (const pid of allPids()) see(pid, processes)
@@ -60,8 +60,8 @@ export function lookNow(): ProcessLook {
   return { processes, isComplete }
 }
 
-/** Looks at the processes that came after one, without a pause; undefined when they are many. */
-export function lookAtNewer(than: number): ProcessLook | undefined {
+/** Scans the processes that are newer than one, without a pause; undefined when they are many. */
+export function scanNewer(than: number): ProcessScan | undefined {
   const count = (newestPid() ?? -1) - than
   if (count < 0 || count > MAX_RANGE) return undefined
   const processes: SeenProcess[] = []
@@ -70,10 +70,10 @@ export function lookAtNewer(than: number): ProcessLook | undefined {
 }
 
 /**
- * Looks at some processes, and then at those that came after `newest`: one that was there may
+ * Scans some processes, and then those that are newer than `newest`: one that was there may
  * have ended while others were looked at, and have left the next one.
  */
-async function lookAt(pids: readonly number[], newest: number | undefined): Promise<ProcessLook> {
+async function scanPids(pids: readonly number[], newest: number | undefined): Promise<ProcessScan> {
   const processes: SeenProcess[] = []
   let sliceMs = performance.now()
   for (const pid of pids) {

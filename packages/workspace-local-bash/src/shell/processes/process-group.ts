@@ -1,5 +1,5 @@
 import { systemClock } from '@helix-agents/core'
-import { errnoOf } from '../file-system/map-error.ts'
+import { errnoOf } from '../../file-system/map-error.ts'
 
 const POLL_MS = 5
 const KILL_MS = 1000
@@ -35,7 +35,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
     return process.kill(-leader, signal)
   } catch (error) {
     if (errnoOf(error) === 'ESRCH') return false
-    // Only ended processes that nobody has fetched are left (macOS).
+    // Only zombies are left (macOS).
     if (errnoOf(error) === 'EPERM') return false
     throw error
   }

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '@helix-agents/core'
-import { askAllToEnd, sendSignal } from './freeze.ts'
-import type { ProcessHold } from './process-hold.ts'
-import { childrenOf } from './process-table.ts'
+import { askAllToEnd, sendSignal } from '../processes/freeze.ts'
+import type { ProcessHold } from '../processes/process-hold.ts'
+import { childrenOf } from '../processes/process-table.ts'
 
 const POLL_MS = 2
-const LOOKS_PER_TURN = 100
+const PROBES_PER_TURN = 100
 /** The rest is not asked to end: it is killed. */
 const MAX_DESCENDANTS = 2000
 /** How long a namespace may take to be set up, once its time is over. */
@@ -81,7 +81,7 @@ export class NamespaceHold implements ProcessHold {
 async function descendantsOf(pid: number): Promise<readonly number[]> {
   const found = childrenOf(pid)
   for (let index = 0; index < Math.min(found.length, MAX_DESCENDANTS); index += 1) {
-    if (index % LOOKS_PER_TURN === LOOKS_PER_TURN - 1) await nextTurn()
+    if (index % PROBES_PER_TURN === PROBES_PER_TURN - 1) await nextTurn()
     found.push(...childrenOf(found[index] ?? 0))
   }
   return found.slice(0, MAX_DESCENDANTS)

@@ -1,11 +1,11 @@
 import { type Dirent, opendirSync, renameSync } from 'node:fs'
 import { createTimeSlice, type TimeSlice } from '@helix-agents/core/provider'
-import { errnoOf } from './map-error.ts'
-import type { PinnedDirectory } from './pinned-directory.ts'
+import { errnoOf } from '../map-error.ts'
+import type { PinnedDirectory } from '../path/pinned-directory.ts'
 import { removeDirectory, removeFile } from './remove-entry.ts'
-import { unguessableName } from './unguessable-name.ts'
+import { unguessableName } from '../path/unguessable-name.ts'
 
-/** Ends a race with somebody who adds entries as fast as they are removed. */
+/** Ends a race with a process that adds entries as fast as they are removed. */
 const MAX_PASSES = 64
 /** Entries that the system returns at once. */
 const BATCH = 128
@@ -15,10 +15,10 @@ const BATCH = 128
  * with memory that does not grow with the tree: whatever a subdirectory holds is removed, and the
  * subdirectories that it holds are moved up into `top`, where they are next. Links are removed,
  * never followed. Permissions that forbid it are changed, by descriptor. A mount point is never
- * entered: the system refuses to remove or to move it.
+ * entered: the system does not allow to remove or to move it.
  *
  * @param keep Name of an entry of `top` that stays.
- * @throws the system's error: `EBUSY` for a mount point, `ENOTEMPTY` when somebody keeps adding.
+ * @throws the system's error: `EBUSY` for a mount point, `ENOTEMPTY` when another process keeps adding.
  */
 export async function emptyTree(top: PinnedDirectory, keep?: string): Promise<void> {
   const slice = createTimeSlice()
@@ -142,7 +142,7 @@ async function removeEntry(directory: PinnedDirectory, entry: Dirent): Promise<b
     return true
   } catch (error) {
     const errno = errnoOf(error)
-    // Somebody else removed it: what was wanted.
+    // Another process removed it: what was wanted.
     if (errno === 'ENOENT') return true
     if (errno === 'EISDIR') return removesEmpty(path)
     throw error

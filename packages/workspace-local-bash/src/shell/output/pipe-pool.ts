@@ -11,9 +11,9 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { WorkspaceFailedError } from '@helix-agents/core'
-import { canPin, READ } from '../file-system/open-flags.ts'
-import { unguessableName } from '../file-system/unguessable-name.ts'
-import { findSystemProgram } from './find-program.ts'
+import { canPin, READ } from '../../file-system/path/open-flags.ts'
+import { unguessableName } from '../../file-system/path/unguessable-name.ts'
+import { findSystemProgram } from '../find-program.ts'
 
 const execFileAsync = promisify(execFile)
 const FIRST_BATCH = 32
@@ -71,7 +71,7 @@ export class PipePool {
   }
 }
 
-/** Closes both ends of a pipe that nobody uses. */
+/** Closes both ends of an unused pipe. */
 export function closePipe({ readFd, writeFd }: Pipe): void {
   closeSync(readFd)
   closeSync(writeFd)
