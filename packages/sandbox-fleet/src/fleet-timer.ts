@@ -1,4 +1,5 @@
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
+import { withDeadline } from '@helix-agents/core/provider'
 import type { Fleet } from './fleet.ts'
 import type { TickReport } from './fleet-tick.ts'
 import { runCallback } from './run-callback.ts'
@@ -19,9 +20,10 @@ export interface FleetTimerOptions {
 const ASLEEP_MS = 30_000
 
 /**
- * Runs `fleet.tick()` at once and then again and again, where nothing else triggers it. One tick
- * ends before the next begins. It does not keep a process alive. A machine that was asleep gives
- * its owners the time to renew their leases before anything is concluded from them.
+ * Runs `fleet.tick()` at once and then at an interval, where nothing else triggers it. One tick ends
+ * before the next begins; one that hangs, for example on its ledger, is abandoned after twice
+ * `passTimeoutMs` and `sweepIntervalMs`. Between ticks it keeps no process alive. After a machine was
+ * asleep, owners get `ownerLeaseMs` to renew their leases before the next tick.
  * @returns stops it; resolves when the tick under way has ended.
  */
 export function startFleetTimer(
@@ -29,13 +31,15 @@ export function startFleetTimer(
   options: FleetTimerOptions = {},
 ): () => Promise<void> {
   const { clock = systemClock, logger = noopLogger } = options
-  const { ownerLeaseMs, sweepIntervalMs } = fleet.policy
+  const { ownerLeaseMs, passTimeoutMs, sweepIntervalMs } = fleet.policy
   const { intervalMs = sweepIntervalMs } = options
   const onError = (err: unknown): void => logger.error({ err }, 'sandbox fleet tick failed')
   let isStopped = false
   let cancel: (() => void) | undefined
+  const tickTimeoutMs = 2 * passTimeoutMs + sweepIntervalMs
+  const onTimeout = (): Error => new Error(`a tick exceeded ${tickTimeoutMs} ms`)
   const run = async (): Promise<void> => {
-    const report = await fleet.tick()
+    const report = await withDeadline(fleet.tick(), { clock, timeoutMs: tickTimeoutMs, onTimeout })
     runCallback(() => options.onTick?.(report), onError)
   }
   const plan = (ms: number): void => {

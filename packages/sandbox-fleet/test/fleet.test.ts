@@ -141,6 +141,20 @@ describe('a tick', () => {
     await stop()
   })
 
+  test('a tick that hangs does not end the timer', async () => {
+    const { clock, fleet, logger, store } = setup()
+    const due = store.due.bind(store)
+    store.due = () => new Promise(() => undefined)
+    let ticks = 0
+    const stop = startFleetTimer(fleet, { clock, logger, onTick: () => (ticks += 1) })
+    await clock.advance(12 * MINUTE_MS)
+    store.due = due
+    expect([ticks, logger.with('sandbox fleet tick failed').length]).toEqual([0, 0])
+    await clock.advance(6 * MINUTE_MS)
+    expect([ticks, logger.with('sandbox fleet tick failed').length]).toEqual([1, 1])
+    await stop()
+  })
+
   test('comes as often as `intervalMs` says, whatever the policy says', async () => {
     const { clock, fleet } = setup()
     let ticks = 0
