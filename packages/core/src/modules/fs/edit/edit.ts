@@ -7,7 +7,7 @@ import {
   toLineEndsInTurns,
 } from '../text/line-endings.ts'
 import type { LineRange } from '../text/line-ranges.ts'
-import { eachPlace } from './literal-search.ts'
+import { eachPlace, replaceEachPlace } from './literal-search.ts'
 import { describeNearest } from './nearest-lines.ts'
 import { type Replacement, unifiedHunks } from './unified-hunk.ts'
 import type { WorkTurn } from './work-turn.ts'
@@ -16,8 +16,6 @@ import type { WorkTurn } from './work-turn.ts'
 const MAX_NAMED_LINES = 20
 /** Places that are remembered, for a diff; all others are only counted. */
 const MAX_PLACES = 1000
-/** Pieces of the new text that are joined at once. */
-const MAX_PIECES = 4096
 
 /** One replacement of literal text. */
 export interface TextEdit {
@@ -213,7 +211,7 @@ async function replacePlaces(
   const oldEnd = places.last + oldText.length
   const oldLast = firstLine + (await countLineFeedsInTurns(text, first, oldEnd, turn))
   return {
-    text: await joinReplaced(file, replacement),
+    text: await joinReplaced(file, places, replacement),
     replacements: places.count,
     lines: [firstLine, firstLine + (await countLineFeedsInTurns(newText, 0, newText.length, turn))],
     oldLines: [firstLine, oldLast],
@@ -221,24 +219,27 @@ async function replacePlaces(
   }
 }
 
-async function joinReplaced({ text, turn }: EditedText, edit: Replacement): Promise<string> {
-  const chunks: string[] = []
-  let pieces: string[] = []
+async function joinReplaced(
+  { text, turn }: EditedText,
+  { count, first }: Places,
+  edit: Replacement,
+): Promise<string> {
+  if (count > first.length) {
+    const replaced = await replaceEachPlace(text, edit, turn)
+    // What stores the text holds the event loop for a while, too.
+    if (turn.due) await turn.pause()
+    return replaced
+  }
+  const pieces: string[] = []
   let end = 0
-  await eachPlace(text, edit.oldText, turn, (place) => {
+  for (const place of first) {
     pieces.push(text.slice(end, place), edit.newText)
     end = place + edit.oldText.length
-    if (pieces.length < MAX_PIECES) return
-    chunks.push(pieces.join(''))
-    pieces = []
-  })
-  pieces.push(text.slice(end))
-  chunks.push(pieces.join(''))
+  }
   if (turn.due) await turn.pause()
-  const joined = chunks.join('')
-  // What stores the text holds the event loop for a while, too.
+  const replaced = [...pieces, text.slice(end)].join('')
   if (turn.due) await turn.pause()
-  return joined
+  return replaced
 }
 
 async function ambiguous(file: EditedText, places: Places): Promise<ToolInputError> {

@@ -22,6 +22,9 @@ export class LiteralSearch {
   #bordered = 1
   #at = 0
   #matched = 0
+  #window = ''
+  #windowStart = 0
+  #windowEnd = 0
 
   /** @param wanted Not empty. */
   constructor(text: string, wanted: string) {
@@ -45,11 +48,18 @@ export class LiteralSearch {
 
   #nextShort(): number | undefined {
     const wanted = this.#wanted
-    const end = this.#at + WINDOW + wanted.length - 1
-    const index = this.#text.slice(this.#at, end).indexOf(wanted)
-    const place = this.#at + index
-    this.#at = index < 0 ? this.#at + WINDOW : place + wanted.length
+    if (this.#at >= this.#windowEnd) this.#moveWindow()
+    const index = this.#window.indexOf(wanted, this.#at - this.#windowStart)
+    const place = this.#windowStart + index
+    this.#at = index < 0 ? this.#windowEnd : place + wanted.length
     return index < 0 ? undefined : place
+  }
+
+  /** The part of the text that is searched next; a place that begins in it ends in it. */
+  #moveWindow(): void {
+    this.#windowStart = this.#at
+    this.#windowEnd = this.#at + WINDOW
+    this.#window = this.#text.slice(this.#at, this.#windowEnd + this.#wanted.length - 1)
   }
 
   /** Knuth, Morris and Pratt: no character of the text is read twice. */
@@ -105,4 +115,47 @@ export async function eachPlace(
     const isWorthIt = place === undefined || found % PLACES_A_CHECK === 0
     if (isWorthIt && turn.dueAfter(place === undefined ? CHECKS_A_WINDOW : 1)) await turn.pause()
   }
+}
+
+/**
+ * The text with something else at every place of a literal text, from left to right and without
+ * overlap. Gives way to other work meanwhile.
+ */
+export async function replaceEachPlace(
+  text: string,
+  { oldText, newText }: { readonly oldText: string; readonly newText: string },
+  turn: WorkTurn,
+): Promise<string> {
+  const chunks: string[] = []
+  if (oldText.length > MAX_NATIVE) {
+    let end = 0
+    await eachPlace(text, oldText, turn, (place) => {
+      chunks.push(text.slice(end, place), newText)
+      end = place + oldText.length
+    })
+    chunks.push(text.slice(end))
+  }
+  for (let at = 0; at < text.length && oldText.length <= MAX_NATIVE;) {
+    const part = replaceInWindow(text, at, { oldText, newText })
+    chunks.push(part.text)
+    at = part.end
+    if (turn.dueAfter(CHECKS_A_WINDOW)) await turn.pause()
+  }
+  return chunks.join('')
+}
+
+/** @returns the new text of one window, and the place in the old text where the next one begins. */
+function replaceInWindow(
+  text: string,
+  start: number,
+  { oldText, newText }: { readonly oldText: string; readonly newText: string },
+): { readonly text: string; readonly end: number } {
+  // A place that begins in the window ends in this part.
+  const part = text.slice(start, start + WINDOW + oldText.length - 1)
+  const between = part.split(oldText)
+  const tail = between.pop() ?? ''
+  const lastEnd = start + part.length - tail.length
+  const isLast = start + part.length === text.length
+  const end = isLast ? text.length : Math.max(lastEnd, start + WINDOW)
+  return { text: [...between, tail.slice(0, end - lastEnd)].join(newText), end }
 }

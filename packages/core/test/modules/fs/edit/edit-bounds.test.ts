@@ -34,6 +34,31 @@ describe('the work of an edit is bounded', () => {
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)
   })
 
+  it.each([
+    ['CRLF in a file with LF', '\n', '\r\n'],
+    ['LF in a file with CRLF', '\r\n', '\n'],
+    ['CRLF in a file with CRLF', '\r\n', '\r\n'],
+  ])('a new text of nothing but line ends: %s', { timeout: 20_000 }, async (_what, own, given) => {
+    const bench = await benchWith(`one${own}two${own}three${own}`)
+    // As a parser makes it: in one piece.
+    const newText = Buffer.from(given.repeat((4 * MB) / given.length)).toString()
+    const { result, longestMs } = await edit(bench, `one${own}two`, newText)
+    expect(result).toBe('ok')
+    expect(longestMs).toBeLessThan(MAX_HOLD_MS)
+  })
+
+  it('many edits, each of every byte', { timeout: 60_000 }, async () => {
+    const bench = await benchWith('a'.repeat(2 * MB))
+    const edits = Array.from({ length: 20 }, (_, index) => ({
+      oldText: index % 2 === 0 ? 'a' : 'b',
+      newText: index % 2 === 0 ? 'b' : 'a',
+      replaceAll: true,
+    }))
+    const { longestMs } = await measureHold(() => bench.call('multi_edit', { path: '/f', edits }))
+    expect(bench.fs.text('/f')).toBe('a'.repeat(2 * MB))
+    expect(longestMs).toBeLessThan(MAX_HOLD_MS)
+  })
+
   it('computes how long the result is before it makes it', { timeout: 20_000 }, async () => {
     const bench = await benchWith('a'.repeat(10 * MB))
     const before = process.memoryUsage().rss
