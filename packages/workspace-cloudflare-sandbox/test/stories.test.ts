@@ -80,7 +80,8 @@ class Story {
         ],
       },
     )
-    const handle = await executor.execute(agent, { message: 'go' }, { sessionId })
+    const options = { sessionId, keepWorkspaces: false }
+    const handle = await executor.execute(agent, { message: 'go' }, options)
     const ending = await handle.result()
     return ending.status
   }

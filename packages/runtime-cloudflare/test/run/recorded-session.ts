@@ -64,6 +64,8 @@ export function recordedSession(cut?: Cut) {
         const { key } = input as { readonly key: string }
         ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS effects (key TEXT)')
         ctx.storage.sql.exec('INSERT INTO effects VALUES (?)', key)
+        // A crash takes back what is not on disk yet.
+        await ctx.storage.sync()
         await pass('after effect', at)
         return `kept ${key}`
       },
