@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@helix-agents/core/provider'
+import { decodeBase64, toBytes } from '@helix-agents/core/provider'
 import { brokenContent, DriverError } from '../driver-error.ts'
 import type { DriverFile, ReadManyOptions, ReadOptions } from '../port.ts'
 import { decodeText } from '../script/file-reply.ts'
@@ -107,11 +107,24 @@ export async function readMany(
     isRepeatable: true,
     ...(signal !== undefined && { signal }),
   })
-  const lines = payload.split('\n').slice(0, -1)
-  return lines.map((line, index) => {
-    const path = asked[index] ?? ''
-    return line === '-' ? { path } : { path, bytes: decodeBase64(line) }
-  })
+  return filesOf(payload, asked)
+}
+
+/** The answer in the order asked for; it may end early. */
+function filesOf(payload: string, asked: readonly string[]): readonly DriverFile[] {
+  const files: DriverFile[] = []
+  let at = 0
+  for (const path of asked) {
+    const end = payload.indexOf('\n', at)
+    if (end < 0) break
+    const line = payload.slice(at, end)
+    const textLength = line.startsWith('=') ? Number(line.slice(1)) : 0
+    const text = payload.slice(end + 1, end + 1 + textLength)
+    if (line === '-') files.push({ path })
+    else files.push({ path, bytes: line.startsWith('=') ? toBytes(text) : decodeBase64(line) })
+    at = end + 1 + (line.startsWith('=') ? textLength + 1 : 0)
+  }
+  return files
 }
 
 function firstPaths(paths: readonly string[]): readonly string[] {
