@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { cutEnd } from '../../../tools/result-budget.ts'
-import { planPatch } from '../patch/plan-patch.ts'
 import { resultLimits } from '../result-limits.ts'
-import { type WrittenFile, writePlan } from '../edit/write-plan.ts'
+import type { WrittenFile } from '../edit/write-plan.ts'
 import { fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000
@@ -28,9 +27,14 @@ export const applyPatchTool = fsTool({
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   available: (config) => config.extended,
-  execute: async (change): Promise<ApplyPatchOutput> => ({
-    files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
-  }),
+  execute: async (change): Promise<ApplyPatchOutput> => {
+    // Loaded at the first patch.
+    const { planPatch } = await import('../patch/plan-patch.ts')
+    const { writePlan } = await import('../edit/write-plan.ts')
+    return {
+      files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
+    }
+  },
   toModelOutput: ({ files }) => files.map(renderFile).join('\n'),
 })
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { FileSystemError } from '../../../errors/file-system-error.ts'
 import { cutEnd } from '../../../tools/result-budget.ts'
 import type { FileStat } from '../contract.ts'
-import { type AppliedEdit, applyEdit, type TextEdit } from '../edit/edit.ts'
+import type { AppliedEdit, TextEdit } from '../edit/edit.ts'
 import { maxEditedBytes, readEditableText } from '../edit/editable-text.ts'
 import { resultLimits } from '../result-limits.ts'
 import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../edit/rewrite-file.ts'
@@ -93,6 +93,8 @@ async function applyAll(
   if (current === undefined) throw new FileSystemError('not-found', path)
   const maxCharacters = maxEditedBytes(change.config)
   const turn = createWorkTurn(change.context.signal)
+  // Loaded at the first edit: a third of the module is for matching and explaining edits.
+  const { applyEdit } = await import('../edit/edit.ts')
   let text = await readEditableText(change.module, current, maxCharacters)
   const applied: AppliedEdit[] = []
   for (const [index, edit] of edits.entries()) {
