@@ -14,7 +14,7 @@ const start = [
   'cloudflare',
   'sandbox-testbed',
 ]
-const sessions = ['lifecycle', 'sessions', 'stores', 'streams', 'chat']
+const sessions = ['lifecycle', 'sessions', 'stores', 'building-stores', 'streams', 'chat']
 const production = [
   'security',
   'observability',

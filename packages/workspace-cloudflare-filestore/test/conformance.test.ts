@@ -1,7 +1,8 @@
-// The whole kit, inside workerd, in three shapes: without a bucket, with one, and with a threshold
-// so small that nearly every file of the kit goes to the bucket.
+// The whole kit, inside workerd, without a bucket and with a threshold so small that nearly every
+// file of the kit goes to the bucket; a sample of it with a bucket that few of them reach.
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
+import { TestSampler } from '@helix-agents/core/testing'
 import {
   defineConformance,
   ProviderSubject,
@@ -16,9 +17,12 @@ const setups: Readonly<Record<string, ProviderSetup>> = {
   'with nearly everything in the bucket': { r2: env.BUCKET, inlineThresholdBytes: 3 },
 }
 
+const sampler = new TestSampler()
+const SAMPLED = 'with a bucket'
+
 /** Each behaviour runs inside an object of its own, where its database can be used. */
-const behaviours = (setup: ProviderSetup) =>
-  workspaceBehaviours.map((behaviour) => ({
+const behaviours = (of: typeof workspaceBehaviours, setup: ProviderSetup) =>
+  of.map((behaviour) => ({
     ...behaviour,
     run: (stub: DurableObjectStub) =>
       runInDurableObject(stub, async (_, { storage }) => {
@@ -40,6 +44,9 @@ const behaviours = (setup: ProviderSetup) =>
 
 const create = async (): Promise<DurableObjectStub> => env.FILES.get(env.FILES.newUniqueId())
 
-describe.each(Object.entries(setups))('%s', (_, setup) => {
-  defineConformance({ it, fails: it.fails }, behaviours(setup), { create, offers: ['fs'] })
+describe.each(Object.entries(setups))('%s', (name, setup) => {
+  const count = workspaceBehaviours.length
+  const wanted =
+    name === SAMPLED ? sampler.pick(name, workspaceBehaviours, count / 4) : workspaceBehaviours
+  defineConformance({ it, fails: it.fails }, behaviours(wanted, setup), { create, offers: ['fs'] })
 })
