@@ -39,7 +39,7 @@ export class SandboxLease {
   readonly wasReused: boolean
   readonly #context: FleetContext
   readonly #holder: string
-  readonly #lifetime: number
+  readonly #generation: number
   readonly #warning: HoldWarning
   /** Aborts when the fleet has ended the sandbox. */
   readonly #lost = new AbortController()
@@ -53,7 +53,7 @@ export class SandboxLease {
     this.wasReused = parts.wasReused
     this.#context = context
     this.#holder = parts.holder
-    this.#lifetime = parts.generation
+    this.#generation = parts.generation
     this.#onEnd = parts.onEnd
     this.#warning = parts.warning
     this.#keep()
@@ -125,14 +125,14 @@ export class SandboxLease {
 
   /** Never a later life of the same id. */
   #destroy(reason: KillReason, detail: string): Promise<TerminateOutcome> {
-    const request = { reason, detail, by: this.#holder, generation: this.#lifetime }
+    const request = { reason, detail, by: this.#holder, generation: this.#generation }
     return terminateSandbox(this.#context, this.id, request)
   }
 
   async #recordOperation(succeeded: boolean, timedOut: boolean): Promise<void> {
     const { clock, store } = this.#context
     const timeouts = timedOut ? 1 : 0
-    const renewal = { holder: this.#holder, generation: this.#lifetime }
+    const renewal = { holder: this.#holder, generation: this.#generation }
     await this.#quietly(async () => {
       await clock.keepTime()
       const at = clock.now()
@@ -161,7 +161,7 @@ export class SandboxLease {
 
   async #renew(): Promise<void> {
     const onStored = (record: SandboxRecord): void => this.#warn(record)
-    const renewal = { holder: this.#holder, generation: this.#lifetime, onStored }
+    const renewal = { holder: this.#holder, generation: this.#generation, onStored }
     if (await renewLease(this.#context, this.id, renewal)) return
     if (!this.#end()) return
     const error = new FleetError('invalid-transition', 'the sandbox was ended', {
