@@ -1,2 +1,3 @@
 export { toUIMessages } from './to-ui-messages.ts'
-export { toUIMessageStream, type UIMessageStreamOptions } from './to-ui-message-stream.ts'
+export type { UIMessageStreamOptions } from './message-parts.ts'
+export { toUIMessageStream } from './to-ui-message-stream.ts'

@@ -1,6 +1,16 @@
 import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
-import type { UIMessageStreamOptions } from './to-ui-message-stream.ts'
+
+/** Options of `toUIMessageStream`. */
+export interface UIMessageStreamOptions {
+  /** Id of the message that the chunks make. Default: the id of the run that they begin with. */
+  readonly messageId?: string
+  /**
+   * Text that the user reads for an error of the run, a tool or a sub-agent. Default: its message,
+   * which is safe to show.
+   */
+  readonly errorText?: (error: { readonly code: string; readonly message: string }) => string
+}
 
 type ChunkOf<T extends StreamChunk['type']> = Extract<StreamChunk, { readonly type: T }>
 

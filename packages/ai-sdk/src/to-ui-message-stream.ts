@@ -1,17 +1,6 @@
 import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
-import { MessageParts } from './message-parts.ts'
-
-/** Options of `toUIMessageStream`. */
-export interface UIMessageStreamOptions {
-  /** Id of the message that the chunks make. Default: the id of the run that they begin with. */
-  readonly messageId?: string
-  /**
-   * Text that the user reads for an error of the run, a tool or a sub-agent. Default: its message,
-   * which is safe to show.
-   */
-  readonly errorText?: (error: { readonly code: string; readonly message: string }) => string
-}
+import { MessageParts, type UIMessageStreamOptions } from './message-parts.ts'
 
 /**
  * Converts the stream of a run to the UI message stream of the AI SDK: one assistant message, with a
