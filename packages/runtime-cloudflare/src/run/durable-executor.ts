@@ -9,7 +9,7 @@ import {
   type Recovery,
   type ResumeOptions,
 } from '@helix-agents/runtime-js'
-import type { RunNote } from './run-notes.ts'
+import type { RunRecord } from './run-records.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
 
 export interface DurableExecutorParts {
@@ -20,18 +20,18 @@ export interface DurableExecutorParts {
   readonly watchdog: RunWatchdog
 }
 
-/** The executor of an object: what it runs is noted, and goes on after an eviction. */
+/** The executor of an object: its runs are recorded, and resumed after an eviction. */
 export class DurableExecutor extends JSAgentExecutor {
   readonly #watchdog: RunWatchdog
-  /** Sessions that are being taken up: their runs are noted with the attempts before. */
-  readonly #takenUp = new Map<string, RunNote>()
+  /** Sessions that are being resumed: their runs are recorded with the attempts before. */
+  readonly #resuming = new Map<string, RunRecord>()
 
   constructor({ stateStore, streamManager, llmAdapter, options, watchdog }: DurableExecutorParts) {
     super(stateStore, streamManager, llmAdapter, options)
     this.#watchdog = watchdog
   }
 
-  /** Starts a run that goes on after an eviction of the object. */
+  /** Starts a run that is resumed after an eviction of the object. */
   override async execute<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     input: ExecuteInput,
@@ -43,23 +43,23 @@ export class DurableExecutor extends JSAgentExecutor {
     )
   }
 
-  /** Goes on with a session, with a run that goes on after an eviction of the object. */
+  /** Resumes a session with a run that is resumed after an eviction of the object. */
   override async resume<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     sessionId: string,
     options: ResumeOptions = {},
   ): Promise<AgentHandle<TOutput>> {
-    const note = this.#takenUp.get(sessionId) ?? { sessionId, attempts: 0 }
-    return this.#watchdog.watch(note, () => super.resume(agent, sessionId, options))
+    const record = this.#resuming.get(sessionId) ?? { sessionId, attempts: 0 }
+    return this.#watchdog.watch(record, () => super.resume(agent, sessionId, options))
   }
 
-  /** Goes on with a run of an earlier instance, if that has left one. */
-  async takeUp(agent: Agent, note: RunNote): Promise<Recovery> {
-    this.#takenUp.set(note.sessionId, note)
+  /** Resumes a run of an earlier instance, if that has left one. */
+  async resumeLeft(agent: Agent, record: RunRecord): Promise<Recovery> {
+    this.#resuming.set(record.sessionId, record)
     try {
-      return await this.recover(agent, note.sessionId)
+      return await this.recover(agent, record.sessionId)
     } finally {
-      this.#takenUp.delete(note.sessionId)
+      this.#resuming.delete(record.sessionId)
     }
   }
 }

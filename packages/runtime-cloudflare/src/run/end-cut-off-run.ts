@@ -20,7 +20,7 @@ export type CutOffEnd =
   | { readonly status: 'failed'; readonly error: StoredError }
   | { readonly status: 'interrupted' }
 
-/** Ends a run that nobody carries any more, and tells its readers. */
+/** Ends a run that no process drives any more, and its stream. */
 export async function endCutOffRun(
   { stateStore, streamManager, clock }: CutOffParts,
   { sessionId, agentType }: SessionState,

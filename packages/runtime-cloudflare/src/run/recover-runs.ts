@@ -3,13 +3,13 @@ import type { SessionState, SessionStateStore, StreamManager } from '@helix-agen
 import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
 import { endCutOffRun } from './end-cut-off-run.ts'
-import { dueAt, MAX_DELAY_MS, type RunNote, type RunNotes } from './run-notes.ts'
+import { dueAt, MAX_DELAY_MS, type RunRecord, type RunRecords } from './run-records.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
 
 const FIRST_DELAY_MS = 1_000
 
 export interface RecoveryParts {
-  readonly notes: RunNotes
+  readonly records: RunRecords
   readonly watchdog: RunWatchdog
   readonly executor: () => DurableExecutor
   readonly stateStore: SessionStateStore
@@ -24,47 +24,47 @@ export interface RecoveryParts {
 
 /** Goes on with the runs that an earlier instance of the object left. Never rejects. */
 export async function recoverRuns(parts: RecoveryParts): Promise<void> {
-  const { notes, watchdog, clock, logger } = parts
-  for (const note of notes.all()) {
-    const { sessionId } = note
+  const { records, watchdog, clock, logger } = parts
+  for (const record of records.all()) {
+    const { sessionId } = record
     const now = clock.now()
-    if (watchdog.isRunning(sessionId) || dueAt(note, now) > now) continue
+    if (watchdog.isRunning(sessionId) || dueAt(record, now) > now) continue
     try {
-      await recoverRun(parts, note)
+      await recoverRun(parts, record)
     } catch (err) {
-      logger.error({ err, sessionId }, 'run could not be taken up')
-      retryLater(parts, counted(note, notes.get(sessionId)))
+      logger.error({ err, sessionId }, 'run recovery failed')
+      retryLater(parts, counted(record, records.get(sessionId)))
     }
   }
 }
 
-async function recoverRun(parts: RecoveryParts, note: RunNote): Promise<void> {
-  const { stateStore, executor, agentOf, notes, sync, logger } = parts
-  const { sessionId } = note
+async function recoverRun(parts: RecoveryParts, record: RunRecord): Promise<void> {
+  const { stateStore, executor, agentOf, records, sync, logger } = parts
+  const { sessionId } = record
   const session = await stateStore.loadSession(sessionId)
   if (session?.status !== 'running') return forget(parts, sessionId, session)
-  const next = await countAttempt(parts, note, session)
+  const next = await countAttempt(parts, record, session)
   // A run that ends the object each time must be counted, however soon that happens.
-  notes.put(next)
+  records.put(next)
   await sync()
-  if (next.attempts > parts.maxAttempts) return giveUp(parts, session)
+  if (next.attempts > parts.maxAttempts) return failRun(parts, session)
   const agent = agentOf(session.agentType)
   if (agent === undefined) throw new TypeError(`there is no agent ${session.agentType} any more`)
   try {
-    const recovery = await executor().takeUp(agent, next)
-    if (recovery.outcome === 'not-needed') return notes.remove(sessionId)
+    const recovery = await executor().resumeLeft(agent, next)
+    if (recovery.outcome === 'not-needed') return records.remove(sessionId)
     if (recovery.outcome === 'held')
-      return notes.put({ ...note, retryAt: recovery.leaseUntil ?? 0 })
-    logger.info({ sessionId, attempts: next.attempts }, 'run goes on in a new instance')
+      return records.put({ ...record, retryAt: recovery.leaseUntil ?? 0 })
+    logger.info({ sessionId, attempts: next.attempts }, 'run resumed in a new instance')
   } catch (error) {
     if (!SessionError.isInstance(error)) throw error
-    logger.error({ err: error, sessionId }, 'run cannot be taken up')
-    await giveUp(parts, session)
+    logger.error({ err: error, sessionId }, 'run cannot be resumed')
+    await failRun(parts, session)
   }
 }
 
-/** The note with this attempt in it, also when it was not reached to be counted. */
-function counted(before: RunNote, now: RunNote | undefined): RunNote {
+/** The record with this attempt counted, also when the attempt failed before it was counted. */
+function counted(before: RunRecord, now: RunRecord | undefined): RunRecord {
   const isCounted = now?.attempts !== before.attempts || now.progress !== before.progress
   return now !== undefined && isCounted ? now : { ...before, attempts: before.attempts + 1 }
 }
@@ -76,38 +76,41 @@ async function forget(
   session: SessionState | null,
 ): Promise<void> {
   if (session !== null) await endStream(parts, session)
-  parts.notes.remove(sessionId)
+  parts.records.remove(sessionId)
 }
 
 async function countAttempt(
   { stateStore }: RecoveryParts,
-  note: RunNote,
+  record: RunRecord,
   { sessionId, stepCount, messageCount }: SessionState,
-): Promise<RunNote> {
+): Promise<RunRecord> {
   const journal = await stateStore.loadJournal(sessionId)
   const finished = journal.filter((entry) => entry.result !== undefined).length
   const progress = `${stepCount}:${messageCount}:${finished}`
-  const attempts = note.progress === progress ? note.attempts + 1 : 1
+  const attempts = record.progress === progress ? record.attempts + 1 : 1
   return { sessionId, attempts, progress }
 }
 
-async function giveUp(parts: RecoveryParts, session: SessionState): Promise<void> {
+async function failRun(parts: RecoveryParts, session: SessionState): Promise<void> {
   const error = {
     code: 'recovery-failed',
-    message: 'the run was cut off and could not be taken up again',
+    message: 'the run was cut off and could not be resumed',
   }
   await endCutOffRun(parts, session, { status: 'failed', error })
-  parts.notes.remove(session.sessionId)
+  parts.records.remove(session.sessionId)
 }
 
-function retryLater({ notes, clock, logger, maxAttempts }: RecoveryParts, note: RunNote): void {
-  const { sessionId, attempts } = note
+function retryLater(
+  { records, clock, logger, maxAttempts }: RecoveryParts,
+  record: RunRecord,
+): void {
+  const { sessionId, attempts } = record
   // What cannot even be marked as failed is left for the operator.
   if (attempts > maxAttempts) {
-    logger.error({ sessionId }, 'run is given up; its session cannot be written')
-    notes.remove(sessionId)
+    logger.error({ sessionId }, 'run recovery stopped: its session cannot be written')
+    records.remove(sessionId)
     return
   }
   const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 4 ** Math.max(0, attempts - 1))
-  notes.put({ ...note, retryAt: clock.now() + delayMs })
+  records.put({ ...record, retryAt: clock.now() + delayMs })
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '@helix-agents/core'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { AlarmSource } from '../alarm/alarm-scheduler.ts'
-import { dueAt, type RunNote, type RunNotes } from './run-notes.ts'
+import { dueAt, type RunRecord, type RunRecords } from './run-records.ts'
 
 export interface RunWatchdogParts {
-  readonly notes: RunNotes
+  readonly records: RunRecords
   readonly clock: Clock
   /** Between two alarms while a run is under way, in milliseconds. */
   readonly heartbeatMs: number
@@ -25,8 +25,8 @@ export interface RunWatchdogParts {
 }
 
 /**
- * Notes every run while it is under way, and has the object woken meanwhile: the alarm keeps it
- * in memory, and when it was evicted all the same, the next instance finds the note.
+ * Records every run while it is under way, and sets an alarm meanwhile: it keeps the object in
+ * memory, and when the object was evicted all the same, the next instance finds the record.
  */
 export class RunWatchdog implements AlarmSource {
   readonly name = 'runs'
@@ -49,7 +49,7 @@ export class RunWatchdog implements AlarmSource {
     return [...this.#running.keys()]
   }
 
-  /** Waits for a run of the session that is starting: from then on it can be told to stop. */
+  /** Waits for a run of the session that is starting: from then on it can be stopped. */
   async untilStarted(sessionId: string): Promise<void> {
     await Promise.allSettled([this.#starts.get(sessionId)])
   }
@@ -59,13 +59,13 @@ export class RunWatchdog implements AlarmSource {
     await Promise.allSettled(this.#ends)
   }
 
-  /** Starts a run and notes it until it has ended. */
-  async watch<T>(note: RunNote, start: () => Promise<AgentHandle<T>>): Promise<AgentHandle<T>> {
-    const { notes, clock, heartbeatMs, onStarted, waitUntil, assertMayStart } = this.#parts
-    const { sessionId } = note
+  /** Starts a run and records it until it has ended. */
+  async watch<T>(record: RunRecord, start: () => Promise<AgentHandle<T>>): Promise<AgentHandle<T>> {
+    const { records, clock, heartbeatMs, onStarted, waitUntil, assertMayStart } = this.#parts
+    const { sessionId } = record
     assertMayStart()
-    const before = notes.get(sessionId)
-    notes.put(note)
+    const before = records.get(sessionId)
+    records.put(record)
     this.#count(sessionId, 1)
     try {
       await this.#parts.ringBy(clock.now() + heartbeatMs)
@@ -77,19 +77,19 @@ export class RunWatchdog implements AlarmSource {
       return handle
     } catch (error) {
       this.#count(sessionId, -1)
-      // Another run may hold the session: its note is put back.
-      if (before === undefined) notes.remove(sessionId)
-      else notes.put(before)
+      // Another run may hold the session: its record is put back.
+      if (before === undefined) records.remove(sessionId)
+      else records.put(before)
       await this.#parts.onChange()
       throw error
     }
   }
 
   nextAt(now: number): number | undefined {
-    const times = this.#parts.notes
+    const times = this.#parts.records
       .all()
-      .map((note) =>
-        this.isRunning(note.sessionId) ? now + this.#parts.heartbeatMs : dueAt(note, now),
+      .map((record) =>
+        this.isRunning(record.sessionId) ? now + this.#parts.heartbeatMs : dueAt(record, now),
       )
     return times.length === 0 ? undefined : Math.min(...times)
   }
@@ -118,10 +118,10 @@ export class RunWatchdog implements AlarmSource {
     }
   }
 
-  /** What could not be ended is taken up again when the store answers. */
+  /** A run that could not be ended is resumed when the store answers. */
   async #forget(sessionId: string): Promise<void> {
     const isLeft = await this.#parts.isLeft(sessionId)
-    if (!isLeft && !this.isRunning(sessionId)) this.#parts.notes.remove(sessionId)
+    if (!isLeft && !this.isRunning(sessionId)) this.#parts.records.remove(sessionId)
   }
 
   #count(sessionId: string, change: number): void {

@@ -1,13 +1,13 @@
 import type { Clock, Logger } from '@helix-agents/core'
-import type { RunNotes } from './run-notes.ts'
+import type { RunRecords } from './run-records.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
 
 export interface TakeOverParts {
-  readonly notes: RunNotes
+  readonly records: RunRecords
   readonly watchdog: RunWatchdog
-  /** Ends the leases of runs that nobody carries any more. */
+  /** Ends the leases of runs that no process drives any more. */
   readonly releaseLeases: () => Promise<unknown>
-  /** Goes on with the runs that are noted. */
+  /** Resumes the recorded runs. */
   readonly recover: () => Promise<void>
   readonly getAlarm: () => Promise<number | null>
   readonly updateAlarm: () => Promise<void>
@@ -16,13 +16,13 @@ export interface TakeOverParts {
 }
 
 /**
- * Goes on with the runs that nobody carries, and sees that an alarm is set for the others. What the
- * storage does not take is tried again with the next request or alarm: meanwhile the session can
+ * Resumes the runs that no process drives, and sets an alarm for the others. What the storage
+ * rejects is retried with the next request or alarm: meanwhile the session can
  * be read, and deleted.
  */
 export class TakeOver {
   readonly #parts: TakeOverParts
-  #isOwed = false
+  #isPending = false
   /** Why leases of dead runs could not be ended. */
   #notReleased: unknown
   #again: Promise<void> | undefined
@@ -31,9 +31,9 @@ export class TakeOver {
     this.#parts = parts
   }
 
-  /** An alarm could not be set: without a request nobody would look again. */
-  noteOwed(): void {
-    this.#isOwed = true
+  /** An alarm could not be set: the next request retries. */
+  markPending(): void {
+    this.#isPending = true
   }
 
   /**
@@ -50,7 +50,7 @@ export class TakeOver {
 
   /** Does what could not be done before, if there is something. Never rejects. */
   async again(): Promise<void> {
-    if (!this.#isOwed) return
+    if (!this.#isPending) return
     await (this.#again ??= this.#try(async () => true).finally(() => {
       this.#again = undefined
     }))
@@ -79,15 +79,15 @@ export class TakeOver {
   }
 
   async #try(needsAlarm: () => Promise<boolean>): Promise<void> {
-    const { notes, recover, updateAlarm, logger } = this.#parts
-    this.#isOwed = false
+    const { records, recover, updateAlarm, logger } = this.#parts
+    this.#isPending = false
     try {
       await this.release()
-      if (notes.all().length > 0) await recover()
-      if (notes.all().length > 0 && (await needsAlarm())) await updateAlarm()
+      if (records.all().length > 0) await recover()
+      if (records.all().length > 0 && (await needsAlarm())) await updateAlarm()
     } catch (err) {
-      this.#isOwed = true
-      logger.error({ err }, 'runs cannot be taken over yet')
+      this.#isPending = true
+      logger.error({ err }, 'runs cannot be recovered yet')
     }
   }
 }

@@ -23,7 +23,7 @@ import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
 import { ModelPerRun } from '../run/model-per-run.ts'
 import { recoverRuns } from '../run/recover-runs.ts'
-import { RunNotes } from '../run/run-notes.ts'
+import { RunRecords } from '../run/run-records.ts'
 import { RunWatchdog } from '../run/run-watchdog.ts'
 import { TakeOver } from '../run/take-over.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
@@ -52,7 +52,7 @@ export class AgentHost<Env> {
   readonly clock: Clock
   readonly logger: Logger
   readonly #parts: AgentHostParts<Env>
-  readonly #notes: RunNotes
+  readonly #records: RunRecords
   readonly #alarms: AlarmScheduler
   readonly #retries: AlarmRetries
   readonly #takeOver: TakeOver
@@ -76,9 +76,9 @@ export class AgentHost<Env> {
     this.stateStore = new DOStateStore(ctx.storage)
     this.streamManager = new DOStreamManager(ctx.storage, options.streams)
     this.places = createPlaces(options)
-    this.#notes = new RunNotes(ctx.storage.kv)
+    this.#records = new RunRecords(ctx.storage.kv)
     this.watchdog = new RunWatchdog({
-      notes: this.#notes,
+      records: this.#records,
       clock,
       heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
       waitUntil: (work) => ctx.waitUntil(work),
@@ -96,7 +96,7 @@ export class AgentHost<Env> {
     const isEmpty = (): Promise<boolean> => this.isEmpty()
     this.#alarms = new AlarmScheduler({ storage, retries, clock, logger, sources, isEmpty })
     this.#takeOver = new TakeOver({
-      notes: this.#notes,
+      records: this.#records,
       watchdog: this.watchdog,
       releaseLeases: async () => this.#stores?.releaseLeases(),
       recover: () => this.#recover(),
@@ -196,7 +196,7 @@ export class AgentHost<Env> {
    * platform tries again then, a few times, and after that the next request does.
    */
   async ringLater(): Promise<void> {
-    this.#takeOver.noteOwed()
+    this.#takeOver.markPending()
     await this.ctx.storage.setAlarm(this.#retries.noteFailure('object', this.clock.now()))
   }
 
@@ -216,8 +216,8 @@ export class AgentHost<Env> {
   /** The session stands otherwise now: nobody need take its run up. */
   async forgetCutOffRun(): Promise<void> {
     const { sessionId } = this
-    if (this.watchdog.isRunning(sessionId) || this.#notes.get(sessionId) === undefined) return
-    this.#notes.remove(sessionId)
+    if (this.watchdog.isRunning(sessionId) || this.#records.get(sessionId) === undefined) return
+    this.#records.remove(sessionId)
     await this.#updateAlarm()
   }
 
@@ -273,7 +273,7 @@ export class AgentHost<Env> {
       await this.#alarms.update()
     } catch (err) {
       this.logger.error({ err }, 'alarm could not be set')
-      this.#takeOver.noteOwed()
+      this.#takeOver.markPending()
     }
   }
 
@@ -284,7 +284,7 @@ export class AgentHost<Env> {
   #recover(): Promise<void> {
     const { ctx, options } = this.#parts
     return recoverRuns({
-      notes: this.#notes,
+      records: this.#records,
       watchdog: this.watchdog,
       executor: () => this.executor,
       stateStore: this.stateStore,

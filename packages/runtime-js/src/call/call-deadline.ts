@@ -73,19 +73,19 @@ function isStop(error: unknown): boolean {
   return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
 }
 
-function withGrace<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let cancelTimer: (() => void) | undefined
-    const onTime = (): void => reject(signal.reason)
-    const startGrace = (): void => {
-      cancelTimer = clock.setTimer(STOP_GRACE_MS, onTime, { keepsProcessAlive: true })
-    }
-    const end = (): void => {
-      cancelTimer?.()
-      signal.removeEventListener('abort', startGrace)
-    }
-    work.finally(end).then(resolve, reject)
-    if (signal.aborted) startGrace()
-    else signal.addEventListener('abort', startGrace)
-  })
+async function withGrace<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
+  const { promise: timeIsUp, reject } = Promise.withResolvers<never>()
+  let cancelTimer: (() => void) | undefined
+  const onTime = (): void => reject(signal.reason)
+  const startGrace = (): void => {
+    cancelTimer = clock.setTimer(STOP_GRACE_MS, onTime, { keepsProcessAlive: true })
+  }
+  if (signal.aborted) startGrace()
+  else signal.addEventListener('abort', startGrace)
+  try {
+    return await Promise.race([work, timeIsUp])
+  } finally {
+    cancelTimer?.()
+    signal.removeEventListener('abort', startGrace)
+  }
 }

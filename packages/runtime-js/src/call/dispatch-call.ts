@@ -41,8 +41,10 @@ const MAX_REASON_LENGTH = 500
 export async function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
   if (run.lease.isStale) await run.lease.confirm()
   const tool = run.toolSet.tools.byName.get(placed.call.name)
+  const { tracer } = run.services
+  if (tracer === undefined) return runCall(run, placed, tool)
   return traced(
-    run.services.tracer,
+    tracer,
     () => toolSpan(run, placed.call, tool !== undefined),
     (span) => runCall(run, placed, tool, span),
   )
@@ -52,7 +54,7 @@ async function runCall(
   run: Run,
   placed: PlacedCall,
   tool: Tool | undefined,
-  span: Span | undefined,
+  span?: Span,
 ): Promise<CallEnd> {
   const { id: toolCallId, name: toolName, arguments: given } = placed.call
   run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })

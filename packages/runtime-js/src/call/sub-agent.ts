@@ -23,7 +23,7 @@ export interface SubAgentRun extends PlacedCall {
 
 /**
  * Runs an agent as a tool of another, in a session of its own. A call that an earlier run left
- * open goes on where the session of the sub-agent stands.
+ * open continues where the session of the sub-agent is.
  */
 export async function runSubAgent(parent: Run, call: SubAgentRun): Promise<unknown> {
   const subSessionId = subSessionIdOf(parent.sessionId, parent.recorder.stepCount, call.index)

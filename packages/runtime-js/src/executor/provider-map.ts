@@ -32,7 +32,7 @@ function byId(
   return [provider.providerId, provider]
 }
 
-/** What a first user may write is told, not iterated. */
+/** A plain object gets a sentence, not "is not iterable". */
 function assertIterable(given: unknown): void {
   if (typeof given === 'object' && given !== null && Symbol.iterator in given) return
   throw invalid(

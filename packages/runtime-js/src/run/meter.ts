@@ -90,7 +90,7 @@ export class Meter {
     return agent.budget?.costOf ?? parent?.costOf
   }
 
-  /** Counts what a sub-agent had used before its run was taken up again. */
+  /** Counts what a sub-agent had used before its run was resumed. */
   countEarlier(usage: RunUsage | undefined): void {
     if (usage !== undefined) this.#add({ ...usage, durationMs: 0 })
   }

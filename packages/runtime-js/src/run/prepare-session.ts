@@ -37,7 +37,7 @@ export async function prepareSession(
   return { session, isNew: false }
 }
 
-/** Why a session cannot go on; `undefined` when it can. */
+/** Why a session cannot be resumed; `undefined` when it can. */
 export function whyNotResumable(session: SessionState, hasMessage: boolean): string | undefined {
   if (session.status === 'aborted') return 'it was aborted'
   if (hasMessage) return undefined

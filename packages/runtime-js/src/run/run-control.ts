@@ -2,7 +2,7 @@ import type { Clock } from '@helix-agents/core'
 
 /**
  * Why a run is stopped at once. `shutdown` leaves it resumable; `lease-lost` means that another
- * process may go on with the session: nothing more may be written.
+ * process may have resumed the session: nothing more may be written.
  */
 export type StopCause = 'aborted' | 'max-duration' | 'shutdown' | 'lease-lost'
 

@@ -50,8 +50,8 @@ export class InputMaker {
   }
 
   /**
-   * Whether a shorter conversation is worth another call: the model refused this one for its
-   * length, nobody else takes care of that, and there is something to leave out.
+   * Whether a shorter conversation is worth another call: the model rejected this one for its
+   * length, the agent has no hook for that, and there is something to leave out.
    */
   shorten(result: StepResult, sent: readonly Message[]): ModelError | undefined {
     const error = result.type === 'error' ? result.error : undefined

@@ -54,9 +54,9 @@ export class ChunkWriter {
   }
 
   /** Waits for what was written: keeps a run from running ahead of a slow stream. */
-  async flush(): Promise<void> {
-    await this.#last
-    await this.#options.forward?.flush()
+  flush(): Promise<void> {
+    const { forward } = this.#options
+    return forward === undefined ? this.#last : this.#last.then(() => forward.flush())
   }
 
   readonly #onError = (error: unknown): void => {

@@ -2,48 +2,48 @@ import { toStorageError } from '@helix-agents/store-cloudflare'
 
 const PREFIX = 'helix:run:'
 
-/** What an instance of an object must know to go on with a run of the one before. */
-export interface RunNote {
+/** What an instance of an object needs to resume a run of the one before. */
+export interface RunRecord {
   readonly sessionId: string
-  /** How often the run was taken up again without getting any further. */
+  /** How often the run was resumed without progress. */
   readonly attempts: number
-  /** How far it was when it was taken up last. */
+  /** How far it was when it was resumed last. */
   readonly progress?: string
-  /** Not to be taken up before; milliseconds since the epoch. */
+  /** Not to be resumed before; milliseconds since the epoch. */
   readonly retryAt?: number
 }
 
 /** Longer than that no run is put off, in milliseconds. */
 export const MAX_DELAY_MS = 300_000
 
-/** When a run is to be taken up. A time that lies too far ahead is one of a clock that was wrong. */
-export function dueAt({ retryAt = 0 }: RunNote, now: number): number {
+/** When a run is to be resumed. A time too far ahead comes from a clock that was wrong. */
+export function dueAt({ retryAt = 0 }: RunRecord, now: number): number {
   return retryAt > now + MAX_DELAY_MS ? now : retryAt
 }
 
 /** The runs that are under way, as the storage of the object has them. */
-export class RunNotes {
+export class RunRecords {
   readonly #kv: SyncKvStorage
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv
   }
 
-  all(): readonly RunNote[] {
-    return [...this.#kv.list({ prefix: PREFIX })].map(([, note]) => note).filter(isNote)
+  all(): readonly RunRecord[] {
+    return [...this.#kv.list({ prefix: PREFIX })].map(([, record]) => record).filter(isRecord)
   }
 
-  get(sessionId: string): RunNote | undefined {
-    const note = this.#kv.get(PREFIX + sessionId)
-    return isNote(note) ? note : undefined
+  get(sessionId: string): RunRecord | undefined {
+    const record = this.#kv.get(PREFIX + sessionId)
+    return isRecord(record) ? record : undefined
   }
 
   /** @throws {StateStoreError} `unavailable` when the storage is full. */
-  put(note: RunNote): void {
+  put(record: RunRecord): void {
     try {
-      this.#kv.put(PREFIX + note.sessionId, note)
+      this.#kv.put(PREFIX + record.sessionId, record)
     } catch (error) {
-      throw toStorageError(error, note.sessionId)
+      throw toStorageError(error, record.sessionId)
     }
   }
 
@@ -52,7 +52,7 @@ export class RunNotes {
   }
 }
 
-function isNote(value: unknown): value is RunNote {
+function isRecord(value: unknown): value is RunRecord {
   return (
     typeof value === 'object' &&
     value !== null &&
