@@ -1,3 +1,6 @@
+// What the tools load at their first use: a bound is about the work, not about loading.
+import '../../../src/modules/fs/edit/edit.ts'
+import '../../../src/modules/fs/patch/plan-patch.ts'
 import { HelixError } from '../../../src/errors/helix-error.ts'
 import type { ModuleToolContext, PolicyRejection } from '../../../src/modules/define-module.ts'
 import {
