@@ -5,7 +5,7 @@ import type { OfferedCapabilities, WorkspaceRef } from '../workspace/ref.ts'
 import type { FileSystem } from './fs/contract.ts'
 import type { FileLedger } from './fs/ledger/file-ledger.ts'
 
-/** A refusal by policy, for the audit log. */
+/** A rejection by policy, for the audit log. */
 export interface PolicyRejection {
   /** Fixed text from `logMessages`. */
   readonly message: string
@@ -19,7 +19,7 @@ export interface PolicyRejection {
 /** What a policy may use besides the module it guards. */
 export interface PolicyContext {
   readonly workspace: string
-  /** Records a refusal: one audited, rate-limited warning and a metric. */
+  /** Records a rejection: one audited, rate-limited warning and a metric. */
   audit(rejection: PolicyRejection): void
 }
 

@@ -34,7 +34,7 @@ export interface WorkspaceDescription {
   readonly lastSuccessAt?: number
   /**
    * The first attempt that no success has followed; absent when the last one succeeded. Grows old
-   * while attempts go on and all fail, however often the state changes meanwhile.
+   * while attempts continue and all fail, however often the state changes in between.
    */
   readonly unsuccessfulSince?: number
   /** Last operation, however it ended. */

@@ -4,7 +4,7 @@ import type { WorkspaceDescription } from './describe.ts'
 export interface HealthThresholds {
   /** A workspace that is `failed` for longer. Default 300 000, five minutes. */
   readonly failedMs?: number
-  /** Attempts that go on for longer without one success. Default 120 000, two minutes. */
+  /** Attempts that continue for longer without one success. Default 120 000, two minutes. */
   readonly unsuccessfulMs?: number
   /** A workspace that is `evicted` for longer. Default 600 000, ten minutes. */
   readonly evictedMs?: number
@@ -12,7 +12,7 @@ export interface HealthThresholds {
   readonly distinctErrorCodes?: number
 }
 
-/** What `describe()` told of one session. */
+/** What `describe()` returned for one session. */
 export interface SessionWorkspaceHealth {
   readonly sessionId: string
   readonly workspaces: readonly WorkspaceDescription[]

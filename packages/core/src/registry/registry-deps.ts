@@ -54,7 +54,7 @@ export interface RegistryDeps extends RegistryOptions {
   readonly ledgers?: Readonly<Record<string, FileLedgerSnapshot>>
   /**
    * Whether the session has used the workspace before: one without a ref has lost its files then,
-   * and its model is told. `'in-source'`: only the session that this one is a branch of has used it,
+   * and its model reads so. `'in-source'`: only the session that this one is a branch of has used it,
    * and has the files. Asked before a first open, without I/O. Default: no.
    */
   usedBefore?(name: string): boolean | 'in-source'
@@ -64,7 +64,7 @@ export interface RegistryDeps extends RegistryOptions {
   readonly logger?: Logger
   /** Default: none. */
   readonly metrics?: WorkspaceMetrics
-  /** Hears of opens, operations and closes. Default: nobody. */
+  /** Receives opens, operations and closes. Default: none. */
   readonly lifecycle?: WorkspaceLifecycleListener
   /** Spans of open, resolve and close. An OpenTelemetry tracer fits as it is. Default: none. */
   readonly tracer?: Tracer

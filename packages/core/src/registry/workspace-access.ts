@@ -46,7 +46,7 @@ export interface WorkspaceAccess<TWorkspaces extends WorkspaceConfigs = Workspac
   ): Promise<T>
   /** Makes the session use another workspace from now on, durably. The old one is detached. */
   switchTo(name: string, ref: WorkspaceRef): Promise<void>
-  /** What the model must be told once about the last open: files lost or restored. */
+  /** What the model must read once about the last open: files lost or restored. */
   takeNotice(name: string): string | undefined
   /** One audited, rate-limited warning and a metric. */
   audit(name: string, rejection: PolicyRejection): void

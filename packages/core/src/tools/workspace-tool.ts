@@ -5,7 +5,7 @@ import type { AnyModule } from '../modules/list.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
 import type { WorkspaceLabels } from '../workspace/metrics.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { auditRefusal } from './audit-refusal.ts'
+import { auditRejection } from './audit-rejection.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { limitText } from './result-budget.ts'
 import { parseToolInput } from './parse-tool-input.ts'
@@ -77,7 +77,7 @@ export class WorkspaceTool implements Tool {
       return output
     } catch (error) {
       this.#measure(workspaces, 'error', startedAt)
-      auditRefusal(error, workspace, workspaces)
+      auditRejection(error, workspace, workspaces)
       throw error
     }
   }

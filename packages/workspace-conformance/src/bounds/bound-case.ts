@@ -15,6 +15,7 @@ export const MAX_PEAK_BYTES = 160 * 1_048_576
 /** Turns within which a call must end that is aborted. */
 const MAX_TURNS_AFTER_ABORT = 100
 
+/** A clause about what a call may cost. */
 export type BoundBehaviour = Behaviour<BoundSubject>
 
 /** A hostile workspace and the arguments of one call. */

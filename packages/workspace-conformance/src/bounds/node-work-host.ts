@@ -14,6 +14,7 @@ interface NodeFiles {
   writeFileSync(path: string, text: string): void
 }
 
+/** Options of the measurement in Node. */
 export interface NodeWorkHostOptions {
   /**
    * `Date` and `performance` stand still during synchronous work, as in Workers. What yields by

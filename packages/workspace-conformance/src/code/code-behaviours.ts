@@ -11,6 +11,7 @@ import {
 import type { Behaviour } from '../behaviour.ts'
 import { type Snippets, snippets } from './snippets.ts'
 
+/** A clause about running code. */
 export type CodeBehaviour = Behaviour<CodeInterpreter>
 
 type StatefulInterpreter = CodeInterpreter &
@@ -46,6 +47,7 @@ function isStateful(code: CodeInterpreter): code is StatefulInterpreter {
   return offered(code, CONTEXT_METHODS).every(Boolean)
 }
 
+/** Every clause about running code. */
 export const codeBehaviours: readonly CodeBehaviour[] = [
   {
     id: 'code/languages/are-named-once',

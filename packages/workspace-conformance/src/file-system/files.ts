@@ -2,6 +2,7 @@ import type { FileSystem } from '@helix-agents/core/provider'
 import { textOf } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 
+/** A clause about files. */
 export type FileSystemBehaviour = Behaviour<FileSystem>
 
 /** Writes several text files, one after the other. */

@@ -10,6 +10,7 @@ async function useConfig(subject: ProviderSubject, config: unknown): Promise<unk
   return subject.openForged(config)
 }
 
+/** Clauses about the config of a provider. */
 export const configBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'config/valid/is-accepted',

@@ -51,6 +51,7 @@ function forbidden(subject: ProviderSubject): string[] {
   return [...hostPaths, ...secrets, otherSession(subject), '\n    at ', 'node_modules', 'file://']
 }
 
+/** Clauses about what a workspace must not reach or show. */
 export const isolationBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'isolation/level/is-declared',

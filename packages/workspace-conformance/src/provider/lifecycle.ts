@@ -5,6 +5,7 @@ import type { Behaviour } from '../behaviour.ts'
 import { names, read } from '../file-system/files.ts'
 import { filesOf, type ProviderSubject } from './provider-subject.ts'
 
+/** A clause about a provider. */
 export type ProviderBehaviour = Behaviour<ProviderSubject>
 
 /** Codes of a backend that is not there. */
@@ -30,6 +31,7 @@ function lookAlikes(mark: string): string[] {
   ]
 }
 
+/** Clauses about open, resolve, detach, close and eviction. */
 export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'lifecycle/open/is-created-with-a-ref',

@@ -41,6 +41,7 @@ export interface ProviderHarness {
   readonly secrets?: readonly string[]
 }
 
+/** Options of an open by the kit. Default: a session, a workspace and a signal of its own. */
 export interface KitOpenOptions {
   readonly sessionId?: string
   readonly workspace?: string

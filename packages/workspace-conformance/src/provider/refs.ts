@@ -59,6 +59,7 @@ async function refusesEach(
   await accepts(subject, ref)
 }
 
+/** Clauses about refs: versions, damage and forgery. */
 export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/json/survives-a-round-trip',

@@ -8,6 +8,7 @@ import type {
 import { check, ConformanceError, textOf } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 
+/** A clause about commands. */
 export type ShellBehaviour = Behaviour<Workspace>
 
 /** The shell of a workspace that must have one. */

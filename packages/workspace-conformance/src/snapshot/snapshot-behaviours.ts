@@ -159,6 +159,7 @@ function forkBehaviours(method: Fork): readonly ProviderBehaviour[] {
   }))
 }
 
+/** Every clause about snapshots. */
 export const snapshotBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'snapshot/take/the-ref-survives-json',

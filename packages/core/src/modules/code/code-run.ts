@@ -37,7 +37,7 @@ export interface CodeRun {
   readonly error?: RunCodeResult['error']
 }
 
-/** Options of a run whose output is shown while it goes on. */
+/** Options of a run whose output is shown while it runs. */
 export function liveRunOptions(context: ModuleToolContext): RunCodeOptions {
   return {
     signal: context.signal,

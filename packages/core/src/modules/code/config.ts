@@ -10,5 +10,7 @@ export const codeConfigSchema = z.strictObject({
   timeoutMs: z.number().int().positive().default(120_000),
 })
 
+/** Policy of `code`, as an agent declares it. */
 export type CodeConfigInput = z.input<typeof codeConfigSchema>
+/** The same with its defaults. */
 export type CodeConfig = Readonly<z.output<typeof codeConfigSchema>>

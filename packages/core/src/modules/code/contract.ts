@@ -1,10 +1,13 @@
+/** Id of a context: code that runs in it keeps its variables. */
 export type CodeContextId = string & { readonly __brand: 'CodeContextId' }
 
+/** One output of a run of code. */
 export type CodeOutput =
   | { readonly type: 'stdout' | 'stderr'; readonly data: Uint8Array }
   | { readonly type: 'display'; readonly mime: string; readonly data: Uint8Array }
   | { readonly type: 'result'; readonly value: unknown }
 
+/** Options of one run of code. */
 export interface RunCodeOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
@@ -12,6 +15,7 @@ export interface RunCodeOptions {
   onOutput?(output: CodeOutput): Promise<void>
 }
 
+/** The result of one run of code. */
 export interface RunCodeResult {
   readonly outputs: readonly CodeOutput[]
   readonly exitCode: number

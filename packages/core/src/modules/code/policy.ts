@@ -4,7 +4,7 @@ import type { PolicyContext } from '../define-module.ts'
 import type { CodeConfig } from './config.ts'
 import type { CodeInterpreter, RunCodeOptions } from './contract.ts'
 
-/** So much of a refused language is shown. */
+/** So much of a rejected language is shown. */
 const SHOWN_CHARACTERS = 40
 
 type CheckLanguage = (language: string) => void

@@ -11,13 +11,13 @@ const pathRuleSchema = z.strictObject({
   access: z.enum(['none', 'read', 'write']),
 })
 
-/** Policy of the `fs` capability. Unknown keys are refused: a misspelt limit is no limit. */
+/** Policy of the `fs` capability. Unknown keys are rejected: a misspelt limit is no limit. */
 export const fileSystemConfigSchema = z.strictObject({
   /** Largest file a call may create, in megabytes of 1,048,576 bytes. */
   maxFileSizeMb: z.number().positive().default(10),
   /** Larger files are not searched but reported as skipped. */
   maxGrepFileSizeMb: z.number().positive().default(10),
-  /** Refuses every change. */
+  /** Rejects every change. */
   readOnly: z.boolean().default(false),
   /** Adds `append_file`, `copy`, `move`, `multi_edit` and `apply_patch`. */
   extended: z.boolean().default(false),
@@ -31,6 +31,8 @@ export const fileSystemConfigSchema = z.strictObject({
   pathRules: z.array(pathRuleSchema).readonly().default([]),
 })
 
+/** Policy of `fs`, as an agent declares it. */
 export type FileSystemConfigInput = z.input<typeof fileSystemConfigSchema>
+/** The same with its defaults. */
 export type FileSystemConfig = Readonly<z.output<typeof fileSystemConfigSchema>>
 export type PathRule = FileSystemConfig['pathRules'][number]

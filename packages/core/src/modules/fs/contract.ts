@@ -11,6 +11,7 @@ export interface FileEntry {
   readonly size?: number
 }
 
+/** What is known of a file or directory without its content. */
 export interface FileStat {
   /** Absolute in the workspace, normalised. */
   readonly path: string
@@ -22,6 +23,7 @@ export interface FileStat {
   readonly version: string
 }
 
+/** Conditions of a write. */
 export interface WriteOptions {
   /** Write only while the file has this version, else `stale-write`. */
   readonly ifVersion?: string
@@ -29,6 +31,7 @@ export interface WriteOptions {
   readonly ifAbsent?: boolean
 }
 
+/** Options of a search for names. */
 export interface GlobOptions {
   /** Directory to search; the pattern is relative to it. Default `/`. */
   readonly path?: string
@@ -37,6 +40,7 @@ export interface GlobOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of a search in contents. */
 export interface GrepOptions {
   /** File or directory to search. Default `/`. */
   readonly path?: string
@@ -57,6 +61,7 @@ export interface GrepOptions {
   readonly signal?: AbortSignal
 }
 
+/** One line that matches. */
 export interface GrepMatch {
   readonly path: string
   /** Starts at 1. */
@@ -67,6 +72,7 @@ export interface GrepMatch {
   readonly after?: readonly string[]
 }
 
+/** The result of a search in contents. */
 export interface GrepResult {
   /** Sorted by path, then by line. */
   readonly matches: readonly GrepMatch[]
@@ -81,6 +87,7 @@ export interface GrepResult {
   readonly countIsComplete: boolean
 }
 
+/** Which part of a file a stream reads. */
 export interface ReadStreamOptions {
   /** First byte. Default 0. */
   readonly offset?: number
@@ -89,6 +96,7 @@ export interface ReadStreamOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of a copy or a move. */
 export interface TransferOptions {
   /** Replace an existing target file. Default false: `already-exists`. */
   readonly overwrite?: boolean

@@ -10,7 +10,7 @@ const REFUSALS = {
   command: { code: 'command-not-allowed', message: logMessages.commandNotInAllowlist },
 } as const satisfies Readonly<Record<string, { code: PolicyErrorCode; message: string }>>
 
-/** So much of a refused command is shown to operators, and of its first word in the key. */
+/** So much of a rejected command is shown to operators, and of its first word in the key. */
 const SHOWN_CHARACTERS = 200
 const NAMED_COMMANDS = 20
 
@@ -55,7 +55,7 @@ export class CommandAllowlist {
    * Variables can turn an allowed program into another one (`PATH`, `LD_PRELOAD`, `GIT_SSH`).
    * @throws {PolicyError} `shell-metacharacter`, as for `NAME=value command`; audited.
    */
-  refuseVariables(command: ShellCommand, names: readonly string[]): void {
+  rejectVariables(command: ShellCommand, names: readonly string[]): void {
     if (names.length === 0) return
     const firstWord =
       typeof command === 'string' ? (parseWords(command).words?.[0] ?? '') : command[0]

@@ -20,5 +20,7 @@ export const shellConfigSchema = z.strictObject({
   maxTimeoutMs: z.number().int().positive().default(600_000),
 })
 
+/** Policy of `shell`, as an agent declares it. */
 export type ShellConfigInput = z.input<typeof shellConfigSchema>
+/** The same with its defaults. */
 export type ShellConfig = Readonly<z.output<typeof shellConfigSchema>>

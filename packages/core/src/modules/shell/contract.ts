@@ -4,6 +4,7 @@
  */
 export type ShellCommand = string | readonly string[]
 
+/** Options of one command. */
 export interface ShellRunOptions {
   /** Working directory, a path of the workspace. Default `/`. */
   readonly cwd?: string
@@ -23,6 +24,7 @@ export interface ShellRunOptions {
   onStderr?(chunk: Uint8Array): void | Promise<void>
 }
 
+/** The result of a command that has ended, also of one that was stopped. */
 export interface RunResult {
   /** The output, whole or cut in the middle: see `stdoutCut`. */
   readonly stdout: Uint8Array
@@ -48,6 +50,7 @@ export interface OutputCut {
   readonly path?: string
 }
 
+/** A command that was started in the background. */
 export interface BackgroundProcess {
   readonly id: string
   readonly command: string
@@ -56,6 +59,7 @@ export interface BackgroundProcess {
   readonly startedAt: Date
 }
 
+/** The output of a background process so far. */
 export interface ProcessOutput {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array

@@ -23,7 +23,7 @@ function createAdmission(config: ShellConfig, context: PolicyContext): Admit {
   const allowlist = new CommandAllowlist(config.allowedCommands, context)
   return (command, environment = {}) => {
     const words = allowlist.admit(command)
-    allowlist.refuseVariables(words, Object.keys(environment))
+    allowlist.rejectVariables(words, Object.keys(environment))
     return words
   }
 }

@@ -3,10 +3,10 @@ import type { ModuleToolContext } from '../define-module.ts'
 import type { FileSystem } from '../fs/contract.ts'
 import type { FileLedger, LedgerEntry } from '../fs/ledger/file-ledger.ts'
 
-/** Files that are looked at after a command: those the agent has seen last. */
+/** Files that are inspected after a command: those the agent has seen last. */
 const MAX_STATS = 50
-/** Changes remembered as told for one workspace; then they are told again. */
-const MAX_TOLD = 1000
+/** Reported changes remembered for one workspace; then they are reported again. */
+const MAX_REPORTED = 1000
 /** Stands for the version of a file that is not there. */
 const REMOVED = ''
 
@@ -16,28 +16,28 @@ export interface StaleRead {
   readonly isRemoved: boolean
 }
 
-/** What was told already: agent and path, with the version that was found. */
-const toldChanges = new WeakMap<FileLedger, Map<string, string>>()
+/** What was reported already: agent and path, with the version that was found. */
+const reportedChanges = new WeakMap<FileLedger, Map<string, string>>()
 
-/** Compares what this agent has seen with what is there now. Tells each change once. */
+/** Compares what this agent has seen with what is there now. Reports each change once. */
 export async function findStaleReads(context: ModuleToolContext): Promise<readonly StaleRead[]> {
   const { actor, ledger, files } = context
   if (files === undefined) return []
   const known = ledger.recent(actor, MAX_STATS)
   const versions = await Promise.all(known.map(([path, entry]) => versionOf(files, path, entry)))
-  const told = toldChanges.get(ledger) ?? new Map<string, string>()
-  toldChanges.set(ledger, told)
+  const reported = reportedChanges.get(ledger) ?? new Map<string, string>()
+  reportedChanges.set(ledger, reported)
   return known.flatMap(([path, entry], index) => {
     const version = versions[index] ?? entry.version
     const key = `${actor}\0${path}`
-    if (version === entry.version || told.get(key) === version) return []
-    if (told.size >= MAX_TOLD) told.clear()
-    told.set(key, version)
+    if (version === entry.version || reported.get(key) === version) return []
+    if (reported.size >= MAX_REPORTED) reported.clear()
+    reported.set(key, version)
     return [{ path, isRemoved: version === REMOVED }]
   })
 }
 
-/** The result of the command must not be lost because a file cannot be looked at. */
+/** The result of the command must not be lost because a file cannot be inspected. */
 async function versionOf(fs: FileSystem, path: string, known: LedgerEntry): Promise<string> {
   try {
     return (await fs.stat(path)).version

@@ -26,8 +26,8 @@ export type WordParse =
 
 /**
  * Splits a command line into words as a POSIX shell does, quotes and backslashes included, and
- * refuses everything that a shell would do more than split: operators, expansions, comments,
- * assignments, line breaks. Characters that only look like ASCII are refused outside quotes.
+ * rejects everything that a shell would do more than split: operators, expansions, comments,
+ * assignments, line breaks. Characters that only look like ASCII are rejected outside quotes.
  */
 export function parseWords(line: string): WordParse {
   const scanner = new WordScanner(line)
@@ -126,7 +126,7 @@ class WordScanner {
     this.#openQuote()
     for (;;) {
       const character = this.#peek()
-      if (character === '') return this.#refuseAt(open, 'is not closed')
+      if (character === '') return this.#rejectAt(open, 'is not closed')
       if (character === "'") return void this.#index++
       const offence = this.#checkControl(character)
       if (offence !== undefined) return offence
@@ -139,7 +139,7 @@ class WordScanner {
     this.#openQuote()
     for (;;) {
       const character = this.#peek()
-      if (character === '') return this.#refuseAt(open, 'is not closed')
+      if (character === '') return this.#rejectAt(open, 'is not closed')
       if (character === '"') return void this.#index++
       const offence = this.#takeInDoubleQuotes(character)
       if (offence !== undefined) return offence
@@ -161,7 +161,7 @@ class WordScanner {
   #takeEscaped(): Step {
     const backslash = this.#index++
     const character = this.#peek()
-    if (character === '') return this.#refuseAt(backslash, 'ends the line')
+    if (character === '') return this.#rejectAt(backslash, 'ends the line')
     this.#quoted = true
     return this.#checkUnicode(character) ?? this.#add(character)
   }
@@ -213,10 +213,10 @@ class WordScanner {
   }
 
   #refuse(detail: string, kind: WordOffenceKind = 'metacharacter'): WordOffence {
-    return this.#refuseAt(this.#index, detail, kind)
+    return this.#rejectAt(this.#index, detail, kind)
   }
 
-  #refuseAt(index: number, detail: string, kind: WordOffenceKind = 'metacharacter'): WordOffence {
+  #rejectAt(index: number, detail: string, kind: WordOffenceKind = 'metacharacter'): WordOffence {
     const character = String.fromCodePoint(this.#line.codePointAt(index) ?? 0)
     const firstWord = this.words[0] ?? this.#word ?? ''
     return { kind, character, index, detail, firstWord }

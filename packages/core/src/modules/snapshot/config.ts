@@ -6,5 +6,7 @@ export const snapshotConfigSchema = z.strictObject({
   allowCrossSession: z.boolean().default(false),
 })
 
+/** Policy of `snapshot`, as an agent declares it. */
 export type SnapshotConfigInput = z.input<typeof snapshotConfigSchema>
+/** The same with its defaults. */
 export type SnapshotConfig = Readonly<z.output<typeof snapshotConfigSchema>>

@@ -6,6 +6,7 @@ export interface SnapshotRef {
   readonly ref: unknown
 }
 
+/** Options of a snapshot, a restore or a branch. */
 export interface SnapshotOptions {
   readonly signal?: AbortSignal
   /** Accept a snapshot that another session took. Default false. */

@@ -21,7 +21,7 @@ export function toOpenError(error: unknown, name: string, closed: AbortSignal): 
   if (HelixError.isInstance(error)) return error
   return new WorkspaceFailedError('provider-failed', `workspace "${name}" could not be opened`, {
     cause: error,
-    hint: 'Go on without this workspace; an operator must look at it.',
+    hint: 'Continue without this workspace; an operator must inspect it.',
   })
 }
 
@@ -30,7 +30,7 @@ function goneAtOpen(error: WorkspaceEvictedError, name: string): WorkspaceFailed
     return new WorkspaceFailedError(
       'provider-failed',
       `workspace "${name}" is gone for good, and its declaration forbids a fresh one`,
-      { cause: error, hint: 'Go on without this workspace and say that its files are lost.' },
+      { cause: error, hint: 'Continue without this workspace and say that its files are lost.' },
     )
   }
   return new WorkspaceFailedError('provider-failed', `workspace "${name}" went away again`, {

@@ -59,7 +59,7 @@ export class EntryState {
     if (!mayReopen(this.#failure, clock.now(), resetAfterMs)) throw this.#failure.error
   }
 
-  /** For after a wait: the registry may have closed meanwhile, even in the turn that ended it. */
+  /** For after a wait: the registry may have closed in between, even in the turn that ended it. */
   assertNotClosed(): void {
     if (this.isClosed) throw closedError(this.#name)
   }

@@ -1,6 +1,6 @@
 import type { RestoreReceipt } from '../../workspace/provider.ts'
 
-/** What the model must be told about an open, or undefined when nothing changed for it. */
+/** What the model must read about an open, or undefined when nothing changed for it. */
 export function noticeOf(
   workspace: string,
   receipt: RestoreReceipt,

@@ -79,7 +79,7 @@ export async function applyEdit(file: EditedText, edit: TextEdit): Promise<Appli
       'is what the file has already, with the line ends of the file',
     )
   }
-  refuseGrowth(file, places.count, replacement)
+  rejectGrowth(file, places.count, replacement)
   const note = noteOf(edit, located, newText)
   const applied = await replacePlaces(file, places, replacement)
   return note === undefined ? applied : { ...applied, note }
@@ -149,7 +149,7 @@ function lineEndOf({ oldText, unix, windows }: Located): LineEnd | undefined {
   return oldText === unix ? '\n' : '\r\n'
 }
 
-/** The places with one that overlaps a single first one: which of them is meant, nobody said. */
+/** The places with one that overlaps a single first one: none of them is named. */
 async function withOverlap(file: EditedText, { oldText, places }: Located): Promise<Places> {
   const [first] = places.first
   if (first === undefined || places.count > 1) return places
@@ -190,7 +190,7 @@ function noteOf(edit: TextEdit, located: Located, newText: string): string | und
 }
 
 /** Computes the length of the result before anything is joined. */
-function refuseGrowth(file: EditedText, count: number, { oldText, newText }: Replacement): void {
+function rejectGrowth(file: EditedText, count: number, { oldText, newText }: Replacement): void {
   const length = file.text.length + count * (newText.length - oldText.length)
   if (length <= file.maxCharacters) return
   throw new FileSystemError('too-large', file.path, {

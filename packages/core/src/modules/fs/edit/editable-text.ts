@@ -14,10 +14,10 @@ export function maxEditedBytes(config: FileSystemConfig): number {
 }
 
 /**
- * Refuses a file that is too large to be edited, before anything of it is read.
+ * Rejects a file that is too large to be edited, before anything of it is read.
  * @throws {FileSystemError} `too-large`.
  */
-export function refuseLarge(stat: FileStat, maxBytes: number): void {
+export function rejectLarge(stat: FileStat, maxBytes: number): void {
   if (stat.size <= maxBytes) return
   throw new FileSystemError('too-large', stat.path, {
     detail: `${stat.size} bytes; files of at most ${maxBytes} can be edited`,
@@ -36,7 +36,7 @@ export async function readEditableText(
   maxBytes: number,
 ): Promise<string> {
   const { path } = stat
-  refuseLarge(stat, maxBytes)
+  rejectLarge(stat, maxBytes)
   const text = await readText(fs, path)
   // The replacement character stands for bytes that were lost, or for itself.
   if (!text.includes('\uFFFD') || isUtf8(await fs.readFile(path))) return text

@@ -36,7 +36,7 @@ const KINDS: readonly (readonly [Plain, string])[] = [
 
 /**
  * Names the first difference in one or two sentences: the line, the column and both characters, so
- * that texts that look the same can be told apart. Empty when there is none.
+ * that texts that look the same can be distinguished. Empty when there is none.
  *
  * @param linesAbove Lines of the file that stand in front of the given ones.
  */

@@ -97,7 +97,7 @@ export class LiteralSearch {
   }
 }
 
-/** Calls back for every place of a literal text, and gives way to other work meanwhile. */
+/** Calls back for every place of a literal text, and yields to other work. */
 export async function eachPlace(
   text: string,
   wanted: string,
@@ -119,7 +119,7 @@ export async function eachPlace(
 
 /**
  * The text with something else at every place of a literal text, from left to right and without
- * overlap. Gives way to other work meanwhile.
+ * overlap. Yields to other work.
  */
 export async function replaceEachPlace(
   text: string,

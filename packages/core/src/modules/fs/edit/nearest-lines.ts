@@ -2,7 +2,7 @@ import { describeDifference } from './line-difference.ts'
 import { splitLinesKeepingEnds, withoutLineEnd } from '../text/line-endings.ts'
 import type { WorkTurn } from './work-turn.ts'
 
-/** How much of a large file is looked at, and how much of a long line is compared and shown. */
+/** How much of a large file is inspected, and how much of a long line is compared and shown. */
 const MAX_LINES = 20_000
 const MAX_TEXT = 2_000_000
 const MAX_COMPARED = 200

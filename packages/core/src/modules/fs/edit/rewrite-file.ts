@@ -26,7 +26,7 @@ export async function statIfPresent(fs: FileSystem, path: string): Promise<FileS
 }
 
 /**
- * Looks at a file and refuses when it is not what this agent last saw.
+ * Looks at a file and rejects when it is not what this agent last saw.
  * @throws {FileSystemError} `stale-write`; `is-directory`.
  */
 export async function statUnlessStale(
@@ -47,7 +47,7 @@ export async function statUnlessStale(
   }
 }
 
-/** Refuses the change of a file, or of these lines of it, that this agent has not read. */
+/** Rejects the change of a file, or of these lines of it, that this agent has not read. */
 export function requireRead(change: FileChange, path: string, lines?: LineRange): void {
   const { config, context } = change
   if (!config.requireReadBeforeWrite || context.ledger.knows(context.actor, path, lines)) return
@@ -65,7 +65,7 @@ export interface Rewrite {
 }
 
 /**
- * Writes what `make` returns for the current file. When somebody changes the file meanwhile,
+ * Writes what `make` returns for the current file. When another writer changes the file in between,
  * `make` gets another turn on the new content, so that no change is lost.
  *
  * @param make Undefined stat: nothing is there yet.

@@ -13,7 +13,7 @@ export const transferInput = () =>
  * Guards the file that a copy or a move would replace.
  * @throws {FileSystemError} `stale-write` when it is not what this agent last saw.
  */
-export async function refuseStaleTarget(change: FileChange, to: string): Promise<void> {
+export async function rejectStaleTarget(change: FileChange, to: string): Promise<void> {
   const { module, context } = change
   const target = await statIfPresent(module, to)
   if (target === undefined || target.type === 'directory') return

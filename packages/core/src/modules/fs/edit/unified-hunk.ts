@@ -7,7 +7,7 @@ const MAX_HUNKS = 10
 const MAX_SIDE_LINES = 60
 const MAX_LINE_CHARACTERS = 500
 const MAX_LEAD_CHARACTERS = 100
-/** Characters of a side of a hunk that are looked at. */
+/** Characters of a side of a hunk that are inspected. */
 const MAX_SIDE_CHARACTERS = 60_000
 
 /** Literal text and what stands in its place. */

@@ -8,7 +8,7 @@ export interface WorkTurn {
   dueAfter(checks: number): boolean
   /**
    * Lets timers and other work run.
-   * @throws the reason of the signal, when the call was stopped meanwhile.
+   * @throws the reason of the signal, when the call was stopped in between.
    */
   pause(): Promise<void>
 }

@@ -111,7 +111,7 @@ async function undo(change: FileChange, done: readonly Done[]): Promise<string[]
   return left
 }
 
-/** False when somebody else has changed the file since. */
+/** False when another writer has changed the file since. */
 async function restore(change: FileChange, { file, version }: Done): Promise<boolean> {
   const { module } = change
   const { path, action, from, before } = file

@@ -27,8 +27,8 @@ export function applyHunks(
 ): string {
   const { lines } = file
   const edits = placed.flatMap(editsOf).toSorted((a, b) => a.at - b.at || a.removed - b.removed)
-  refuseOverlap(file, placed, edits)
-  for (const one of placed) refuseWrongEnd(file, one, edits)
+  rejectOverlap(file, placed, edits)
+  for (const one of placed) rejectWrongEnd(file, one, edits)
   const pieces: string[] = []
   let from = 0
   for (const [index, edit] of edits.entries()) {
@@ -65,7 +65,7 @@ function editsOf({ hunk, place }: PlacedHunk): LineEdit[] {
 }
 
 /** No line is removed by one hunk and needed by another, and no two add lines at one place. */
-function refuseOverlap(
+function rejectOverlap(
   file: PatchedFile,
   placed: readonly PlacedHunk[],
   edits: readonly LineEdit[],
@@ -93,7 +93,7 @@ function isTooNear(edit: LineEdit, next: LineEdit): boolean {
 }
 
 /** Every line that the patch says to be without a line end is the last one, and is so. */
-function refuseWrongEnd(
+function rejectWrongEnd(
   { path, lines }: PatchedFile,
   { hunk, place }: PlacedHunk,
   edits: readonly LineEdit[],

@@ -64,7 +64,7 @@ export interface PatchedFile {
 }
 
 /**
- * Finds the lines of a text, and gives way to other work meanwhile.
+ * Finds the lines of a text, and yields to other work.
  * @param keepsMark A byte order mark belongs to the first line; else it stands in front of it.
  */
 export async function indexLines(

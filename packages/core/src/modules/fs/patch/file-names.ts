@@ -12,7 +12,7 @@ export interface SectionPaths {
 /**
  * The files that a section names. `a/` and `b/` are those of git when both are there; a name
  * that begins with only one of them may mean a folder: then the other files of the patch decide,
- * or what there is, and a name that stays uncertain refuses the patch.
+ * or what there is, and a name that stays uncertain rejects the patch.
  *
  * @throws {ToolInputError} `patch-failed`.
  * @throws {FileSystemError} `path-escape`, `invalid-path`.

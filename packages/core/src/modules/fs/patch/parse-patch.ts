@@ -9,7 +9,7 @@ const MAX_HUNKS = 2000
 
 /**
  * Reads a unified diff or a patch in the V4A format. Each line is taken by what understands it, in
- * order; the first line that nothing understands refuses the whole patch.
+ * order; the first line that nothing understands rejects the whole patch.
  *
  * @throws {ToolInputError} `patch-failed`, with the line and what to do.
  */
@@ -24,7 +24,7 @@ export function parsePatch(text: string): Patch {
     if (next !== undefined) continue
     if (frame === 'ended') throw notUnderstood(reader)
     sections.push(readSection(reader, frame, sections.at(-1)))
-    refuseMany(sections)
+    rejectMany(sections)
   }
   if (frame === 'begun') throw withoutEnd()
   if (sections.length === 0) throw patchFailed('the patch changes no file')
@@ -93,7 +93,7 @@ function notUnderstood(reader: PatchReader): Error {
   )
 }
 
-function refuseMany(sections: readonly PatchSection[]): void {
+function rejectMany(sections: readonly PatchSection[]): void {
   const hunks = sections.reduce((sum, section) => sum + section.hunks.length, 0)
   if (sections.length <= MAX_SECTIONS && hunks <= MAX_HUNKS) return
   throw patchFailed(

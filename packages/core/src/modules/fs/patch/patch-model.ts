@@ -57,7 +57,7 @@ export interface Patch {
 const SEND_DIFF =
   'Send a unified diff (--- a/file, +++ b/file, @@ -1,3 +1,3 @@) whose lines begin with a blank, + or -, and are exactly those of the files.'
 
-/** A refusal of the whole patch. */
+/** A rejection of the whole patch. */
 export function patchFailed(detail: string, hint: string = SEND_DIFF): ToolInputError {
   return new ToolInputError('patch-failed', `${detail}; nothing was changed`, { hint })
 }

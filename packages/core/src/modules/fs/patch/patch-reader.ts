@@ -4,7 +4,7 @@ import { patchFailed } from './patch-model.ts'
 const MAX_LINES = 50_000
 const MAX_SHOWN = 120
 
-/** The lines of a patch, each taken once, in order. What cannot be taken refuses the patch. */
+/** The lines of a patch, each taken once, in order. What cannot be taken rejects the patch. */
 export class PatchReader {
   readonly #lines: readonly string[]
   /** Lines carry carriage returns of the files, and not those of the patch itself. */

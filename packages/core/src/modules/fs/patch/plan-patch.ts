@@ -1,5 +1,5 @@
 import { FileSystemError } from '../../../errors/file-system-error.ts'
-import { maxEditedBytes, readEditableText, refuseLarge } from '../edit/editable-text.ts'
+import { maxEditedBytes, readEditableText, rejectLarge } from '../edit/editable-text.ts'
 import { type FileChange, requireRead, statUnlessStale } from '../edit/rewrite-file.ts'
 import type { FileStat } from '../contract.ts'
 import { createWorkTurn, type WorkTurn } from '../edit/work-turn.ts'
@@ -91,14 +91,14 @@ async function planSection(
 ): Promise<PlannedFile> {
   const { change } = planning
   if (section.kind === 'create') {
-    await refuseExisting(change, to, section)
+    await rejectExisting(change, to, section)
     return created(planning, section, to)
   }
   const stat = await statUnlessStale(change, from)
   if (stat === undefined) throw missing(from, section)
   // Two names without the headers of git: a rename, as it would be with them.
   const isTransfer = section.kind !== 'remove' && from !== to
-  if (isTransfer) await refuseExisting(change, to, section)
+  if (isTransfer) await rejectExisting(change, to, section)
   if (section.removesAll) return removedAsAWhole(planning, stat)
   if (section.hunks.length === 0 && isTransfer) return transferred(section, stat, to)
   return rewritten(planning, section, { stat, to })
@@ -147,7 +147,7 @@ async function rewritten(
   const before = { version: stat.version, data: text }
   const notes = [...section.notes, ...notesOn(placed)]
   if (section.kind === 'remove') {
-    refuseLeftover(file, content, section)
+    rejectLeftover(file, content, section)
     const diff = renderDiff({ from: stat.path, to: undefined }, placed)
     return { action: 'removed', path: stat.path, before, diff, notes }
   }
@@ -176,7 +176,7 @@ async function removedAsAWhole(planning: Planning, stat: FileStat): Promise<Plan
   const { change } = planning
   requireRead(change, stat.path)
   takeRoom(planning, stat)
-  refuseLarge(stat, maxEditedBytes(change.config))
+  rejectLarge(stat, maxEditedBytes(change.config))
   // It is kept until all is written: then it can be put back.
   const data = await change.module.readFile(stat.path)
   const before = { version: stat.version, data }
@@ -185,7 +185,7 @@ async function removedAsAWhole(planning: Planning, stat: FileStat): Promise<Plan
 }
 
 function takeRoom(planning: Planning, stat: FileStat): void {
-  refuseLarge(stat, maxEditedBytes(planning.change.config))
+  rejectLarge(stat, maxEditedBytes(planning.change.config))
   planning.room -= stat.size
   if (planning.room >= 0) return
   throw patchFailed(
@@ -194,7 +194,7 @@ function takeRoom(planning: Planning, stat: FileStat): void {
   )
 }
 
-function refuseLeftover(file: PatchedFile, content: string, section: PatchSection): void {
+function rejectLeftover(file: PatchedFile, content: string, section: PatchSection): void {
   if (content === '' || content === '\uFEFF') return
   const { count } = file.lines
   const held = section.hunks
@@ -206,7 +206,7 @@ function refuseLeftover(file: PatchedFile, content: string, section: PatchSectio
   )
 }
 
-async function refuseExisting(
+async function rejectExisting(
   change: FileChange,
   path: string,
   section: PatchSection,

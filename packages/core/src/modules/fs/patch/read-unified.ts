@@ -109,13 +109,13 @@ function readExtended(reader: PatchReader, headers: Headers): boolean {
   const [, word = '', value = ''] = EXTENDED_LINE.exec(reader.next.trimEnd()) ?? []
   const take = EXTENDED.get(word)
   if (take === undefined) return false
-  refuseUnfit(reader, word, value)
+  rejectUnfit(reader, word, value)
   take(headers, value)
   reader.take()
   return true
 }
 
-function refuseUnfit(reader: PatchReader, word: string, value: string): void {
+function rejectUnfit(reader: PatchReader, word: string, value: string): void {
   const where = reader.describeNext()
   if (word === 'old mode' || word === 'new mode') {
     throw patchFailed(
@@ -159,7 +159,7 @@ function nameOf(line: string): string {
   return (text.split('\t', 1)[0] ?? '').replace(/ \d{4}-\d\d-\d\d \d\d:\d\d.*$/, '').trimEnd()
 }
 
-/** The names of `diff --git a/x b/x`; undefined when they cannot be told apart. */
+/** The names of `diff --git a/x b/x`; undefined when they cannot be distinguished. */
 function gitNamesOf(text: string): readonly [string, string] | undefined {
   const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)\s*$/.exec(text)
   if (quoted !== null) return [unquote(quoted[1] ?? ''), unquote(quoted[2] ?? '')]
@@ -199,7 +199,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map(
 function toSection(headers: Headers, hunks: readonly PatchHunk[], at: number): PatchSection {
   const kind = kindOf(headers)
   const names = namesOf(headers, kind, at)
-  refuseWithoutHunks(kind, hunks, names.to ?? names.from ?? '', at)
+  rejectWithoutHunks(kind, hunks, names.to ?? names.from ?? '', at)
   const { newMode } = headers
   const notes =
     newMode === undefined || newMode.endsWith('644') ? [] : [`its mode ${newMode} was not set`]
@@ -219,7 +219,7 @@ function namesOf(headers: Headers, kind: SectionKind, at: number): Names {
   const { gitNames = ['', ''] } = headers
   const { from = gitNames[0], to = gitNames[1] } = headers
   if ([from, to].includes('')) throw patchFailed(`line ${at} of the patch names no file`)
-  refuseContradiction(headers, kind, at)
+  rejectContradiction(headers, kind, at)
   const hasPrefixes = prefixesOf(from, to, headers.gitNames)
   const style = hasPrefixes === undefined ? {} : { hasPrefixes }
   if (kind === 'create') return { to, ...style }
@@ -236,7 +236,7 @@ function namesOfMoved({ movedFrom, movedTo }: Headers, kind: SectionKind, at: nu
   )
 }
 
-function refuseContradiction(headers: Headers, kind: SectionKind, at: number): void {
+function rejectContradiction(headers: Headers, kind: SectionKind, at: number): void {
   const { gitNames, from, to, newMode, removes } = headers
   const odd = [
     from === NOWHERE && to === NOWHERE,
@@ -274,7 +274,7 @@ function prefixesOf(
   return /^[ab]\//.test(old === NOWHERE ? now : old) ? undefined : false
 }
 
-function refuseWithoutHunks(
+function rejectWithoutHunks(
   kind: SectionKind,
   hunks: readonly PatchHunk[],
   file: string,

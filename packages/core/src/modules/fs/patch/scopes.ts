@@ -3,7 +3,7 @@ import { scopeMissing, tooManyScopes } from './hunk-refusal.ts'
 import type { HunkSearch } from './hunk-search.ts'
 import type { PatchHunk } from './patch-model.ts'
 
-/** Indentation and comments behind a line of a scope that are looked at. */
+/** Indentation and comments behind a line of a scope that are inspected. */
 const MAX_EXTRA = 400
 /** Lines of a scope that are followed to its end. */
 const MAX_BLOCK_LINES = 20_000
@@ -48,7 +48,7 @@ export async function findScopes(
 
 /**
  * The first lines within blocks that are this text, blanks around it aside; where there are none,
- * those that begin with it. At most one more than are looked at.
+ * those that begin with it. At most one more than are inspected.
  */
 async function linesOfScope(
   file: PatchedFile,

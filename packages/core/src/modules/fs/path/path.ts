@@ -61,7 +61,7 @@ export interface SubtreeExtent {
 }
 
 /**
- * Refuses a copy or a move of a directory that would nest past the limits of paths.
+ * Rejects a copy or a move of a directory that would nest past the limits of paths.
  * @param target normalised; where the directory is to be.
  * @throws {FileSystemError} `invalid-path`.
  */

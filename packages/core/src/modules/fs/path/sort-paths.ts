@@ -9,7 +9,7 @@ const COMPARISONS_IN_RUN = 6
 const CHARACTERS_PER_UNIT = 10
 
 /**
- * Sorts by the code points of a key, and gives way to other work meanwhile: listings of many long
+ * Sorts by the code points of a key, and yields to other work: listings of many long
  * paths take longer than a call may hold the event loop. Items that are in order already cost one pass.
  *
  * @param keyOf Name or path of an item.

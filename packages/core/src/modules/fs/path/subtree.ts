@@ -42,7 +42,7 @@ function tooDeep(path: string): FileSystemError {
 }
 
 /**
- * Refuses a copy or a move that would nest what is below the source past the limits of paths. For
+ * Rejects a copy or a move that would nest what is below the source past the limits of paths. For
  * providers that do not know the extent of a directory: it is walked, where the target is deeper or
  * longer than the source.
  *

@@ -6,9 +6,9 @@ import { filesBelow } from '../path/subtree.ts'
 const DEFAULT_MAX_RESULTS = 1000
 
 /**
- * Applies path rules: hidden paths are refused when named and left out of every listing. A call
+ * Applies path rules: hidden paths are rejected when named and left out of every listing. A call
  * is made with the path that its own path reaches, which passed the rules too.
- * @param fs Refuses links, so that none that is made meanwhile leads it elsewhere.
+ * @param fs Rejects links, so that none that is made meanwhile leads it elsewhere.
  */
 export function withPathRules(fs: FileSystem, paths: RuledPaths): FileSystem {
   return {

@@ -46,7 +46,7 @@ export class RuledPaths {
     return { spelled, real }
   }
 
-  /** Returns the normalised path, or refuses it. @throws {PolicyError} `path-denied`. */
+  /** Returns the normalised path, or rejects it. @throws {PolicyError} `path-denied`. */
   check(path: string, wanted: WantedAccess): string {
     const normal = normalizePath(path)
     if (this.#allows(normal, wanted)) return normal

@@ -7,7 +7,7 @@ import { filesBelow } from '../path/subtree.ts'
 
 const BYTES_PER_MB = 1_048_576
 
-/** Refuses files over the limit before anything is allocated, on every way that makes one. */
+/** Rejects files over the limit before anything is allocated, on every way that makes one. */
 export function withSizeLimit(fs: FileSystem, config: FileSystemConfig): FileSystem {
   const maxBytes = Math.floor(config.maxFileSizeMb * BYTES_PER_MB)
   const maxGrepMb = config.maxGrepFileSizeMb

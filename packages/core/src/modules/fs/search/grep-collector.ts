@@ -11,7 +11,7 @@ const LINE_COST = 64
 /**
  * Gathers the result of one search over many files.
  *
- * The search goes on until one match more than `maxResults` has been seen: only then is `full`
+ * The search continues until one match more than `maxResults` has been seen: only then is `full`
  * true. So the count is exact, also when there are just as many matches as wanted, and with
  * `maxResults: 0` the result says whether there is a match at all. `countIsComplete` is false
  * when it is full, and when files were skipped. Lines of 8,000,000 characters together make it full

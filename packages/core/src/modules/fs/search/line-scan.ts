@@ -15,7 +15,7 @@ export type LineVerdict = 'match' | 'no-match' | 'unknown'
 
 /** How the lines of a text are tested. */
 export interface LineSearch {
-  /** Characters of text that are looked at together, and so long may a line be to be tested whole. */
+  /** Characters of text that are inspected together, and the longest line that is tested whole. */
   readonly blockCharacters: number
   /** Units of work for each character of a block; one unit is about 20 ns at worst. */
   readonly unitsPerCharacter: number

@@ -1,6 +1,6 @@
 import { createTimeSlice } from '../../../time/slice.ts'
 
-/** Units of work after which a search looks at the clock. One is about 20 ns at worst. */
+/** Units of work after which a search reads the clock. One is about 20 ns at worst. */
 const UNITS_PER_CHECK = 100_000
 /** Where the clock stands still, so many checks are a slice: about 10 ms at worst. */
 const CHECKS_WITHOUT_CLOCK = 5
@@ -14,7 +14,7 @@ export interface SearchPace {
   run(steps: Iterator<number, void>, signal: AbortSignal | undefined): Promise<void> | undefined
   /**
    * Counts work that was done.
-   * @returns undefined to go on at once, else a promise to go on after; it rejects after an abort.
+   * @returns undefined to continue at once, else a promise to await first; it rejects after an abort.
    */
   rest(units: number, signal: AbortSignal | undefined): Promise<void> | undefined
 }

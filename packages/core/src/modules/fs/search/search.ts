@@ -129,7 +129,7 @@ async function compileRegex(pattern: string, ignoreCase: boolean): Promise<Compi
     return { size, tests: { testLine, mayMatchText } }
   } catch (error) {
     if (FileSystemError.isInstance(error)) throw error
-    // Without a cause: it is the mistake of a model, and no operator need hear of it.
+    // Without a cause: it is the mistake of a model, and no operator needs to know.
     const reason = error instanceof Error ? error.message : 'it cannot be read'
     throw new FileSystemError('invalid-pattern', pattern, {
       detail: reason.replace(/^error parsing regexp: /, ''),

@@ -31,7 +31,7 @@ export function toLineEnds(text: string, end: LineEnd): string {
   return end === '\n' ? toUnixLineEnds(text) : toWindowsLineEnds(text)
 }
 
-/** The same for a long text; gives way to other work meanwhile. */
+/** The same for a long text; yields to other work. */
 export async function toLineEndsInTurns(
   text: string,
   end: LineEnd,
@@ -65,7 +65,7 @@ export function countLineFeeds(text: string, from: number, to: number): number {
   return count
 }
 
-/** The same for a long part; gives way to other work meanwhile. */
+/** The same for a long part; yields to other work. */
 export async function countLineFeedsInTurns(
   text: string,
   from: number,

@@ -12,7 +12,7 @@ export const MAX_COUNTED_BYTES = 64 * MB
 export const MAX_SCANNED_BYTES = 1024 * MB
 /** A NUL among the first characters makes a file binary. */
 const SNIFFED_CHARACTERS = 8192
-/** Characters between two looks at the clock. */
+/** Characters between two readings of the clock. */
 const CHUNK_CHARACTERS = 65_536
 
 /** A file of which a page is wanted. */
@@ -27,7 +27,7 @@ export interface PageSource {
 /**
  * Reads one page of a text file; undefined for a binary one. What is read is bounded: the first
  * bytes decide whether it is binary; a file of more than 64 MB is read to the end of the page, and no
- * file further than 1 GB. Lets others run every few milliseconds, and hears an abort there.
+ * file further than 1 GB. Lets others run every few milliseconds, and ends there after an abort.
  */
 export async function readPage(
   source: PageSource,

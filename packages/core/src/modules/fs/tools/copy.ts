@@ -1,4 +1,4 @@
-import { refuseStaleTarget, transferInput } from '../edit/transfer.ts'
+import { rejectStaleTarget, transferInput } from '../edit/transfer.ts'
 import { workspacePath } from '../path/workspace-path.ts'
 import { fsTool } from './fs-tool.ts'
 
@@ -13,7 +13,7 @@ export const copyTool = fsTool({
     const { module, input, context } = change
     const from = await workspacePath(input.from, context)
     const to = await workspacePath(input.to, context)
-    await refuseStaleTarget(change, to)
+    await rejectStaleTarget(change, to)
     await module.copy(from, to, input.opts)
     const stat = await module.stat(to)
     if (stat.type === 'file') context.ledger.recordWrite(context.actor, to, stat.version)

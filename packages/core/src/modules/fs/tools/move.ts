@@ -1,4 +1,4 @@
-import { refuseStaleTarget, transferInput } from '../edit/transfer.ts'
+import { rejectStaleTarget, transferInput } from '../edit/transfer.ts'
 import { workspacePath } from '../path/workspace-path.ts'
 import { fsTool } from './fs-tool.ts'
 
@@ -13,7 +13,7 @@ export const moveTool = fsTool({
     const { module, input, context } = change
     const from = await workspacePath(input.from, context)
     const to = await workspacePath(input.to, context)
-    await refuseStaleTarget(change, to)
+    await rejectStaleTarget(change, to)
     const before = await module.stat(from)
     await module.move(from, to, input.opts)
     if (from === to) return { from, to }

@@ -37,7 +37,7 @@ export const writeFileTool = fsTool({
     const path = await workspacePath(input.path, change.context)
     let isRepeated = false
     const { stat, before } = await rewriteFile(change, path, async (current) => {
-      if (isRepeated && current !== undefined) await refuseForeign(change, current)
+      if (isRepeated && current !== undefined) await rejectForeign(change, current)
       isRepeated = true
       if (current !== undefined) requireRead(change, path)
       return { data: input.content, known: 'whole' }
@@ -49,7 +49,7 @@ export const writeFileTool = fsTool({
 })
 
 /** The file changed between look and write: fine when another call of this agent did it. */
-async function refuseForeign(change: FileChange, current: FileStat): Promise<void> {
+async function rejectForeign(change: FileChange, current: FileStat): Promise<void> {
   const { actor, ledger } = change.context
   await statUnlessStale(change, current.path)
   if (!ledger.hasSeen(actor, current.path)) throw staleWrite(current, undefined)

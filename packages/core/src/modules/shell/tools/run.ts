@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type ModuleToolCall, toolsFor } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
-import { captureOutputs, MAX_OUTPUT_BYTES } from '../captured-output.ts'
+import { showOutputs, MAX_OUTPUT_BYTES } from '../shown-output.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
 import { workspaceDirectory } from '../../fs/path/workspace-path.ts'
@@ -62,7 +62,7 @@ export interface RunOutput {
   readonly stderrCut?: Pick<OutputCut, 'totalBytes' | 'path'>
   readonly durationMs: number
   readonly timedOut: boolean
-  /** Files that this agent has read and that are not the same any more; each is told once. */
+  /** Files that this agent has read and that are not the same any more; each is reported once. */
   readonly staleReads: readonly StaleRead[]
 }
 
@@ -110,7 +110,7 @@ async function runToEnd(call: RunCall): Promise<RunOutput> {
     onStdout: async (chunk) => context.progress('stdout', chunk),
     onStderr: async (chunk) => context.progress('stderr', chunk),
   })
-  const { stdout, stderr } = await captureOutputs(result, context)
+  const { stdout, stderr } = await showOutputs(result, context)
   const meaning = exitCodeMeaning(input.command, result)
   return {
     exitCode: result.exitCode,

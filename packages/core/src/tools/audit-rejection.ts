@@ -12,7 +12,7 @@ const AUDITED: Readonly<Partial<Record<FileSystemErrorCode, string>>> = {
 const SHOWN_CHARACTERS = 200
 
 /** Records that a tool asked for a path outside the workspace, or for a change of a read-only file. */
-export function auditRefusal(error: unknown, workspace: string, access: WorkspaceAccess): void {
+export function auditRejection(error: unknown, workspace: string, access: WorkspaceAccess): void {
   if (!FileSystemError.isInstance(error)) return
   const message = AUDITED[error.code]
   if (message === undefined) return

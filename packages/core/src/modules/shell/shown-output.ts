@@ -13,7 +13,7 @@ const HEAD_SHARE = 0.1
 const OUTPUT_DIRECTORY = '/.helix/output'
 
 /** One output of a command, cut to the budget. */
-export interface CapturedOutput {
+export interface ShownOutput {
   /** With a line where something was left out. Escape sequences are kept. */
   readonly text: string
   /** Set when the text is not whole. */
@@ -28,10 +28,10 @@ interface Source {
 }
 
 /** Cuts both outputs to one budget; what is left out is stored in the workspace. */
-export async function captureOutputs(
+export async function showOutputs(
   result: RunResult,
   context: ModuleToolContext,
-): Promise<{ readonly stdout: CapturedOutput; readonly stderr: CapturedOutput }> {
+): Promise<{ readonly stdout: ShownOutput; readonly stderr: ShownOutput }> {
   const stdout = decode(result.stdout, result.stdoutCut)
   const stderr = decode(result.stderr, result.stderrCut)
   const reserved = Math.min(lengthOf(stderr), ERROR_CHARACTERS)
@@ -47,7 +47,7 @@ async function capture(
   budget: number,
   context: ModuleToolContext,
   suffix: string,
-): Promise<CapturedOutput> {
+): Promise<ShownOutput> {
   if (source.cut === undefined && source.head.length <= budget) return { text: source.head }
   const { head, tail } = cutToBudget(source, budget)
   const totalBytes = source.cut?.totalBytes ?? source.bytes.length
