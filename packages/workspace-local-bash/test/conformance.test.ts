@@ -1,7 +1,13 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
-import { type Decoys, defineWorkspaceConformance } from '@helix-agents/workspace-conformance'
+import { TestSampler } from '@helix-agents/core/testing'
+import {
+  type Decoys,
+  defineWorkspaceConformance,
+  type Runner,
+  workspaceBehaviours,
+} from '@helix-agents/workspace-conformance'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { afterAll, describe, it } from 'vitest'
 import { findProgram } from '../src/shell/find-program.ts'
@@ -27,29 +33,38 @@ function makeDecoys({ tmpdirRoot }: TestHost): Decoys {
   }
 }
 
+const sampler = new TestSampler()
+const fileBehaviours = workspaceBehaviours.map(({ id }) => id).filter((id) => id.startsWith('fs/'))
+/** The files of both are those of the host: of the second time a sample is enough. */
+const sampled = new Set(sampler.pick('files with bubblewrap', fileBehaviours, 20))
+
+const every: Runner = { it, fails: it.fails }
+const sample: Runner = {
+  it: (name, run, timeoutMs) => void (isTaken(name) && every.it(name, run, timeoutMs)),
+  fails: (name, run, timeoutMs) => void (isTaken(name) && every.fails(name, run, timeoutMs)),
+}
+const isTaken = (name: string): boolean => !name.startsWith('fs/') || sampled.has(name)
+
 function conform(isolation: 'none' | 'bubblewrap'): void {
-  defineWorkspaceConformance(
-    { it, fails: it.fails },
-    {
-      capabilities: { fs: true, shell: true },
-      extras: ['background'],
-      createProvider: async () => {
-        const host = new TestHost()
-        return {
-          provider: host.provider,
-          config: { kind: 'local-bash', isolation },
-          dispose: () => host.dispose(),
-          restart: async () => new LocalBashWorkspaceProvider(host.options),
-          evict: async (ref) => {
-            rmSync(join(host.tmpdirRoot, directoryOf(ref)), { recursive: true })
-          },
-          decoys: makeDecoys(host),
-          hostPaths: [host.tmpdirRoot],
-          secrets: [SECRET],
-        }
-      },
+  defineWorkspaceConformance(isolation === 'none' ? every : sample, {
+    capabilities: { fs: true, shell: true },
+    extras: ['background'],
+    createProvider: async () => {
+      const host = new TestHost()
+      return {
+        provider: host.provider,
+        config: { kind: 'local-bash', isolation },
+        dispose: () => host.dispose(),
+        restart: async () => new LocalBashWorkspaceProvider(host.options),
+        evict: async (ref) => {
+          rmSync(join(host.tmpdirRoot, directoryOf(ref)), { recursive: true })
+        },
+        decoys: makeDecoys(host),
+        hostPaths: [host.tmpdirRoot],
+        secrets: [SECRET],
+      }
     },
-  )
+  })
 }
 
 describe('without isolation', () => {

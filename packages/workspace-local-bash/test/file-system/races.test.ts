@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TestSampler } from '@helix-agents/core/testing'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const SENTINEL = 'outside-sentinel'
-const ROUNDS = 1500
+const ROUNDS = new TestSampler().size(1500, 200)
 let opened: OpenedFileSystem
 let fs: FileSystem
 let flipper: ChildProcess
