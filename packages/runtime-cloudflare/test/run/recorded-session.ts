@@ -60,11 +60,12 @@ export function recordedSession(cut?: Cut) {
       annotations: { readOnly: false, destructive: false, idempotent },
       execute: async (input) => {
         const at = ++toolCalls
+        // A crash takes back what is not on disk yet: the journal here, the effect below.
+        await ctx.storage.sync()
         await pass('before effect', at)
         const { key } = input as { readonly key: string }
         ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS effects (key TEXT)')
         ctx.storage.sql.exec('INSERT INTO effects VALUES (?)', key)
-        // A crash takes back what is not on disk yet.
         await ctx.storage.sync()
         await pass('after effect', at)
         return `kept ${key}`
