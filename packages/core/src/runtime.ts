@@ -50,10 +50,10 @@ export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate
 // Modules
 export type { ModuleDefinition, ModuleTool, PolicyRejection } from './modules/define-module.ts'
 export {
-  FileLedger,
-  type FileLedgerSnapshot,
-  type LedgerEntry,
-} from './modules/fs/ledger/file-ledger.ts'
+  FileVersions,
+  type FileVersionsSnapshot,
+  type KnownVersion,
+} from './modules/fs/versions/file-versions.ts'
 export {
   allCapabilityFlags,
   allModules,

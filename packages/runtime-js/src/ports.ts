@@ -13,7 +13,7 @@ import type {
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
   CloseReport,
-  FileLedgerSnapshot,
+  FileVersionsSnapshot,
   RateLimitedLogger,
   RegistryDeps,
   RegistryOptions,
@@ -97,7 +97,7 @@ export interface RunWorkspaces {
   readonly registry: WorkspaceRegistry | undefined
   /** What tools see. */
   readonly access: WorkspaceAccess
-  consumeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined
+  consumeLedgerChanges(): Readonly<Record<string, FileVersionsSnapshot>> | undefined
   /** `end`: the session is over. `detach`: it may continue later. Never rejects. */
   close(mode: 'end' | 'detach'): Promise<CloseReport>
 }

@@ -2,7 +2,7 @@ import { type JsonValue, type Message, StateStoreError } from '@helix-agents/cor
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   Checkpoint,
-  FileLedgerSnapshot,
+  FileVersionsSnapshot,
   JournalEntry,
   NewSession,
   RunRecord,
@@ -47,7 +47,7 @@ export class SessionRecord {
   stepCount = 0
   customState: JsonValue | undefined
   workspaceRefs: Readonly<Record<string, WorkspaceRef>>
-  fileLedgers: Readonly<Record<string, FileLedgerSnapshot>> = {}
+  fileLedgers: Readonly<Record<string, FileVersionsSnapshot>> = {}
   output: JsonValue | undefined
   error: StoredError | undefined
   outcome: StoredOutcome | undefined

@@ -3,7 +3,7 @@ import type { Clock } from '../time/clock.ts'
 import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
 import type { OfferedCapabilities, WorkspaceRef } from '../workspace/ref.ts'
 import type { FileSystem } from './fs/contract.ts'
-import type { FileLedger } from './fs/ledger/file-ledger.ts'
+import type { FileVersions } from './fs/versions/file-versions.ts'
 
 /** A rejection by policy, for the audit log. */
 export interface PolicyRejection {
@@ -31,7 +31,7 @@ export interface ModuleToolContext {
   /** The directory that the shell sees as the workspace root. */
   readonly shellRoot: string | undefined
   /** What the agents of the session have read and written in this workspace. */
-  readonly ledger: FileLedger
+  readonly ledger: FileVersions
   /** Who calls: names the writer in stale-write errors. */
   readonly actor: string
   readonly signal: AbortSignal

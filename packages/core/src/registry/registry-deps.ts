@@ -1,5 +1,5 @@
 import type { Logger } from '../logging/logger.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceLifecycleListener } from '../workspace/lifecycle-listener.ts'
@@ -51,7 +51,7 @@ export interface RegistryDeps extends RegistryOptions {
   /** The refs stored with the session, by workspace name; parsed here. */
   readonly refs?: Readonly<Record<string, unknown>>
   /** The file ledgers stored with the session, by workspace name. */
-  readonly ledgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  readonly ledgers?: Readonly<Record<string, FileVersionsSnapshot>>
   /**
    * Whether the session has used the workspace before: one without a ref has lost its files then,
    * and its model reads so. `'in-source'`: only the session that this one is a branch of has used it,

@@ -1,4 +1,4 @@
-import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersions } from '../modules/fs/versions/file-versions.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { LiveWorkspace, WorkspaceConfigs } from '../workspace/declaration.ts'
@@ -11,7 +11,7 @@ export interface OpenWorkspace<TLive extends Workspace = Workspace> {
   /** The workspace and its modules. */
   readonly live: TLive
   /** Which versions of which files the agents of the session have read and written. */
-  readonly ledger: FileLedger
+  readonly ledger: FileVersions
 }
 
 /** How an operation uses a workspace. */

@@ -1,6 +1,6 @@
 import type { WorkspaceDeclaration } from '../workspace/declaration.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
@@ -115,7 +115,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
   }
 
   /** The ledgers that changed since the last call, to be stored with the session. */
-  takeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
+  takeLedgerChanges(): Readonly<Record<string, FileVersionsSnapshot>> | undefined {
     const changed = [...this.#entries.values()].flatMap((entry) => {
       const ledger = entry.takeLedgerChanges()
       return ledger === undefined ? [] : [[entry.name, ledger] as const]

@@ -1,7 +1,7 @@
 import type { RunUsage } from '../budget/run-usage.ts'
 import type { StateStoreErrorCode } from '../errors/state-store-error.ts'
 import type { Message } from '../llm/messages.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type {
@@ -72,7 +72,7 @@ export interface StateChange {
   /** Only when it changed. */
   readonly customState?: { readonly value: JsonValue | undefined }
   /** Only those that changed. */
-  readonly fileLedgers?: Readonly<Record<string, FileLedgerSnapshot>>
+  readonly fileLedgers?: Readonly<Record<string, FileVersionsSnapshot>>
   /** What the run has used so far; replaces what was stored. A checkpoint does not bring it back. */
   readonly usage?: RunUsage
 }

@@ -1,6 +1,6 @@
 import type { RunUsage } from '../budget/run-usage.ts'
 import type { ToolResultMessage } from '../llm/messages.ts'
-import type { FileLedgerSnapshot } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 
@@ -44,7 +44,7 @@ export interface SessionState extends SessionLabels {
   readonly messageCount: number
   readonly customState: JsonValue | undefined
   readonly workspaceRefs: Readonly<Record<string, WorkspaceRef>>
-  readonly fileLedgers: Readonly<Record<string, FileLedgerSnapshot>>
+  readonly fileLedgers: Readonly<Record<string, FileVersionsSnapshot>>
   /** The current or last run. */
   readonly runId?: string
   /** When the lease of the current run ends, unless it is renewed; absent without a run. */

@@ -1,6 +1,6 @@
 import type { ModuleToolContext } from '../modules/define-module.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
-import type { FileLedger } from '../modules/fs/ledger/file-ledger.ts'
+import type { FileVersions } from '../modules/fs/versions/file-versions.ts'
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
@@ -13,7 +13,7 @@ export class WorkspaceToolCall implements ModuleToolContext {
   readonly workspace: string
   readonly files: FileSystem | undefined
   readonly shellRoot: string | undefined
-  readonly ledger: FileLedger
+  readonly ledger: FileVersions
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly #context: ToolContext

@@ -1,6 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import { describe, expect, test } from 'vitest'
-import { FileLedger } from '../../src/modules/fs/ledger/file-ledger.ts'
+import { FileVersions } from '../../src/modules/fs/versions/file-versions.ts'
 import { codeOf, once, ref, setup } from './harness.ts'
 
 describe('a backend that is gone for good', () => {
@@ -46,7 +46,7 @@ describe('a backend that is gone for good', () => {
   })
 
   test('ended by an earlier run, the files are gone as well', async () => {
-    const ended = new FileLedger()
+    const ended = new FileVersions()
     ended.recordRead('tester', '/a', 'v1')
     const { registry, events, stateOf, logger } = setup({
       names: ['box', 'other', 'kept'],
@@ -66,7 +66,7 @@ describe('a backend that is gone for good', () => {
       undefined,
       undefined,
     ])
-    expect(registry.takeLedgerChanges()).toEqual({ box: new FileLedger().snapshot() })
+    expect(registry.takeLedgerChanges()).toEqual({ box: new FileVersions().snapshot() })
     expect(logger.with('workspace lost')).toHaveLength(0)
   })
 

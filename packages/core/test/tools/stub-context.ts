@@ -1,6 +1,6 @@
 import type { ProviderSelection, WorkspaceDeclaration } from '../../src/workspace/declaration.ts'
 import type { PolicyRejection } from '../../src/modules/define-module.ts'
-import { FileLedger } from '../../src/modules/fs/ledger/file-ledger.ts'
+import { FileVersions } from '../../src/modules/fs/versions/file-versions.ts'
 import {
   type CapabilitiesInput,
   type Capabilities,
@@ -18,7 +18,7 @@ import type { Workspace } from '../../src/workspace/workspace.ts'
 export class StubAccess implements WorkspaceAccess {
   readonly clock = new ManualClock()
   readonly metrics = createRecordingMetrics()
-  readonly ledger = new FileLedger()
+  readonly ledger = new FileVersions()
   readonly audits: PolicyRejection[] = []
   readonly switches: WorkspaceRef[] = []
   readonly uses: UseOptions[] = []
@@ -39,7 +39,7 @@ export class StubAccess implements WorkspaceAccess {
 
   async use<T>(
     _name: string,
-    operation: (workspace: { live: Workspace; ledger: FileLedger }) => Promise<T>,
+    operation: (workspace: { live: Workspace; ledger: FileVersions }) => Promise<T>,
     options: UseOptions = {},
   ): Promise<T> {
     this.uses.push(options)

@@ -1,7 +1,7 @@
 import type { Message, WorkspaceAccess } from '@helix-agents/core'
 import {
   type CloseReport,
-  type FileLedgerSnapshot,
+  type FileVersionsSnapshot,
   type RegistryDeps,
   type SessionState,
   workspaceOrderKey,
@@ -51,7 +51,7 @@ export class SessionWorkspaces implements RunWorkspaces {
     this.access = options.parent === undefined ? own : new SharedWorkspaces(options.parent, own)
   }
 
-  consumeLedgerChanges(): Readonly<Record<string, FileLedgerSnapshot>> | undefined {
+  consumeLedgerChanges(): Readonly<Record<string, FileVersionsSnapshot>> | undefined {
     return this.registry?.takeLedgerChanges()
   }
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@helix-agents/core'
-import type { FileLedgerSnapshot, SessionState, SessionStatus } from '@helix-agents/core/runtime'
+import type { FileVersionsSnapshot, SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import {
@@ -108,6 +108,6 @@ function readJson(row: SqlRow, name: string): JsonValue {
   return shapedColumn(row, name, isJson)
 }
 
-function toLedger(row: SqlRow): readonly [string, FileLedgerSnapshot] {
+function toLedger(row: SqlRow): readonly [string, FileVersionsSnapshot] {
   return [nameColumn(row, 'workspace'), shapedColumn(row, 'ledger', isLedger)]
 }

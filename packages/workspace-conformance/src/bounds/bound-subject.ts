@@ -9,7 +9,7 @@ import {
   type WorkspaceCapabilityFlags,
 } from '@helix-agents/core/provider'
 import {
-  FileLedger,
+  FileVersions,
   injectWorkspaceTools,
   noopMetrics,
   toToolError,
@@ -151,7 +151,7 @@ function declarationOf({ capabilities, provider }: BoundTarget) {
 }
 
 function accessTo({ workspace, provider }: BoundTarget): WorkspaceAccess {
-  const open = { live: workspace, ledger: new FileLedger() }
+  const open = { live: workspace, ledger: new FileVersions() }
   return {
     clock: systemClock,
     metrics: noopMetrics,

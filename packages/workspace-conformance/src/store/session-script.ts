@@ -1,7 +1,7 @@
 import type { Message } from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
-  FileLedgerSnapshot,
+  FileVersionsSnapshot,
   JournalEntry,
   JournalResult,
   MessagePage,
@@ -44,7 +44,7 @@ export function resultOf(id: string): JournalResult {
 }
 
 /** What the agents of a session know of the file `/a`. */
-export function ledger(version: string): FileLedgerSnapshot {
+export function ledger(version: string): FileVersionsSnapshot {
   return { known: { agent: { '/a': { version } } }, writers: {} }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '@helix-agents/core'
 import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
 import {
-  FileLedger,
+  FileVersions,
   injectWorkspaceTools,
   noopMetrics,
   workspaceModules,
@@ -149,7 +149,7 @@ async function callTool(name: string, input: object): Promise<unknown> {
       metrics: noopMetrics,
       has: () => true,
       providerId: () => provider.kind,
-      use: (_name, operation) => operation({ live, ledger: new FileLedger() }),
+      use: (_name, operation) => operation({ live, ledger: new FileVersions() }),
       switchTo: async () => undefined,
       takeNotice: () => undefined,
       audit: () => undefined,

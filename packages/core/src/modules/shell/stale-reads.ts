@@ -1,7 +1,7 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
 import type { ModuleToolContext } from '../define-module.ts'
 import type { FileSystem } from '../fs/contract.ts'
-import type { FileLedger, LedgerEntry } from '../fs/ledger/file-ledger.ts'
+import type { FileVersions, KnownVersion } from '../fs/versions/file-versions.ts'
 
 /** Files that are inspected after a command: those the agent has seen last. */
 const MAX_STATS = 50
@@ -17,7 +17,7 @@ export interface StaleRead {
 }
 
 /** What was reported already: agent and path, with the version that was found. */
-const reportedChanges = new WeakMap<FileLedger, Map<string, string>>()
+const reportedChanges = new WeakMap<FileVersions, Map<string, string>>()
 
 /** Compares what this agent has seen with what is there now. Reports each change once. */
 export async function findStaleReads(context: ModuleToolContext): Promise<readonly StaleRead[]> {
@@ -38,7 +38,7 @@ export async function findStaleReads(context: ModuleToolContext): Promise<readon
 }
 
 /** The result of the command must not be lost because a file cannot be inspected. */
-async function versionOf(fs: FileSystem, path: string, known: LedgerEntry): Promise<string> {
+async function versionOf(fs: FileSystem, path: string, known: KnownVersion): Promise<string> {
   try {
     return (await fs.stat(path)).version
   } catch (error) {

@@ -1,5 +1,5 @@
 import { WorkspaceFailedError } from '../../errors/workspace-failed-error.ts'
-import { FileLedger, type FileLedgerSnapshot } from '../../modules/fs/ledger/file-ledger.ts'
+import { FileVersions, type FileVersionsSnapshot } from '../../modules/fs/versions/file-versions.ts'
 import type { WorkspaceRef } from '../../workspace/ref.ts'
 import type { BackendSource } from './backend.ts'
 
@@ -7,7 +7,7 @@ import type { BackendSource } from './backend.ts'
 export interface StoredWorkspace {
   /** Not parsed. */
   readonly ref: unknown
-  readonly ledger: FileLedgerSnapshot | undefined
+  readonly ledger: FileVersionsSnapshot | undefined
 }
 
 /** What the session store keeps of one workspace: its ref, and the versions that agents have seen. */
@@ -18,13 +18,13 @@ export class StoredState {
   readonly refProblem: WorkspaceFailedError | undefined
   /** The last `changedRef` that is persisted, the very object. */
   #changedRef: WorkspaceRef | undefined
-  #ledger: FileLedger
+  #ledger: FileVersions
   /** The ledger replaces a stored one, so it must be stored even while it is empty. */
   #isLedgerNew = false
 
   constructor({ ref, ledger }: StoredWorkspace, backends: BackendSource) {
     this.#backends = backends
-    this.#ledger = new FileLedger(ledger)
+    this.#ledger = new FileVersions(ledger)
     if (ref === undefined || ref === null) return
     try {
       this.#ref = backends.parseOwnRef(ref)
@@ -39,7 +39,7 @@ export class StoredState {
     return this.#ref
   }
 
-  get ledger(): FileLedger {
+  get ledger(): FileVersions {
     return this.#ledger
   }
 
@@ -54,7 +54,7 @@ export class StoredState {
     this.#ref = ref
     if (!isCold) return
     // What was known of the earlier files says nothing about these.
-    this.#ledger = new FileLedger()
+    this.#ledger = new FileVersions()
     this.#isLedgerNew = true
   }
 
@@ -75,7 +75,7 @@ export class StoredState {
   }
 
   /** The ledger, when it changed or was begun anew since the last call. */
-  takeLedgerChanges(): FileLedgerSnapshot | undefined {
+  takeLedgerChanges(): FileVersionsSnapshot | undefined {
     const begun = this.#isLedgerNew ? this.#ledger.snapshot() : undefined
     this.#isLedgerNew = false
     return this.#ledger.takeChanges() ?? begun

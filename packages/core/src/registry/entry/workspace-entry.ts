@@ -1,7 +1,7 @@
 import type { WorkspaceDeclaration } from '../../workspace/declaration.ts'
 import type { HelixError } from '../../errors/helix-error.ts'
 import type { WorkspaceEvictedError } from '../../errors/workspace-evicted-error.ts'
-import type { FileLedgerSnapshot } from '../../modules/fs/ledger/file-ledger.ts'
+import type { FileVersionsSnapshot } from '../../modules/fs/versions/file-versions.ts'
 import type { PolicyRejection } from '../../modules/define-module.ts'
 import { settled, untilAborted } from '../../time/abort.ts'
 import type { WorkspaceLabels } from '../../workspace/metrics.ts'
@@ -153,7 +153,7 @@ export class WorkspaceEntry {
   }
 
   /** The file ledger, when it changed or was begun anew since the last call. */
-  takeLedgerChanges(): FileLedgerSnapshot | undefined {
+  takeLedgerChanges(): FileVersionsSnapshot | undefined {
     return this.#stored.takeLedgerChanges()
   }
 

@@ -8,7 +8,7 @@ import {
   fileSystemConfigSchema,
 } from '../../../src/modules/fs/config.ts'
 import type { FileSystem } from '../../../src/modules/fs/contract.ts'
-import { FileLedger } from '../../../src/modules/fs/ledger/file-ledger.ts'
+import { FileVersions } from '../../../src/modules/fs/versions/file-versions.ts'
 import { fileSystemModule } from '../../../src/modules/fs/module.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { MapFileSystem } from './map-file-system.ts'
@@ -18,7 +18,7 @@ export class ToolBench {
   readonly fs: MapFileSystem
   readonly audited: PolicyRejection[] = []
   readonly config
-  ledger = new FileLedger()
+  ledger = new FileVersions()
   shellRoot: string | undefined
   signal = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
-  FileLedgerSnapshot,
+  FileVersionsSnapshot,
   SessionLabels,
   SessionStatus,
   RunUsage,
@@ -96,6 +96,6 @@ export function isNames(value: unknown): value is readonly string[] {
   return namesSchema.safeParse(value).success
 }
 
-export function isLedger(value: unknown): value is FileLedgerSnapshot {
+export function isLedger(value: unknown): value is FileVersionsSnapshot {
   return ledgerSchema.safeParse(value).success
 }

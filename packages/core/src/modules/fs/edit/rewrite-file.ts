@@ -2,7 +2,7 @@ import { FileSystemError } from '../../../errors/file-system-error.ts'
 import type { ModuleToolContext } from '../../define-module.ts'
 import type { FileSystemConfig } from '../config.ts'
 import type { FileStat, FileSystem, WriteOptions } from '../contract.ts'
-import type { KnownAfterWrite } from '../ledger/file-ledger.ts'
+import type { KnownAfterWrite } from '../versions/file-versions.ts'
 import type { LineRange } from '../text/line-ranges.ts'
 
 /** Rounds before a file that others keep changing is given up. */

@@ -1,9 +1,8 @@
 import type { FileEntry, FileStat, FileSystem, GrepOptions, GrepResult } from '../contract.ts'
 import { joinPath } from '../path/path.ts'
+import { DEFAULT_MAX_RESULTS } from '../search/grep-collector.ts'
 import { type ReachedPath, respell, type RuledPaths, type WantedAccess } from './ruled-paths.ts'
 import { filesBelow } from '../path/subtree.ts'
-
-const DEFAULT_MAX_RESULTS = 1000
 
 /**
  * Applies path rules: hidden paths are rejected when named and left out of every listing. A call

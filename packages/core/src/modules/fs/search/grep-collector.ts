@@ -1,7 +1,8 @@
 import type { GrepMatch, GrepOptions, GrepResult } from '../contract.ts'
 import { compareCodePoints } from '../path/path.ts'
 
-const DEFAULT_MAX_RESULTS = 1000
+/** Matches of one `grep` of a file system, when the call does not say. */
+export const DEFAULT_MAX_RESULTS = 1000
 const DEFAULT_MAX_FILE_MB = 10
 const BYTES_PER_MB = 1_048_576
 /** Characters of all lines of a result, context included; a line counts as at least so many. */

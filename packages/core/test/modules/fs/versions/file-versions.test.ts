@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FileLedger } from '../../../../src/modules/fs/ledger/file-ledger.ts'
+import { FileVersions } from '../../../../src/modules/fs/versions/file-versions.ts'
 
-describe('FileLedger', () => {
+describe('FileVersions', () => {
   it('notices a version that the agent has not seen, and who wrote it', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     expect(ledger.check('a', '/f', 'v1')).toBeUndefined()
     ledger.recordRead('a', '/f', 'v1')
     expect(ledger.check('a', '/f', 'v1')).toBeUndefined()
@@ -15,7 +15,7 @@ describe('FileLedger', () => {
   })
 
   it('adds up ranges of one version', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     ledger.recordRead('a', '/f', 'v1', { first: 1, last: 10, total: 30 })
     ledger.recordRead('a', '/f', 'v1', { first: 21, last: 30, total: 30 })
     expect(ledger.knows('a', '/f')).toBe(false)
@@ -28,7 +28,7 @@ describe('FileLedger', () => {
   })
 
   it('keeps what lies above an edit', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     ledger.recordRead('a', '/f', 'v1', { first: 1, last: 20, total: 99 })
     ledger.recordWrite('a', '/f', 'v2', [8, 9])
     expect(ledger.knows('a', '/f', [1, 9])).toBe(true)
@@ -37,7 +37,7 @@ describe('FileLedger', () => {
   })
 
   it('forgets and renames whole subtrees, and nothing beside them', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     for (const path of ['/a', '/a/x', '/a0', '/b/y']) ledger.recordWrite('m', path, 'v1')
     ledger.rename('/b', '/c')
     ledger.revise('/c/y', 'v1', 'v9')
@@ -50,18 +50,18 @@ describe('FileLedger', () => {
   })
 
   it('survives storage', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     ledger.recordRead('a', '/f', 'v1', { first: 2, last: 3, total: 9 })
     ledger.recordWrite('__proto__', '/__proto__', 'v2')
     const stored = JSON.stringify(ledger.takeChanges())
-    const copy = new FileLedger(JSON.parse(stored))
+    const copy = new FileVersions(JSON.parse(stored))
     expect(JSON.stringify(copy.snapshot())).toBe(stored)
     expect(copy.check('a', '/__proto__', 'v2')).toBeUndefined()
     expect(copy.knows('a', '/f', [2, 3])).toBe(true)
   })
 
   it('has changes only after changes', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     expect(ledger.takeChanges()).toBeUndefined()
     ledger.recordRead('a', '/f', 'v1')
     expect(ledger.takeChanges()?.known).toEqual({ a: { '/f': { version: 'v1' } } })
@@ -72,7 +72,7 @@ describe('FileLedger', () => {
   })
 
   it('stays small, and forgets what was not used for longest', () => {
-    const ledger = new FileLedger()
+    const ledger = new FileVersions()
     for (let i = 0; i < 5000; i += 1) {
       ledger.recordRead('a', `/f${i}`, 'v1')
       ledger.recordRead('a', '/hot', 'v1')
@@ -99,10 +99,10 @@ describe('FileLedger', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const model = new LedgerModel()
-        let ledger = new FileLedger()
+        let ledger = new FileVersions()
         for (const each of steps) {
           model.apply(ledger, each)
-          if (model.clock % 5 === 4) ledger = new FileLedger(ledger.snapshot())
+          if (model.clock % 5 === 4) ledger = new FileVersions(ledger.snapshot())
           for (const who of ['a', 'b']) {
             expect(model.observe(ledger, who, each)).toEqual(model.expected(who, each))
           }
@@ -126,7 +126,7 @@ class LedgerModel {
   readonly #versions = new Map<string, number>()
   readonly #seen = new Map<string, { version: number; lines: Set<number> }>()
 
-  apply(ledger: FileLedger, step: Step): void {
+  apply(ledger: FileVersions, step: Step): void {
     const { kind, who, file } = step
     if (kind === 'read') return this.#read(ledger, step)
     if (kind === 'rm') {
@@ -141,7 +141,7 @@ class LedgerModel {
     this.#seen.set(who + file, { version: this.clock, lines: new Set([1, 2, 3, 4, 5, 6, 7, 8]) })
   }
 
-  observe(ledger: FileLedger, who: string, { file, first }: Step): boolean[] {
+  observe(ledger: FileVersions, who: string, { file, first }: Step): boolean[] {
     const isStale = ledger.check(who, file, `${this.#version(file)}`) !== undefined
     return [isStale, ledger.knows(who, file), ledger.knows(who, file, [first, first])]
   }
@@ -153,7 +153,7 @@ class LedgerModel {
     return [version !== this.#version(file), lines.size === 8, lines.has(first)]
   }
 
-  #read(ledger: FileLedger, step: Step): void {
+  #read(ledger: FileVersions, step: Step): void {
     const { who, file } = step
     const version = this.#version(file)
     const first = Math.min(step.first, step.last)

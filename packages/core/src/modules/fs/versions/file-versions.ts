@@ -6,17 +6,17 @@ import { isWithin } from '../path/path.ts'
 const MAX_ACTORS = 100
 const MAX_PATHS = 2000
 
-/** What one agent knows of one file. */
-export interface LedgerEntry {
+/** The version of a file that one agent knows. */
+export interface KnownVersion {
   readonly version: string
   /** Line ranges that were read, merged and sorted; absent when the whole file is known. */
   readonly ranges?: readonly (readonly [first: number, last: number])[]
 }
 
-/** The ledger as it is stored with the session. */
-export interface FileLedgerSnapshot {
+/** The versions as they are stored with the session. */
+export interface FileVersionsSnapshot {
   /** Agent → path → what it knows. */
-  readonly known: Readonly<Record<string, Readonly<Record<string, LedgerEntry>>>>
+  readonly known: Readonly<Record<string, Readonly<Record<string, KnownVersion>>>>
   /** Path → the last writer among the agents of the session. */
   readonly writers: Readonly<Record<string, { readonly actor: string; readonly version: string }>>
 }
@@ -45,21 +45,21 @@ interface Writer {
   readonly version: string
 }
 
-type KnownPaths = BoundedMap<string, LedgerEntry>
+type KnownPaths = BoundedMap<string, KnownVersion>
 
 /**
  * Which versions of which files the agents of a session have seen and written. Paths are
  * normalised. Bounded: what was not used for longest is forgotten, and then counts as not read.
  * Every operation is O(1), except those on subtrees and on the ledger as a whole.
  */
-export class FileLedger {
+export class FileVersions {
   readonly #actors: BoundedMap<string, KnownPaths>
   readonly #writers: BoundedMap<string, Writer>
   /** Path → the end of the last change that is under way. */
   readonly #changes = new Map<string, Promise<unknown>>()
   #isChanged = false
 
-  constructor(snapshot: FileLedgerSnapshot = { known: {}, writers: {} }) {
+  constructor(snapshot: FileVersionsSnapshot = { known: {}, writers: {} }) {
     const actors = Object.entries(snapshot.known).map(
       ([actor, paths]) => [actor, new BoundedMap(MAX_PATHS, Object.entries(paths))] as const,
     )
@@ -174,12 +174,12 @@ export class FileLedger {
   }
 
   /** What an agent knows, the files seen last first. */
-  recent(actor: string, limit: number): readonly (readonly [path: string, entry: LedgerEntry])[] {
+  recent(actor: string, limit: number): readonly (readonly [path: string, entry: KnownVersion])[] {
     return this.#actors.peek(actor)?.entries().slice(-limit).toReversed() ?? []
   }
 
   /** Everything, to be stored. */
-  snapshot(): FileLedgerSnapshot {
+  snapshot(): FileVersionsSnapshot {
     const known = this.#actors
       .entries()
       .map(([actor, paths]) => [actor, Object.fromEntries(paths.entries())] as const)
@@ -190,14 +190,14 @@ export class FileLedger {
   }
 
   /** Everything, when something has changed since the last call. */
-  takeChanges(): FileLedgerSnapshot | undefined {
+  takeChanges(): FileVersionsSnapshot | undefined {
     if (!this.#isChanged) return undefined
     this.#isChanged = false
     return this.snapshot()
   }
 
   #pathsOf(actor: string): KnownPaths {
-    const known = this.#actors.peek(actor) ?? new BoundedMap<string, LedgerEntry>(MAX_PATHS)
+    const known = this.#actors.peek(actor) ?? new BoundedMap<string, KnownVersion>(MAX_PATHS)
     this.#actors.set(actor, known)
     return known
   }
@@ -207,7 +207,7 @@ function readEntry(
   version: string,
   before: readonly LineRange[],
   lines: ReadLines | undefined,
-): LedgerEntry {
+): KnownVersion {
   if (lines === undefined) return { version }
   const ranges = addRange(before, [lines.first, lines.last])
   return coversRange(ranges, [1, lines.total]) ? { version } : { version, ranges }
@@ -217,7 +217,7 @@ function writtenEntry(
   version: string,
   ranges: readonly LineRange[] | undefined,
   known: 'before' | LineRange,
-): LedgerEntry {
+): KnownVersion {
   if (ranges === undefined) return { version }
   return { version, ranges: known === 'before' ? ranges : rangesAfterEdit(ranges, known) }
 }
