@@ -219,7 +219,7 @@ export interface DriverCodeOptions extends Omit<
 > {
   readonly timeoutMs: number
   /** Awaited for each output, in order. Set only when there is a listener. */
-  onOutput?(output: DriverCodeOutput): Promise<void>
+  onOutput?(output: DriverCodeOutput): void | Promise<void>
 }
 
 /** Interpreters. A context is made for its caller alone and never shared by language. */

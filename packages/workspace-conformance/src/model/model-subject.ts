@@ -17,6 +17,7 @@ export type PlannedPart =
       readonly pieces: readonly string[]
     }
 
+/** Tokens that a planned answer reports. */
 export interface PlannedUsage {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -61,6 +62,7 @@ export interface SeenFile {
   readonly base64: string
 }
 
+/** A tool result, as the provider of the model received it. */
 export interface SeenResult {
   readonly toolCallId: string
   readonly text: string

@@ -12,7 +12,7 @@ export interface RunCodeOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
   /** Awaited for each output as it comes. */
-  onOutput?(output: CodeOutput): Promise<void>
+  onOutput?(output: CodeOutput): void | Promise<void>
 }
 
 /** The result of one run of code. */
