@@ -1,3 +1,4 @@
+import { settled } from '../../../time/abort.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { addRange, coversRange, type LineRange, rangesAfterEdit } from '../text/line-ranges.ts'
 import { isWithin } from '../path/path.ts'
@@ -55,7 +56,7 @@ type KnownPaths = BoundedMap<string, KnownVersion>
 export class FileVersions {
   readonly #actors: BoundedMap<string, KnownPaths>
   readonly #writers: BoundedMap<string, Writer>
-  /** Path → the end of the last change that is under way. */
+  /** Path → the last change that is under way. */
   readonly #changes = new Map<string, Promise<unknown>>()
   #isChanged = false
 
@@ -73,13 +74,13 @@ export class FileVersions {
    */
   async inOrder<T>(path: string, work: () => Promise<T>): Promise<T> {
     const earlier = this.#changes.get(path)
-    const change = earlier === undefined ? work() : earlier.then(work)
-    const end = Promise.allSettled([change])
-    this.#changes.set(path, end)
+    // However the earlier one ended: its caller has its error.
+    const change = earlier === undefined ? work() : settled(earlier).then(work)
+    this.#changes.set(path, change)
     try {
       return await change
     } finally {
-      if (this.#changes.get(path) === end) this.#changes.delete(path)
+      if (this.#changes.get(path) === change) this.#changes.delete(path)
     }
   }
 
