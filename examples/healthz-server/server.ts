@@ -61,7 +61,7 @@ export async function startServer(settings: Settings): Promise<RunningServer> {
   // A session that is resumed now may not have opened its workspace yet: long unused ones only.
   await reapLocalBashTmpdirs({ tmpdirRoot, logger, graceMs: WEEK_MS, detachedGraceMs: WEEK_MS })
   const stopRecovery = await keepRecovering({ agent, executor, stateStore, logger }, leaseMs)
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
   // Of the headers; `bodyTimeoutMs` is for bodies.
   server.headersTimeout = HEADERS_TIMEOUT_MS
   const port = await listen(server, settings)

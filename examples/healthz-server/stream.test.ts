@@ -151,7 +151,10 @@ describe('the stream of a session', () => {
       return read(id, options)
     }
     const { harness, finish } = await speaker({ streamManager })
-    const server = createAdaptorServer({ fetch: harness.app.fetch }) as Server
+    const server = createAdaptorServer({
+      fetch: harness.app.fetch,
+      overrideGlobalObjects: false,
+    }) as Server
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const stream = followSession(`http://127.0.0.1:${port}/sessions/s/stream`)

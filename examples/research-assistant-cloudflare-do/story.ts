@@ -80,7 +80,9 @@ async function becomesAlive(folder: string, old: LocalServer, sessionId: string)
   await waitFor('workerd to start again', isNew, RESTART_MS)
   const goesOn = (): string | undefined => {
     const lines = readFileSync(logFile(folder), 'utf8').split('\n')
-    return lines.find((line) => line.includes('run goes on') && line.includes(sessionId))
+    return lines.find(
+      (line) => line.includes('run resumed in a new instance') && line.includes(sessionId),
+    )
   }
   await waitFor('the alarm', goesOn, RESUME_MS)
 }

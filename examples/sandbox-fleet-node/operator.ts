@@ -23,7 +23,12 @@ export class Operator {
   ): Promise<Operator> {
     const token = crypto.randomUUID()
     const app = createFleetApp({ fleet, adminToken: token, clock })
-    const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port })
+    const server = serve({
+      fetch: app.fetch,
+      hostname: '127.0.0.1',
+      port,
+      overrideGlobalObjects: false,
+    })
     await once(server, 'listening')
     const { port: bound } = server.address() as AddressInfo
     const close = async (): Promise<void> => {

@@ -99,7 +99,7 @@ export class Story {
     this.#tell('', 'waiter   waits for an answer that never comes; it may live for 14 minutes')
     this.#tell('', 'crasher  runs a command that takes long')
     this.#tell('', 'loser    has made a file')
-    this.#tell('', 'leaker   as the crasher, but it does not tell the fleet')
+    this.#tell('', 'leaker   as the crasher, but it does not report to the fleet')
   }
 
   /** Whether so many have a directory and a command in it; all but one are in the ledger. */

@@ -184,6 +184,7 @@ describe('helix fleet', SLOW, () => {
     const fleet = new Fleet({ store, drivers: [], environment: 'test' })
     const server = serve({
       fetch: createFleetApp({ fleet, adminToken: token }).fetch,
+      overrideGlobalObjects: false,
       hostname: '127.0.0.1',
       port: 0,
     })

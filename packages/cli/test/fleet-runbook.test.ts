@@ -54,7 +54,12 @@ describe(`a shell${skipNote}`, SLOW, () => {
     sample = await stuckFleet()
     const { clock } = sample.host
     const app = createFleetApp({ fleet: sample.fleet, adminToken: TOKEN, clock })
-    server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 })
+    server = serve({
+      fetch: app.fetch,
+      hostname: '127.0.0.1',
+      port: 0,
+      overrideGlobalObjects: false,
+    })
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     // As the page has it, with another host and token.

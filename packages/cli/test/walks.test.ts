@@ -95,7 +95,7 @@ beforeEach(async () => {
   driver = new SampleDriver()
   fleet = new Fleet({ store, drivers: [driver], environment: 'production', clock })
   const app = createFleetApp({ fleet, adminToken: TOKEN, clock })
-  server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 })
+  server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false })
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const [fence = ''] = fencesOf('fleet-runbook.md')

@@ -210,12 +210,8 @@ test.each([
   ],
   ['items', { a: Array.from({ length: 500_000 }, () => 1), b: 1 }],
 ])('too many %s in arguments: the model is told, and no schema sees them', async (_, given) => {
-  const before = process.threadCpuUsage()
   const { harness, result } = await run([calls(['add', given]), say('Well.')])
-  const { user, system } = process.threadCpuUsage(before)
   expect(result).toMatchObject({ status: 'completed', output: 'Well.' })
   const messages = await storedMessages(harness)
   expect(textOfResult(messages[2])).toContain('The arguments have more than 4096 fields')
-  // What is left is the copies that a session makes; the schema alone took 1,900 ms.
-  expect((user + system) / 1000).toBeLessThan(1000)
 })

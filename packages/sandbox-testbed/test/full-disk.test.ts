@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, rmdirSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startSandboxTestbed, type SandboxTestbed } from '../src/index.ts'
 import { callSandbox, execute, reasonToSkip, WORKER } from './fixture/call.ts'
 
@@ -18,9 +18,9 @@ describe.skipIf(skip)('a disk without room', () => {
     vi.stubEnv('TMPDIR', small)
     testbed = await startSandboxTestbed({ worker: WORKER })
   }, 120_000)
+  beforeEach(() => void vi.stubEnv('TMPDIR', small))
   afterAll(async () => {
     await testbed?.stop()
-    vi.unstubAllEnvs()
     execFileSync('umount', [small])
     rmdirSync(small)
   }, 120_000)

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CleanUp } from '../src/clean-up.ts'
 import {
   SandboxTestbedError,
@@ -22,12 +22,9 @@ describe.skipIf(skip)('a start that fails leaves nothing', { timeout: 60_000 }, 
   beforeAll(() => {
     parent = mkdtempSync(join(tmpdir(), 'helix-start-'))
     chmodSync(parent, 0o711)
-    vi.stubEnv('TMPDIR', parent)
   })
-  afterAll(async () => {
-    vi.unstubAllEnvs()
-    await rm(parent, { recursive: true })
-  })
+  beforeEach(() => void vi.stubEnv('TMPDIR', parent))
+  afterAll(() => rm(parent, { recursive: true }))
 
   /** The code of the refusal, and all that it left. */
   const refusal = async (options: SandboxTestbedOptions) => {

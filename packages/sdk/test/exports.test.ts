@@ -5,6 +5,9 @@ import * as memory from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import * as sdk from '../src/index.ts'
 
+/** For other runtimes, which take them from runtime-js. */
+const leftOut = ['endStream', 'loadBranchSeed']
+
 test.each([
   ['core', core],
   ['runtime-js', runtime],
@@ -12,8 +15,10 @@ test.each([
   ['workspace-memory', memory],
 ])('every value of %s is re-exported, as the same object', (_, part) => {
   const exported: Readonly<Record<string, unknown>> = sdk
-  for (const [name, value] of Object.entries(part))
+  const offered = Object.entries(part).filter(([name]) => !leftOut.includes(name))
+  for (const [name, value] of offered) {
     expect(exported[name], `${name} is another object`).toBe(value)
+  }
 })
 
 test('mixing imports of the umbrella and of core meets one class', () => {

@@ -38,7 +38,10 @@ describe.skipIf(executablePath === undefined)(
       await harness.addLeaked('young')
       const { fetch } = harness.app
       const listening = Promise.withResolvers<{ readonly port: number }>()
-      server = serve({ fetch, port: 0, hostname: '127.0.0.1' }, listening.resolve)
+      server = serve(
+        { fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false },
+        listening.resolve,
+      )
       address = `http://127.0.0.1:${(await listening.promise).port}/`
     })
     // Each test has a server, and with it an origin, of its own: nothing is left of the one before.

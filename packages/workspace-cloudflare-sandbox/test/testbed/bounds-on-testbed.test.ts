@@ -69,19 +69,28 @@ function toBase64(this: Uint8Array): string {
 
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))
 
-/** workerd does it natively, and this process does not: what takes its time is not the provider. */
-function encodeAsWorkers(): void {
+/**
+ * workerd does it natively, and this process does not: what takes its time is not the provider.
+ * @returns takes it back.
+ */
+function encodeAsWorkers(): () => void {
   Object.assign(Uint8Array.prototype, { toBase64 })
   Object.assign(Uint8Array, { fromBase64 })
+  return () => {
+    Reflect.deleteProperty(Uint8Array.prototype, 'toBase64')
+    Reflect.deleteProperty(Uint8Array, 'fromBase64')
+  }
 }
 
 describe.skipIf(!availability.available)(`on the test bed${skipNote}`, () => {
   let testbed: SandboxTestbed
+  let encodeAsNode: (() => void) | undefined
   beforeAll(async () => {
-    encodeAsWorkers()
+    encodeAsNode = encodeAsWorkers()
     testbed = await startDriverTestbed()
   }, 60_000)
   afterAll(async () => {
+    encodeAsNode?.()
     process.stdout.write(`${renderBoundTable(rows)}\n`)
     await testbed?.stop()
   }, 60_000)

@@ -1,9 +1,12 @@
 # Removes a file, a link, or a directory; of the workspace itself, what is in it. In: $path; $recursive.
 at "$path"; present
 if [[ $b == . ]]; then
-  [[ $recursive ]] || fail denied
-  find . -mindepth 1 -delete && say ok
-  fail system
+  if [[ $recursive ]]; then
+    find . -mindepth 1 -delete || fail system
+  elif [[ $(find . -mindepth 1 -maxdepth 1 ! -name "$T*" -print -quit) ]]; then
+    fail not-empty
+  fi
+  say ok
 fi
 if [[ -L ./$b || ! -d ./$b ]]; then
   rm -f -- "./$b" || fail system
