@@ -148,7 +148,7 @@ describe('workspaces', () => {
       llmConfig,
       workspaces: { box: { provider, capabilities: { fs: true } } },
     })
-    expect(agent.workspaces['box']!.provider).toEqual(provider)
+    expect(agent.workspaces['box'].provider).toEqual(provider)
   })
 
   test('path rules beside a full shell, or beside code, are refused', () => {

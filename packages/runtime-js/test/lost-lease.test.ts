@@ -66,7 +66,7 @@ describe('a machine that was asleep', () => {
   const resolveOptions = {
     workspace: 'box',
     session: { sessionId: 's', agentType: 'a' },
-    capabilities: boxed.workspaces['box']!.capabilities,
+    capabilities: boxed.workspaces['box'].capabilities,
     signal: new AbortController().signal,
     logger: noopLogger,
     clock: asleep,
