@@ -1,5 +1,5 @@
 // Files of tests share a process: what one leaves in a global another one would trip over.
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 
 const names = ['Date', 'Headers', 'Request', 'Response', 'fetch', 'setTimeout'] as const
 
@@ -13,6 +13,11 @@ const globalsNow = (): ReadonlyMap<string, unknown> =>
 const before = globalsNow()
 
 afterAll(() => {
+  // Vitest takes these back before the next test only, which is after the next file was loaded.
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
   const changed = [...globalsNow()].filter(([name, value]) => value !== before.get(name))
   for (const [name] of changed) {
     if (name in globalThis) Reflect.set(globalThis, name, before.get(name))
