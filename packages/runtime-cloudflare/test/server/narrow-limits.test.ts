@@ -50,7 +50,9 @@ describe('a limit of one', () => {
     const writer = writable.getWriter()
     const open = post(session, readable)
     await writer.write(new TextEncoder().encode('{'))
-    await vi.waitFor(async () => expect((await post(session, '{}')).status).toBe(429))
+    await vi.waitFor(async () => expect((await post(session, '{}')).status).toBe(429), {
+      timeout: 10_000,
+    })
     await writer.close()
     expect((await open).status).toBe(400)
   })
