@@ -29,6 +29,9 @@ export interface SessionRoute {
   readonly namespace?: DurableObjectNamespace
 }
 
+/** Longer than any run of these tests: a session that never ends fails its test, and ends it. */
+const MAX_RUN_MS = 28_000
+
 /** A session with an id of its own, over HTTP and through the Worker. */
 export function createSession(
   script: Partial<Script> = {},
@@ -59,9 +62,11 @@ export function createSession(
         }),
       ),
     ended: async () => {
+      const giveUpAt = Date.now() + MAX_RUN_MS
       for (;;) {
         const { body } = await get('/state')
         if (body.status !== 'running') return body.status as string
+        if (Date.now() > giveUpAt) throw new Error(`session ${id} is still running`)
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
     },
