@@ -103,6 +103,28 @@ describe('an object that nothing was written in', () => {
     }))
 })
 
+test('the stream of an erased object is not that of the next one', () =>
+  withStores(newObject(), async ({ streamManager }, storage) => {
+    const read = async (): Promise<unknown[]> => {
+      const deltas: unknown[] = []
+      for await (const chunk of (await streamManager.read('s')) ?? []) {
+        if (deltas.push('delta' in chunk ? chunk.delta : chunk.type) > 10) break
+      }
+      return deltas
+    }
+    const write = async (...deltas: readonly string[]): Promise<void> => {
+      const writer = await streamManager.startRun('s', 'r', 'a')
+      const base = { type: 'text_delta', agentId: 'r', agentType: 'a', timestamp: 1 } as const
+      for (const delta of deltas) await writer.write({ ...base, delta })
+      await streamManager.endRun('s')
+    }
+    await write('of', 'the', 'session', 'before')
+    expect(await read()).toEqual(['of', 'the', 'session', 'before'])
+    await eraseDurableObject(storage)
+    await write('of', 'another')
+    expect(await read()).toEqual(['of', 'another'])
+  }))
+
 test('tables of a newer release are left alone', () =>
   withStores(newObject(), async ({ stateStore }, storage) => {
     await stateStore.createSession({ sessionId: 's', agentType: 'a', customState: 1, now: NOW })

@@ -1,5 +1,11 @@
-import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
-import { type PageRequest, type PageResult, readPage, StreamPages } from './read-page.ts'
+import type { SqlDatabase } from '../sql-database.ts'
+import {
+  NewestPages,
+  type PageRequest,
+  type PageResult,
+  PageTransaction,
+  readPage,
+} from './read-page.ts'
 
 interface Waiting {
   readonly request: PageRequest
@@ -15,7 +21,7 @@ export class PageReads {
   static readonly #known = new WeakMap<SqlDatabase, PageReads>()
 
   readonly #database: SqlDatabase
-  readonly #pages = new StreamPages()
+  readonly #newest = new NewestPages()
   #waiting: Waiting[] = []
 
   static of(database: SqlDatabase): PageReads {
@@ -43,24 +49,23 @@ export class PageReads {
     const waiting = this.#waiting
     this.#waiting = []
     try {
-      const settle = await this.#database.read((sql) =>
-        waiting.map((one) => this.#answer(sql, one)),
-      )
+      const settle = await this.#database.read((sql) => {
+        const transaction = new PageTransaction(sql, this.#newest)
+        return waiting.map((one) => answer(transaction, one))
+      })
       for (const each of settle) each()
     } catch (error) {
       for (const { reject } of waiting) reject(error)
-    } finally {
-      this.#pages.forgetHeads()
     }
   }
+}
 
-  /** What is wrong with one stream does not disturb the readers of others. */
-  #answer(sql: SqlStatements, { request, resolve, reject }: Waiting): () => void {
-    try {
-      const result = readPage(sql, request, this.#pages)
-      return () => resolve(result)
-    } catch (error) {
-      return () => reject(error)
-    }
+/** What is wrong with one stream does not disturb the readers of others. */
+function answer(transaction: PageTransaction, { request, resolve, reject }: Waiting): () => void {
+  try {
+    const result = readPage(transaction, request)
+    return () => resolve(result)
+  } catch (error) {
+    return () => reject(error)
   }
 }

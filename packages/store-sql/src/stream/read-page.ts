@@ -36,33 +36,49 @@ export class StoredChunk {
 }
 
 /**
- * What the readers of a transaction share. A chunk never changes, so the page that was read last of
- * a stream serves later transactions too, as far as the stream still has its chunks.
+ * The page that was read last of each stream. A chunk never changes, so a page serves later
+ * transactions too, as far as the stream still has its chunks.
  */
-export class StreamPages {
-  readonly #heads = new Map<number, StreamHead | undefined>()
-  readonly #newest = new Map<number, readonly StoredChunk[]>()
+export class NewestPages {
+  readonly #pages = new Map<number, readonly StoredChunk[]>()
 
-  headOf(sql: SqlStatements, stream: number): StreamHead | undefined {
-    if (!this.#heads.has(stream)) this.#heads.set(stream, loadStream(sql, stream))
+  /** Chunks from a position on, at least that one; `undefined` when the page does not have it. */
+  find(stream: number, position: number): readonly StoredChunk[] | undefined {
+    const page = this.#pages.get(stream)
+    const at = position - (page?.[0]?.sequence ?? Infinity)
+    return page !== undefined && at >= 0 && at < page.length ? page.slice(at) : undefined
+  }
+
+  keep(stream: number, page: readonly StoredChunk[]): void {
+    this.#pages.delete(stream)
+    this.#pages.set(stream, page)
+    const [oldest] = this.#pages.keys()
+    if (this.#pages.size > MAX_PAGES && oldest !== undefined) this.#pages.delete(oldest)
+  }
+}
+
+/** What the readers of one transaction share: each stream and each page is read once. */
+export class PageTransaction {
+  readonly sql: SqlStatements
+  readonly #newest: NewestPages
+  readonly #heads = new Map<number, StreamHead | undefined>()
+
+  constructor(sql: SqlStatements, newest: NewestPages) {
+    this.sql = sql
+    this.#newest = newest
+  }
+
+  head(stream: number): StreamHead | undefined {
+    if (!this.#heads.has(stream)) this.#heads.set(stream, loadStream(this.sql, stream))
     return this.#heads.get(stream)
   }
 
-  /** The transaction has ended. */
-  forgetHeads(): void {
-    this.#heads.clear()
-  }
-
   /** Chunks from a position on, at least that one. @throws {SqlError} `corrupt` when it is lost. */
-  chunksFrom(sql: SqlStatements, stream: number, position: number): readonly StoredChunk[] {
-    const page = this.#newest.get(stream)
-    const at = position - (page?.[0]?.sequence ?? Infinity)
-    if (page !== undefined && at >= 0 && at < page.length) return page.slice(at)
-    const loaded = loadChunks(sql, stream, position)
-    this.#newest.delete(stream)
-    this.#newest.set(stream, loaded)
-    const [oldest] = this.#newest.keys()
-    if (this.#newest.size > MAX_PAGES && oldest !== undefined) this.#newest.delete(oldest)
+  chunksFrom(stream: number, position: number): readonly StoredChunk[] {
+    const found = this.#newest.find(stream, position)
+    if (found !== undefined) return found
+    const loaded = loadChunks(this.sql, stream, position)
+    this.#newest.keep(stream, loaded)
     return loaded
   }
 }
@@ -83,13 +99,13 @@ export type PageResult =
   | { readonly kind: 'held' | 'wait' | 'end' }
 
 /** Reads a stream for one reader. @throws {SqlError} `corrupt` when its next chunk is lost. */
-export function readPage(sql: SqlStatements, request: PageRequest, pages: StreamPages): PageResult {
-  const head = pages.headOf(sql, request.stream)
+export function readPage(transaction: PageTransaction, request: PageRequest): PageResult {
+  const head = transaction.head(request.stream)
   if (head === undefined) return { kind: 'end' }
   const firstKept = Math.max(head.runStart, head.first, head.next - request.maxBufferedChunks)
   const resync = (reason: 'new-run' | 'buffer-overrun'): PageResult => ({
     kind: 'resync',
-    chunk: toResync(head, { reason, firstKept, timestamp: lastTimestamp(sql, head) }),
+    chunk: toResync(head, { reason, firstKept, timestamp: lastTimestamp(transaction.sql, head) }),
   })
   // Nothing was ever written before the first sequence number.
   const position = head.runStart === 1 ? Math.max(1, request.position) : request.position
@@ -97,7 +113,7 @@ export function readPage(sql: SqlStatements, request: PageRequest, pages: Stream
   if (position === head.next) return { kind: head.isOpen ? 'wait' : 'end' }
   if (position < firstKept) return resync('buffer-overrun')
   if (request.isHeld) return { kind: 'held' }
-  const chunks = pages.chunksFrom(sql, head.id, position)
+  const chunks = transaction.chunksFrom(head.id, position)
   return { kind: 'page', chunks, isLast: chunks.at(-1)?.sequence === head.next - 1 }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Tables of the streams. A stream is never given the `id` of another
- * one, also after that was deleted: who holds an `id` cannot meet a stranger.
+ * Tables of the streams. A stream is never given the `id` of another one, also after that was
+ * deleted: readers and cached pages of the process know a stream by its `id`. The first `id` is
+ * random, since an erased Durable Object makes these tables once more in the same process.
  */
 export const streamTables: readonly string[] = [
   `CREATE TABLE helix_streams (
@@ -16,6 +17,9 @@ export const streamTables: readonly string[] = [
     -- When the last chunk of the runs before was written.
     timestamp REAL NOT NULL
   ) STRICT`,
+  `INSERT INTO helix_streams (id, stream_id, writer, is_open, run_start, agent_id, agent_type, timestamp)
+   VALUES (abs(random() % 1000000000000) + 1, '', 1, 0, 1, '', '', 0)`,
+  'DELETE FROM helix_streams',
   `CREATE TABLE helix_chunks (
     stream INTEGER NOT NULL,
     sequence INTEGER NOT NULL,

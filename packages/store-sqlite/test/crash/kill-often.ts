@@ -30,7 +30,7 @@ export async function killOften(lab: CrashLab, options: KillOptions): Promise<nu
     // Looking mends the file after a kill: half of the time that is left to the next process.
     if (random.next() < 0.5) stepsDone = await lab.stepsDone()
     const stepsLeft = lab.steps * spentOnKills - stepsDone
-    const lifePoints = pointsToLive(stepsLeft / (options.kills - kills), random)
+    const lifePoints = pointsToLive(stepsLeft, options.kills - kills, random)
     const child = await lab.next()
     const live = (): Promise<boolean> => killAt(child, lifePoints, random)
     // A client is not always there, so some processes are alone with the file.
@@ -44,9 +44,10 @@ export async function killOften(lab: CrashLab, options: KillOptions): Promise<nu
   return kills
 }
 
-/** Many lives are short and some are long; with this mean the session lasts for all kills. */
-function pointsToLive(meanSteps: number, random: Random): number {
-  return Math.floor(-Math.log(1 - random.next()) * Math.max(0, meanSteps) * POINTS_PER_STEP)
+/** Many lives are short and some are long, none longer than the steps that are left for all. */
+function pointsToLive(stepsLeft: number, killsLeft: number, random: Random): number {
+  const steps = (-Math.log(1 - random.next()) * stepsLeft) / killsLeft
+  return Math.floor(Math.max(0, Math.min(steps, stepsLeft)) * POINTS_PER_STEP)
 }
 
 /** Whether the kill came before the end. */
