@@ -96,17 +96,35 @@ export { noopMetrics, type WorkspaceLabels, type WorkspaceMetrics } from './work
 
 // State
 export { assertStorable, assertStorableIds, type StorableWrite } from './state/assert-storable.ts'
-export { type PageRange, parseCount, parsePageQuery, toCursor } from './state/page-query.ts'
+export {
+  type Page,
+  type PageQuery,
+  type PageRange,
+  parseCount,
+  parsePageQuery,
+  toCursor,
+} from './state/page-query.ts'
+export type { RunWrite } from './state/run-write.ts'
+export type {
+  MessageDelivery,
+  QueuedMessage,
+  RequestAnswer,
+  RequestKind,
+  RequestPreview,
+  RequestQuery,
+  RequestResolution,
+  SessionInteractionStore,
+  SessionRequest,
+  SessionSignals,
+  StopRequest,
+} from './state/session-requests.ts'
 export type {
   MessageAppend,
   MessagePage,
   MessageQuery,
   NewSession,
-  Page,
-  PageQuery,
   RunEnd,
   RunStart,
-  RunWrite,
   SessionPage,
   SessionQuery,
   SessionStateStore,

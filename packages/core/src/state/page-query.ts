@@ -1,5 +1,19 @@
 import { StateStoreError } from '../errors/state-store-error.ts'
-import type { PageQuery } from './session-state-store.ts'
+
+/** Size and start of a page. */
+export interface PageQuery {
+  /** Default 50, at most 200. */
+  readonly limit?: number
+  /** From the page before. */
+  readonly cursor?: string
+}
+
+/** A page of results and the cursor of the next one. */
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Absent on the last page. */
+  readonly nextCursor?: string
+}
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200

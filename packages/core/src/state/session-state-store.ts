@@ -4,6 +4,8 @@ import type { Message } from '../llm/messages.ts'
 import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { Page, PageQuery } from './page-query.ts'
+import type { RunWrite } from './run-write.ts'
 import type {
   Checkpoint,
   JournalEntry,
@@ -48,13 +50,6 @@ export interface RunStart {
   readonly keepWorkspaces?: boolean
 }
 
-/** Identifies the run that writes. Stores use it as the fence of each write. */
-export interface RunWrite {
-  readonly sessionId: string
-  readonly runId: string
-  readonly now: number
-}
-
 /** What the user said, and the custom state when it came with that. */
 export interface MessageAppend extends RunWrite, Pick<StateChange, 'customState' | 'usage'> {
   readonly messages: readonly Message[]
@@ -95,21 +90,6 @@ export interface StepCommit extends RunWrite, StateChange {
 export interface RunEnd extends RunWrite, StoredOutcome {
   /** Workspaces that could not be closed. Default: none. */
   readonly owed?: readonly string[]
-}
-
-/** Size and start of a page. */
-export interface PageQuery {
-  /** Default 50, at most 200. */
-  readonly limit?: number
-  /** From the page before. */
-  readonly cursor?: string
-}
-
-/** A page of results and the cursor of the next one. */
-export interface Page<T> {
-  readonly items: readonly T[]
-  /** Absent on the last page. */
-  readonly nextCursor?: string
 }
 
 /** Which sessions; all of what is given must hold. */
