@@ -28,13 +28,16 @@ async function begin(session: TestSession, caller: Caller = {}): Promise<HalfOpe
   return { answer, end: () => writer.close() }
 }
 
-/** All bodies that have begun have come to the object: there is no place for one that does no harm. */
-async function untilFull(session: TestSession, caller: Caller): Promise<void> {
-  const full = { status: 429, body: { error: { code: 'too-many-requests' } } }
-  await vi.waitFor(
-    async () => expect(await asked(session, caller, '/interrupt', '{}')).toMatchObject(full),
-    { timeout: 10_000 },
+/** Begins bodies until there is no place for one more: as many as there are places are left open. */
+async function fill(session: TestSession, caller: Caller, places: number): Promise<HalfOpen[]> {
+  const begun = await Promise.all(Array.from({ length: places + 1 }, () => begin(session, caller)))
+  const rejected = await Promise.race(
+    begun.map(async (body) => ({ body, answer: await body.answer })),
   )
+  const full = { status: 429, body: { error: { code: 'too-many-requests' } } }
+  expect(rejected.answer).toMatchObject(full)
+  expect(await asked(session, caller, '/interrupt', '{}')).toMatchObject(full)
+  return begun.filter((body) => body !== rejected.body)
 }
 
 async function createEnded(caller: Caller = {}): Promise<TestSession> {
@@ -52,8 +55,7 @@ async function createEnded(caller: Caller = {}): Promise<TestSession> {
 describe('bodies that do not end', () => {
   test('are so many and no more, and leave their places', async () => {
     const session = await createEnded()
-    const open = await Promise.all(Array.from({ length: MAX_BODIES }, () => begin(session)))
-    await untilFull(session, {})
+    const open = await fill(session, {}, MAX_BODIES)
     expect((await session.get('/state')).status).toBe(200)
     await Promise.all(open.map(({ end }) => end()))
     for (const { answer } of open) expect((await answer).status).toBe(400)
@@ -64,10 +66,7 @@ describe('bodies that do not end', () => {
   test('of one user leave places to an operator', async () => {
     const session = await createEnded({ userId: 'ann' })
     const ann = { userId: 'ann' }
-    const open = await Promise.all(
-      Array.from({ length: MAX_BODIES / 2 }, () => begin(session, ann)),
-    )
-    await untilFull(session, ann)
+    const open = await fill(session, ann, MAX_BODIES / 2)
     const operator = { userId: 'root', isOperator: true }
     expect((await asked(session, operator, '/message', '{"message":"more"}')).status).toBe(202)
     await Promise.all(open.map(({ end }) => end()))
