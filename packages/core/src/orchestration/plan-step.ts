@@ -69,7 +69,8 @@ function withUniqueIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   let changed = false
   const unique = calls.map((call, index) => {
     const usable = call.id !== '' && !seen.has(call.id)
-    const id = usable ? call.id : `${call.id === '' ? 'call' : call.id}_${index}`
+    let id = usable ? call.id : `${call.id === '' ? 'call' : call.id}_${index}`
+    while (seen.has(id)) id += `_${index}`
     seen.add(id)
     changed ||= !usable
     return usable ? call : { ...call, id }

@@ -6,6 +6,7 @@ import {
   isStorableId,
 } from '../llm/content-limits.ts'
 import { isMessage, sizeProblem } from '../llm/message-shape.ts'
+import type { RequestResolution } from './session-requests.ts'
 
 /** What a write of a session may carry; a store passes the write as it is. */
 export interface StorableWrite {
@@ -15,6 +16,12 @@ export interface StorableWrite {
   readonly journal?: readonly object[]
   readonly result?: object
   readonly checkpointId?: string
+  readonly requestId?: string
+  readonly requests?: readonly object[]
+  readonly resolution?: object
+  readonly messageId?: string
+  /** A queued message: one of the user. */
+  readonly message?: unknown
   /** In an object of its own; that of a new session is put into one. */
   readonly customState?: { readonly value: unknown }
 }
@@ -26,8 +33,14 @@ const IDS = [
   'agentType',
   'parentSessionId',
   'toolCallId',
+  'toolName',
   'workspace',
   'userId',
+  'requestId',
+  'askingSessionId',
+  'subject',
+  'by',
+  'messageId',
 ] as const
 /** JSON values that a write may carry. */
 const VALUES = [
@@ -37,6 +50,8 @@ const VALUES = [
   'error',
   'outcome',
   'arguments',
+  'preview',
+  'resolution',
   'finish',
   'ref',
 ] as const
@@ -45,6 +60,13 @@ const WRAPPED: ReadonlySet<string> = new Set(['customState', 'outcome', 'finish'
 /** A checkpoint is named after its session, and maybe after its run. */
 const CHECKPOINT_CHARACTERS = 1200
 const MAX_TAGS = 1000
+const DECISIONS: readonly unknown[] = [
+  'approve',
+  'deny',
+  'output',
+  'expired',
+  'cancelled',
+] satisfies readonly RequestResolution['decision'][]
 
 /**
  * For stores: checks the content of a write, before anything of it is stored. What passes can be read
@@ -69,9 +91,12 @@ function problemOf(write: StorableWrite): string | undefined {
   return (
     fieldsProblem(write) ??
     listProblem(write.messages, messageProblem) ??
-    tagsProblem(write.tags) ??
+    namesProblem(write.tags, 'a tag') ??
     listProblem(write.journal, entryProblem) ??
-    (write.result === undefined ? undefined : entryProblem(write.result))
+    listProblem(write.requests, requestProblem) ??
+    givenProblem(write.result, entryProblem) ??
+    givenProblem(write.resolution, resolutionProblem) ??
+    givenProblem(write.message, queuedProblem)
   )
 }
 
@@ -117,10 +142,34 @@ function messageProblem(message: unknown): string | undefined {
   return `a message is ${describeContentProblem(problem)}`
 }
 
-function tagsProblem(tags: readonly unknown[] | undefined): string | undefined {
-  if (tags === undefined) return undefined
-  const isFine = Array.isArray(tags) && tags.length <= MAX_TAGS && tags.every(isStorableId)
-  return isFine ? undefined : idProblem('a tag')
+function givenProblem<T>(
+  value: T | undefined,
+  check: (value: T) => string | undefined,
+): string | undefined {
+  return value === undefined ? undefined : check(value)
+}
+
+function requestProblem(request: object): string | undefined {
+  const path: unknown = Reflect.get(request, 'agentPath')
+  return fieldsProblem(request) ?? namesProblem(path, 'the name of an agent')
+}
+
+function resolutionProblem(resolution: object): string | undefined {
+  const isKnown = DECISIONS.includes(Reflect.get(resolution, 'decision'))
+  return isKnown ? fieldsProblem(resolution) : 'what is to be stored is no decision'
+}
+
+function queuedProblem(message: unknown): string | undefined {
+  const problem = messageProblem(message)
+  if (problem !== undefined) return problem
+  const isOfUser = isMessage(message) && message.role === 'user'
+  return isOfUser ? undefined : 'only messages of the user are queued'
+}
+
+function namesProblem(names: unknown, what: string): string | undefined {
+  if (names === undefined) return undefined
+  const isFine = Array.isArray(names) && names.length <= MAX_TAGS && names.every(isStorableId)
+  return isFine ? undefined : idProblem(what)
 }
 
 function listProblem<T>(

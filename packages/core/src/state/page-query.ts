@@ -18,11 +18,13 @@ export interface Page<T> {
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
 
-/** A page of a list that is read from its newest entry down; for stores. */
+/** A page of a list; for stores. */
 export interface PageRange {
   readonly limit: number
-  /** The page has entries with smaller keys only. */
+  /** A list from its newest entry down: the page has entries with smaller keys only. */
   readonly below: number
+  /** A list from its oldest entry up: the page has entries with larger keys only. */
+  readonly above: number
 }
 
 /**
@@ -32,11 +34,12 @@ export interface PageRange {
  */
 export function parsePageQuery(query: PageQuery, sessionId = ''): PageRange {
   const limit = Math.min(parseCount(query.limit, 1, sessionId) ?? DEFAULT_LIMIT, MAX_LIMIT)
-  if (query.cursor === undefined) return { limit, below: Number.MAX_SAFE_INTEGER }
+  if (query.cursor === undefined) return { limit, below: Number.MAX_SAFE_INTEGER, above: -1 }
   if (!/^[0-9a-z]{1,10}$/.test(query.cursor)) {
     throw new StateStoreError('invalid-query', sessionId, 'the cursor is not one of this list')
   }
-  return { limit, below: Number.parseInt(query.cursor, 36) }
+  const key = Number.parseInt(query.cursor, 36)
+  return { limit, below: key, above: key }
 }
 
 /** The cursor of the page that follows the entry with this key. */

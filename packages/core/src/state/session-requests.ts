@@ -64,6 +64,11 @@ export interface SessionRequest {
   /** The exact JSON text of the arguments. */
   readonly arguments: string
   readonly preview: RequestPreview
+  /**
+   * Calls with the same subject are alike: a digest of the agent path, the tool, the workspace and what
+   * the call does. An approval that is remembered holds for it. Default: none is remembered.
+   */
+  readonly subject?: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   /** From then on the request counts as denied. Default: never. */
@@ -72,6 +77,8 @@ export interface SessionRequest {
   readonly resolution?: RequestResolution
   /** When the approved call was started: from then on it is never started again. */
   readonly startedAt?: number
+  /** The request that was made instead, because its basis changed: it is void. */
+  readonly replacedBy?: string
 }
 
 /** Which requests; all of what is given must hold. */
@@ -109,18 +116,29 @@ export interface SessionSignals {
   /** Queued messages by delivery. */
   readonly steering: number
   readonly followUps: number
-  /** Requests that were answered and whose call was not started. */
+  /**
+   * Requests with a resolution, of calls that were not started and have no result. Those of its
+   * sub-agents count too.
+   */
   readonly answered: number
 }
 
 /**
  * Requests to people, queued messages and stop requests of sessions. Every method is atomic; errors are
- * those of `SessionStateStore`. Writes with a `RunWrite` carry the fence of the run.
+ * those of `SessionStateStore`, also `not-found` for an unknown session unless said otherwise. Writes
+ * with a `RunWrite` carry the fence of the run: of the session whose call waits.
+ *
+ * A request is _live_ as long as its call has no result: until `completeToolCall` of that call or
+ * `commitStep`. The id of a call names it within its step only, so that a request never speaks for a
+ * call of a later step. What ends the call otherwise ends the request as well, as `cancelled` when it
+ * was open: `endRun` with `aborted` and `restoreCheckpoint`, of the asking session or of the one that
+ * lists it. Deleting either session deletes it.
  */
 export interface SessionInteractionStore {
   /**
-   * Stores requests of the step under way. A request of a call that has one already is not stored
-   * twice: the stored one is returned, in the order of what was given.
+   * Stores requests of the step under way. A request of a call that has a live one already is not
+   * stored twice: the stored one is returned, in the order of what was given.
+   * @throws {StateStoreError} `conflict` when another request has the id; `not-storable`
    */
   addRequests(
     write: RunWrite & { readonly requests: readonly SessionRequest[] },
@@ -129,13 +147,13 @@ export interface SessionInteractionStore {
   getRequest(sessionId: string, requestId: string): Promise<SessionRequest | undefined>
   /** Oldest first. */
   listRequests(query: RequestQuery): Promise<Page<SessionRequest>>
-  /** Requests of the calls of one asking session that are not cancelled, in the order they were made. */
+  /** The live requests of one asking session, in the order they were made. */
   loadRequests(askingSessionId: string): Promise<readonly SessionRequest[]>
   /**
    * Stores the first answer. A request that has one is returned as it stands; one that is expired at
-   * `resolution.at` gets the resolution `expired`.
+   * `resolution.at` gets the resolution `expired` instead of an answer.
    * @returns the request, and whether this answer is the one that counts
-   * @throws {StateStoreError} `not-found`
+   * @throws {StateStoreError} `not-found`, also for a request of another session; `not-storable`
    */
   resolveRequest(
     sessionId: string,
@@ -143,16 +161,29 @@ export interface SessionInteractionStore {
     resolution: RequestResolution,
   ): Promise<{ readonly request: SessionRequest; readonly isFirst: boolean }>
   /**
-   * Marks an approved request as started, before its call runs.
-   * @returns whether it was not started before
+   * Whether an approval of this subject was given for the rest of the session that lists the request.
+   * One whose arguments were edited is not remembered.
+   */
+  isRemembered(sessionId: string, subject: string): Promise<boolean>
+  /**
+   * Marks a live approved request of the session as started, before its call runs.
+   * @returns whether this call of the method started it
    */
   startRequest(write: RunWrite & { readonly requestId: string }): Promise<boolean>
-  /** Replaces a request whose basis changed: the old one is `cancelled`, the new one is open. */
+  /**
+   * Replaces a live request whose basis changed and whose call was not started: the old one is
+   * `cancelled`, unless it has an answer, and names the new one, which is open.
+   * @throws {StateStoreError} `conflict` when the old one is not live or was started, or another
+   * request has the new id
+   */
   replaceRequest(
     write: RunWrite & { readonly requestId: string; readonly request: SessionRequest },
   ): Promise<void>
 
-  /** Stores a message. The same `messageId` again changes nothing. */
+  /**
+   * Stores a message. The same `messageId` of the session again changes nothing, also when it was
+   * delivered or removed.
+   */
   queueMessage(message: QueuedMessage): Promise<void>
   /** Oldest first. */
   listQueuedMessages(
@@ -161,7 +192,8 @@ export interface SessionInteractionStore {
   ): Promise<readonly QueuedMessage[]>
   /**
    * Moves queued messages to the end of the conversation, in the order given, in one transaction. One
-   * that was removed or delivered before is left out.
+   * that was removed or delivered before is left out. Clears the outcome of the last step, as
+   * `appendMessages` does.
    * @returns the messages that were moved
    */
   deliverMessages(
@@ -170,8 +202,11 @@ export interface SessionInteractionStore {
   /** Removes a message that was not delivered. @returns whether it was there */
   removeQueuedMessage(sessionId: string, messageId: string): Promise<boolean>
 
-  /** Stores a stop for the run that holds the session; `abort` replaces `interrupt`. */
-  requestStop(sessionId: string, stop: StopRequest, now: number): Promise<void>
-  /** What a run polls: one row, no messages. A stop is cleared when a run begins or ends. */
+  /**
+   * Stores a stop for the run that holds the session; `abort` replaces `interrupt`, not the reverse. It
+   * is no change of the session: the version stays.
+   */
+  requestStop(sessionId: string, stop: StopRequest): Promise<void>
+  /** What a run polls: cheap, no messages. A stop is cleared when a run begins or ends. */
   loadSignals(sessionId: string): Promise<SessionSignals>
 }

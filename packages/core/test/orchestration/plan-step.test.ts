@@ -36,6 +36,8 @@ describe('planStepProcessing', () => {
         { id: 'x', name: 'a', arguments: {} },
         { id: 'x', name: 'b', arguments: {} },
         { id: '', name: 'c', arguments: {} },
+        { id: 'x_4', name: 'd', arguments: {} },
+        { id: 'x', name: 'e', arguments: {} },
       ],
     })
     if (plan.type !== 'calls') throw new Error('expected calls')
@@ -43,6 +45,8 @@ describe('planStepProcessing', () => {
       ['x', 'a'],
       ['x_1', 'b'],
       ['call_2', 'c'],
+      ['x_4', 'd'],
+      ['x_4_4', 'e'],
     ])
     expect(plan.message.toolCalls).toBe(plan.toolCalls)
   })
