@@ -18,6 +18,7 @@ type ChunkOf<T extends StreamChunk['type']> = Extract<StreamChunk, { readonly ty
 const WITH_VALUES: ReadonlySet<StreamChunk['type']> = new Set<StreamChunk['type']>([
   'tool_start',
   'tool_end',
+  'approval_request',
   'state_patch',
   'custom',
   'output',
@@ -138,6 +139,12 @@ export class MessageParts {
     tool_progress: ({ toolCallId, output, text }) =>
       this.#emit('tool-progress', { toolCallId, output, text }),
     tool_end: (chunk) => this.#answer(chunk),
+    approval_request: ({ requestId, toolCallId, toolName, kind, preview }) =>
+      this.#emit('approval-request', { requestId, toolCallId, toolName, kind, preview }),
+    approval_resolved: ({ requestId, toolCallId, decision }) =>
+      this.#emit('approval-resolved', { requestId, toolCallId, decision }),
+    message_queued: ({ messageId, delivery }) =>
+      this.#emit('message-queued', { messageId, delivery }),
     subagent_start: ({ toolCallId, subAgentType, subSessionId }) => {
       this.#subAgents.add(subSessionId)
       this.#emit('subagent', { toolCallId, subAgentType, subSessionId, state: 'running' })

@@ -1,4 +1,4 @@
-import type { RunUsage, StoredError } from '@helix-agents/core/runtime'
+import type { RunUsage, SessionRequest, StoredError } from '@helix-agents/core/runtime'
 
 /**
  * Why a run failed: `max-steps`, `max-duration`, `max-tokens` and `max-cost` (a limit of the agent
@@ -39,6 +39,14 @@ export type AgentResult<TOutput = unknown> = RunResultBase &
       }
     | { readonly status: 'failed'; readonly output?: undefined; readonly error: RunError }
     | {
+        /** A call waits for a person: the run resumes when one of its requests is answered. */
+        readonly status: 'waiting'
+        /** The open requests of the session and its sub-agents, oldest first. */
+        readonly requests: readonly SessionRequest[]
+        readonly output?: undefined
+        readonly error?: undefined
+      }
+    | {
         readonly status: 'aborted' | 'interrupted'
         readonly output?: undefined
         readonly error?: undefined
@@ -49,4 +57,5 @@ export type AgentResult<TOutput = unknown> = RunResultBase &
 export type RunOutcome =
   | { readonly status: 'completed'; readonly output: unknown; readonly isCutOff?: true }
   | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'waiting' }
   | { readonly status: 'aborted' | 'interrupted' }

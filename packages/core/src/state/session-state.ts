@@ -5,10 +5,18 @@ import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 
 /**
- * `idle`: no run yet. `interrupted`: paused, can be resumed. `completed`, `failed` and `aborted`
- * tell how the last run ended; a completed session takes a further message.
+ * `idle`: no run yet. `waiting`: a call waits for the answer of a person. `interrupted`: paused, can be
+ * resumed. `completed`, `failed` and `aborted` tell how the last run ended; a completed session takes a
+ * further message.
  */
-export type SessionStatus = 'idle' | 'running' | 'interrupted' | 'completed' | 'failed' | 'aborted'
+export type SessionStatus =
+  | 'idle'
+  | 'running'
+  | 'waiting'
+  | 'interrupted'
+  | 'completed'
+  | 'failed'
+  | 'aborted'
 
 /** An error as it is stored and shown. */
 export interface StoredError {
@@ -104,6 +112,8 @@ export interface JournalEntry {
   readonly toolName: string
   readonly arguments: unknown
   readonly startedAt: number
+  /** A person is asked before the call starts: without a request it was not started. */
+  readonly asks?: true
   /** Absent while the call runs; after a crash that means: outcome unknown. */
   readonly result?: JournalResult
 }

@@ -1,3 +1,9 @@
+import type {
+  MessageDelivery,
+  RequestKind,
+  RequestPreview,
+  RequestResolution,
+} from '../state/session-requests.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 
 interface ChunkBase {
@@ -67,6 +73,31 @@ interface ChunkFields {
     readonly result?: unknown
     readonly error?: { readonly code: string; readonly message: string }
   }
+  /** A call waits for a person: the request is stored. */
+  approval_request: {
+    readonly requestId: string
+    readonly toolCallId: string
+    readonly toolName: string
+    readonly kind: RequestKind
+    readonly arguments: unknown
+    /** Without its `basis`. */
+    readonly preview: Omit<RequestPreview, 'basis'>
+    /** Milliseconds since the epoch. */
+    readonly expiresAt?: number
+    /** Names of the agents from the root to the one that asks. */
+    readonly agentPath: readonly string[]
+  }
+  /** A run acts on the answer to a request. */
+  approval_resolved: {
+    readonly requestId: string
+    readonly toolCallId: string
+    readonly decision: RequestResolution['decision']
+    /** Who answered, as the caller of `respond` says. */
+    readonly by?: string
+    readonly reason?: string
+  }
+  /** A message was sent to the session; it reaches the model later. */
+  message_queued: { readonly messageId: string; readonly delivery: MessageDelivery }
   /** A sub-agent starts; its chunks are in this stream too, under its own `agentType`. */
   subagent_start: {
     readonly toolCallId: string

@@ -1,5 +1,7 @@
 /** A piece of each field of a chunk fits, also when JSON writes six bytes for each character. */
 const PIECES = 128
+/** Fields that are objects of texts and flags. */
+const WITH_TEXTS: ReadonlySet<string> = new Set(['error', 'preview'])
 
 /**
  * The JSON of a chunk, made to fit: its biggest fields are cut, as few as possible, and named in
@@ -32,11 +34,15 @@ function bytesOf(value: unknown): number {
 /** A field keeps its type; one that may be anything becomes a string. */
 function cutField(name: string, value: unknown, maxLength: number): unknown {
   if (name === 'patches') return []
-  if (name === 'error' && typeof value === 'object' && value !== null) {
+  if (WITH_TEXTS.has(name) && typeof value === 'object' && value !== null) {
     const entries = Object.entries(value)
-    return Object.fromEntries(entries.map(([key, text]) => [key, beginning(text, maxLength / 2)]))
+    return Object.fromEntries(entries.map(([key, field]) => [key, cutText(field, maxLength / 2)]))
   }
   return beginning(value, maxLength)
+}
+
+function cutText(value: unknown, maxLength: number): unknown {
+  return typeof value === 'string' ? beginning(value, maxLength) : value
 }
 
 function beginning(value: unknown, maxLength: number): string {

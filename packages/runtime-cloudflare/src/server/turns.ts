@@ -103,6 +103,7 @@ export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandl
 /** The rest is over, or has not begun. */
 const abortable: ReadonlySet<SessionStatus> = new Set<SessionStatus>([
   'running',
+  'waiting',
   'interrupted',
   'failed',
 ])

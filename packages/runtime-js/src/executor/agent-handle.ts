@@ -11,6 +11,7 @@ import type { AgentResult } from '../agent-result.ts'
 import { readStream } from '../stream/read-stream.ts'
 import { untilRunEnds } from '../stream/until-run-ends.ts'
 import type { RunServices } from '../ports.ts'
+import { loadOpenRequests } from '../request/open-requests.ts'
 
 /** Handle to a session. */
 export interface AgentHandle<TOutput = unknown> {
@@ -99,16 +100,20 @@ async function storedResult<TOutput>(parts: HandleParts<TOutput>): Promise<Agent
   const live = services.active.get(sessionId)
   if (live !== undefined) return live.done
   const session = await load(services, sessionId)
-  if (session?.status !== 'running') return toResult(sessionId, session)
+  if (session?.status !== 'running') return toResult(services, sessionId, session)
   await untilRunEnds(services, session)
-  return toResult(sessionId, await load(services, sessionId))
+  return toResult(services, sessionId, await load(services, sessionId))
 }
 
 function load({ stateStore }: RunServices, sessionId: string): Promise<SessionState | null> {
   return stateStore.loadSession(sessionId)
 }
 
-function toResult(sessionId: string, session: SessionState | null): AgentResult {
+async function toResult(
+  services: RunServices,
+  sessionId: string,
+  session: SessionState | null,
+): Promise<AgentResult> {
   if (session === null || session.runId === undefined || session.status === 'idle') {
     throw new SessionError('not-resumable', sessionId, 'it has not run yet')
   }
@@ -116,6 +121,9 @@ function toResult(sessionId: string, session: SessionState | null): AgentResult 
   if (status === 'running') throw new AgentAlreadyRunningError(sessionId)
   const base = { sessionId, runId, stepCount, usage }
   if (status === 'completed') return { ...base, status, output: session.output }
+  if (status === 'waiting') {
+    return { ...base, status, requests: await loadOpenRequests(services, sessionId) }
+  }
   if (status !== 'failed') return { ...base, status }
   const unknown = { code: 'internal', message: 'the run failed' }
   return { ...base, status, error: session.error ?? unknown }

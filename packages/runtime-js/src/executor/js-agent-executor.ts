@@ -1,6 +1,7 @@
 import { type Agent, type LLMAdapter, SessionError, systemClock } from '@helix-agents/core'
 import {
   RateLimitedLogger,
+  type SessionInteractionStore,
   type SessionState,
   type SessionStateStore,
   type StreamManager,
@@ -33,6 +34,7 @@ import { type Recovery, recoverSession } from './recover-session.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
+import { interactionsOf } from '../request/open-requests.ts'
 import { ToolSets } from '../call/tool-sets.ts'
 import { shutDown } from './shut-down.ts'
 
@@ -61,7 +63,7 @@ export class JSAgentExecutor {
    * @throws {TypeError} for what is no store, no stream manager or no adapter.
    */
   constructor(
-    stateStore: SessionStateStore,
+    stateStore: SessionStateStore & Partial<SessionInteractionStore>,
     streamManager: StreamManager,
     llmAdapter: LLMAdapter,
     options: JSAgentExecutorOptions = {},
@@ -73,6 +75,7 @@ export class JSAgentExecutor {
     const clock = options.clock ?? systemClock
     this.#services = {
       stateStore,
+      interactions: interactionsOf(stateStore),
       streamManager,
       llmAdapter,
       providers,

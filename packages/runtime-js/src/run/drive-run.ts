@@ -1,9 +1,10 @@
 import { HelixError, type Message, type UserMessage } from '@helix-agents/core'
-import { traced } from '@helix-agents/core/runtime'
+import { type SessionRequest, traced } from '@helix-agents/core/runtime'
 import type { AgentResult, RunError, RunOutcome } from '../agent-result.ts'
 import { isLeaseLost } from '../lease/lease.ts'
 import { recordOutcome, recordRun, runSpan, stepSpan } from '../observe/spans.ts'
 import type { PlacedCall, Run } from '../ports.ts'
+import { loadOpenRequests } from '../request/open-requests.ts'
 import { toRunEnd, toStoredOutcome } from '../session/stored-outcome.ts'
 import { resumeStep } from '../step/resume-step.ts'
 import { stopped } from '../step/stop-outcome.ts'
@@ -36,7 +37,7 @@ export function driveRun(opened: OpenedRun): Promise<AgentResult> {
       const outcome = await driveToEnd(opened).finally(stopRenewing)
       run.services.active.markEnding(run.sessionId)
       await endRunStream(run, outcome)
-      const result = toResult(run, outcome)
+      const result = await toResult(run, outcome)
       recordRun(span, result, run.meter.ownUsage)
       return result
     },
@@ -147,9 +148,21 @@ async function endRunStream(run: Run, outcome: RunOutcome): Promise<void> {
   }
 }
 
-function toResult(run: Run, outcome: RunOutcome): AgentResult {
+async function toResult(run: Run, outcome: RunOutcome): Promise<AgentResult> {
   const { sessionId, runId, recorder, meter } = run
-  return { sessionId, runId, stepCount: recorder.stepCount, usage: meter.usage, ...outcome }
+  const base = { sessionId, runId, stepCount: recorder.stepCount, usage: meter.usage }
+  if (outcome.status !== 'waiting') return { ...base, ...outcome }
+  return { ...base, ...outcome, requests: await requestsOf(run) }
+}
+
+/** The session waits, also when the store does not answer now. */
+async function requestsOf({ services, sessionId }: Run): Promise<readonly SessionRequest[]> {
+  try {
+    return await loadOpenRequests(services, sessionId)
+  } catch (err) {
+    services.logger.error({ err, sessionId }, 'open requests not loaded')
+    return []
+  }
 }
 
 function toRunError(cause: unknown): RunError {

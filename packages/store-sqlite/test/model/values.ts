@@ -80,7 +80,7 @@ export const change = fc.record(
   { requiredKeys: [] },
 )
 
-const status = fc.constantFrom('interrupted', 'completed', 'failed', 'aborted')
+const status = fc.constantFrom('interrupted', 'waiting', 'completed', 'failed', 'aborted')
 export const ending = fc.record(
   { status, output: value, error: fc.record({ code: text, message: text }) },
   { requiredKeys: ['status'] },

@@ -8,7 +8,7 @@ import type {
 
 /** How a run ended, as far as the contract goes. */
 export interface RunEnding {
-  readonly status: 'completed' | 'failed' | 'aborted' | 'interrupted'
+  readonly status: 'completed' | 'failed' | 'aborted' | 'interrupted' | 'waiting'
   readonly output?: unknown
   readonly error?: { readonly code: string } | undefined
 }

@@ -4,6 +4,7 @@ import type { Tone } from '../../output/cell.ts'
 export const SESSION_STATUSES = [
   'idle',
   'running',
+  'waiting',
   'interrupted',
   'completed',
   'failed',
@@ -12,6 +13,7 @@ export const SESSION_STATUSES = [
 
 const TONES: Readonly<Partial<Record<SessionStatus, Tone>>> = {
   running: 'good',
+  waiting: 'warning',
   interrupted: 'warning',
   failed: 'bad',
   aborted: 'faint',

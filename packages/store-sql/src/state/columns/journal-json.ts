@@ -10,6 +10,7 @@ const entrySchema = z.object({
   toolName: z.string(),
   arguments: z.unknown(),
   startedAt: z.number(),
+  asks: z.literal(true).optional(),
 })
 
 const resultSchema = z.object({

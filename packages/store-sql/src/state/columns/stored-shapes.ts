@@ -12,7 +12,15 @@ import * as z from 'zod'
 
 // Guards, not parsers: zod leaves keys like `__proto__` out of what it returns.
 
-const statusSchema = z.enum(['idle', 'running', 'interrupted', 'completed', 'failed', 'aborted'])
+const statusSchema = z.enum([
+  'idle',
+  'running',
+  'waiting',
+  'interrupted',
+  'completed',
+  'failed',
+  'aborted',
+])
 const jsonSchema = z.custom<JsonValue>((value) => value !== undefined)
 const errorSchema = z.object({ code: z.string(), message: z.string() })
 
