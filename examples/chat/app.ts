@@ -2,7 +2,7 @@ import { toUIMessages, toUIMessageStream } from '@helix-agents/ai-sdk'
 import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
 import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
-import { createUIMessageStreamResponse } from 'ai'
+import { createUIMessageStreamResponse, type UIMessage } from 'ai'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod'
@@ -13,8 +13,8 @@ export interface ChatParts {
   readonly agent: Agent
   readonly executor: JSAgentExecutor
   readonly stateStore: SessionStateStore
-  /** The page and its script. */
-  readonly page: { readonly html: string; readonly script: string }
+  /** The page with its script and its style. */
+  readonly page: { readonly html: string; readonly script: string; readonly style: string }
 }
 
 /** A turn of 10 000 characters, each of up to six bytes as JSON. */
@@ -44,6 +44,9 @@ function addPage(app: Hono, { page }: ChatParts): void {
   app.get('/chat.js', (context) => {
     return context.body(page.script, 200, { 'content-type': 'text/javascript' })
   })
+  app.get('/chat.css', (context) => {
+    return context.body(page.style, 200, { 'content-type': 'text/css' })
+  })
 }
 
 function addTurns(app: Hono, parts: ChatParts): void {
@@ -58,7 +61,20 @@ function addTurns(app: Hono, parts: ChatParts): void {
       return context.json(errorBody('invalid-request', 'wanted: { id, text }'), 400)
     }
     const { id: sessionId, text } = turn.data
-    return answer(await parts.executor.execute(parts.agent, text, { sessionId }))
+    const { messageCount = 0 } = (await parts.stateStore.loadSession(sessionId)) ?? {}
+    const handle = await parts.executor.execute(parts.agent, text, { sessionId })
+    return answer(handle, `message-${messageCount + 1}`)
+  })
+
+  // What is under way ends at once; what it has done stays.
+  app.post('/api/chat/:id/stop', refuseBadId, async (context) => {
+    const sessionId = context.req.param('id')
+    const session = await parts.stateStore.loadSession(sessionId)
+    if (session?.status === 'running') {
+      const handle = await parts.executor.getHandle(parts.agent, sessionId)
+      await handle?.abort()
+    }
+    return context.json({})
   })
 }
 
@@ -66,9 +82,9 @@ function addHistory(app: Hono, parts: ChatParts): void {
   app.use('/api/chat/:id/*', refuseBadId)
   app.get('/api/chat/:id', async (context) => {
     const session = await parts.stateStore.loadSession(context.req.param('id'))
-    if (session === null) return context.json([])
-    const { messages } = await parts.stateStore.loadMessages(session.sessionId)
-    return context.json(toUIMessages(messages))
+    if (session === null) return context.json({ status: 'idle', messages: [] })
+    const { status, sessionId } = session
+    return context.json({ status, messages: await messagesOf(parts, sessionId) })
   })
 
   // A page that was reloaded in the middle of an answer reads that again, from its start.
@@ -76,8 +92,15 @@ function addHistory(app: Hono, parts: ChatParts): void {
     const session = await parts.stateStore.loadSession(context.req.param('id'))
     if (session?.status !== 'running') return context.body(null, 204)
     const handle = await parts.executor.getHandle(parts.agent, session.sessionId)
-    return handle === null ? context.body(null, 204) : answer(handle)
+    if (handle === null) return context.body(null, 204)
+    // Its first steps may be stored, and then the page has them under this id.
+    const last = (await messagesOf(parts, session.sessionId)).at(-1)
+    return answer(handle, last?.role === 'assistant' ? last.id : undefined)
   })
+}
+
+async function messagesOf({ stateStore }: ChatParts, sessionId: string): Promise<UIMessage[]> {
+  return toUIMessages((await stateStore.loadMessages(sessionId)).messages)
 }
 
 const refuseBadId: MiddlewareHandler = async (context, next) => {
@@ -99,6 +122,8 @@ function toErrorResponse(error: Error, context: Context): Response {
   return context.json(errorBody('internal', 'the server failed; its log has the reason'), 500)
 }
 
-function answer(handle: AgentHandle): Response {
-  return createUIMessageStreamResponse({ stream: toUIMessageStream(handle.stream()) })
+/** @param messageId of the message in the stored conversation. Default: the id of the run. */
+function answer(handle: AgentHandle, messageId?: string): Response {
+  const options = messageId === undefined ? {} : { messageId }
+  return createUIMessageStreamResponse({ stream: toUIMessageStream(handle.stream(), options) })
 }

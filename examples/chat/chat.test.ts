@@ -1,14 +1,13 @@
 import { defineAgent, type LLMAdapter, MockLLMAdapter } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
-import type { UIMessage } from 'ai'
 import type { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { createChatApp } from './app.ts'
-import { createChatClient, textOf } from './client.ts'
+import { ChatClient, textOf } from './client.ts'
 
 const json = { 'content-type': 'application/json' }
-const page = { html: '<!doctype html>', script: '' }
+const page = { html: '<!doctype html>', script: '', style: '' }
 
 async function openApp(model: LLMAdapter): Promise<Hono> {
   const { stateStore, streamManager } = await openSqliteStores(':memory:')
@@ -17,15 +16,15 @@ async function openApp(model: LLMAdapter): Promise<Hono> {
   return createChatApp({ agent, executor, stateStore, page })
 }
 
-function clientOf(app: Hono, id: string) {
-  return createChatClient(id, async (address, init) => app.request(address, init))
+function clientOf(app: Hono, id: string): ChatClient {
+  return new ChatClient(id, { fetch: async (address, init) => app.request(address, init) })
 }
 
-async function lastOf(messages: AsyncIterable<UIMessage>): Promise<UIMessage | undefined> {
-  let last: UIMessage | undefined
-  for await (const message of messages) last = message
-  return last
+async function storedIn(app: Hono, id: string): Promise<unknown> {
+  return (await app.request(`/api/chat/${id}`)).json()
 }
+
+const nothing = { status: 'idle', messages: [] }
 
 test('an answer is shown to a page that comes later, and while it is given no other is begun', async () => {
   const isAsked = Promise.withResolvers<void>()
@@ -36,34 +35,85 @@ test('an answer is shown to a page that comes later, and while it is given no ot
       isAsked.resolve()
       await mayAnswer.promise
       callbacks.onTextDelta?.('lo')
-      return { type: 'text', content: '', shouldStop: true }
+      return { type: 'text', content: 'Hello', shouldStop: true }
     },
   ])
   const app = await openApp(model)
-  const first = lastOf(clientOf(app, 'demo').send('Hi'))
+  const first = clientOf(app, 'demo')
+  const said = first.say('Hi')
   await isAsked.promise
-  const second = clientOf(app, 'demo')
   const body = JSON.stringify({ id: 'demo', text: 'And?' })
   const refused = await app.request('/api/chat', { method: 'POST', body, headers: json })
   expect(refused.status).toBe(409)
   expect(await refused.json()).toEqual({
     error: { code: 'already-running', message: 'the answer before is not finished' },
   })
-  const again = lastOf(clientOf(app, 'demo').send('And?'))
+  const again = clientOf(app, 'demo').say('And?')
   await expect(again).rejects.toThrow(/^the answer before is not finished$/)
-  const shown = (await second.history()).map(({ role }) => role)
-  expect(shown).toEqual(['user'])
-  const resumed = lastOf(second.resume())
+  const second = clientOf(app, 'demo')
+  await second.refresh()
+  expect(second.messages.map(({ role }) => role)).toEqual(['user'])
+  const resumed = second.load()
   mayAnswer.resolve()
-  expect(textOf(await first)).toBe('Hello')
-  expect(textOf(await resumed)).toBe('Hello')
-  expect(await lastOf(second.resume())).toBeUndefined()
+  await Promise.all([said, resumed])
+  for (const { messages } of [first, second]) {
+    expect(messages.map(textOf)).toEqual(['Hi', 'Hello'])
+  }
+})
+
+test('a page that comes in the second step shows each part once', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  const mayAnswer = Promise.withResolvers<void>()
+  const call = { id: '1', name: 'missing', arguments: {} }
+  const model = new MockLLMAdapter([
+    { type: 'tool_calls', content: 'Well.', toolCalls: [call] },
+    async () => {
+      isAsked.resolve()
+      await mayAnswer.promise
+      return { type: 'text', content: 'Done.', shouldStop: true }
+    },
+  ])
+  const app = await openApp(model)
+  const said = clientOf(app, 'demo').say('Hi')
+  await isAsked.promise
+  const ends: number[] = []
+  const late = new ChatClient('demo', {
+    fetch: async (address, init) => app.request(address, init),
+    onChange: () => ends.push(late.messages.length),
+  })
+  const loaded = late.load()
+  mayAnswer.resolve()
+  await Promise.all([said, loaded])
+  expect(Math.max(...ends)).toBe(2)
+  expect(late.messages.map(textOf)).toEqual(['Hi', 'Well.Done.'])
+})
+
+test('an answer is stopped, and the next turn begins', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  const model = new MockLLMAdapter([
+    async ({ abortSignal }) => {
+      isAsked.resolve()
+      await new Promise((resolve) => abortSignal.addEventListener('abort', resolve))
+      throw abortSignal.reason
+    },
+    { type: 'text', content: 'Again.', shouldStop: true },
+  ])
+  const app = await openApp(model)
+  const client = clientOf(app, 'demo')
+  const said = client.say('Hi')
+  await isAsked.promise
+  await client.stopAgent()
+  await said
+  expect(client).toMatchObject({ isStopped: true, isWorking: false, error: undefined })
+  await client.stopAgent()
+  await client.say('And?')
+  expect(client.isStopped).toBe(false)
+  expect(client.messages.map(textOf)).toEqual(['Hi', 'And?', 'Again.'])
 })
 
 test('a run that fails is an error of the chat', async () => {
-  const app = await openApp(new MockLLMAdapter([]))
-  const answer = await lastOf(clientOf(app, 'demo').send('Hi')).catch(() => 'failed')
-  expect(answer).toBe('failed')
+  const client = clientOf(await openApp(new MockLLMAdapter([])), 'demo')
+  await expect(client.say('Hi')).rejects.toThrow(/./)
 })
 
 test.each(['', '{', '{}', '{"id":"../x","text":"a"}', '{"id":"a","text":""}'])(
@@ -74,7 +124,7 @@ test.each(['', '{', '{}', '{"id":"../x","text":"a"}', '{"id":"a","text":""}'])(
     const refused = await app.request('/api/chat', init)
     const error = { code: 'invalid-request', message: expect.any(String) }
     expect([refused.status, await refused.json()]).toEqual([400, { error }])
-    expect(await clientOf(app, 'a').history()).toEqual([])
+    expect(await storedIn(app, 'a')).toEqual(nothing)
   },
 )
 
@@ -88,7 +138,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded'])(
       headers: { 'content-type': type },
     }
     expect((await app.request('/api/chat', init)).status).toBe(415)
-    expect(await clientOf(app, 'a').history()).toEqual([])
+    expect(await storedIn(app, 'a')).toEqual(nothing)
   },
 )
 

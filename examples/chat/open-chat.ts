@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
 import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
-import { build } from 'esbuild'
 import type { Hono } from 'hono'
 import { createNoteTaker } from './agent.ts'
 import { createChatApp } from './app.ts'
+import { bundlePage } from './bundle-page.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 export interface Chat {
@@ -39,18 +38,4 @@ export async function openChat(
       await close()
     },
   }
-}
-
-async function bundlePage(): Promise<{ html: string; script: string }> {
-  const page = join(import.meta.dirname, 'page')
-  const { outputFiles } = await build({
-    entryPoints: [join(page, 'chat.ts')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    minify: true,
-    logLevel: 'silent',
-  })
-  const html = readFileSync(join(page, 'index.html'), 'utf8')
-  return { html, script: outputFiles[0]?.text ?? '' }
 }

@@ -1,68 +1,84 @@
-import type { UIMessage } from 'ai'
-import { createChatClient } from '../client.ts'
+import { ChatClient } from '../client.ts'
+import { find, make, makeButton } from './elements.ts'
+import { showMessages } from './show-messages.ts'
 
-const place = find('#messages', HTMLElement)
+const EXAMPLES = ['Buy oranges.', 'Call Ada on Friday.']
+
+const messages = find('#messages', HTMLElement)
+const empty = find('#empty', HTMLElement)
 const failure = find('#failure', HTMLElement)
+const status = find('#status', HTMLElement)
 const form = find('form', HTMLFormElement)
-const input = find('input', HTMLInputElement)
-const button = find('button', HTMLButtonElement)
+const input = find('textarea', HTMLTextAreaElement)
+const sendButton = find('#send', HTMLButtonElement)
+const stopButton = find('#stop', HTMLButtonElement)
 
 // A chat is kept by its address: a reload shows it again.
 location.hash ||= crypto.randomUUID()
-const client = createChatClient(location.hash.slice(1))
+addEventListener('hashchange', () => location.reload())
+const client = new ChatClient(location.hash.slice(1), { onChange: show })
 
-for (const message of await client.history()) show(message, addMessage())
-await follow(client.resume(), place.lastElementChild ?? undefined)
+find('#empty ul', HTMLElement).append(
+  ...EXAMPLES.map((text) =>
+    make(
+      'li',
+      {},
+      makeButton(text, () => void say(text)),
+    ),
+  ),
+)
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   const text = input.value
+  if (text.trim() === '' || client.isWorking) return
   form.reset()
-  show({ id: '', role: 'user', parts: [{ type: 'text', text }] }, addMessage())
-  void follow(client.send(text))
+  void say(text)
 })
+input.addEventListener('keydown', (event) => {
+  // While a text is composed, as in Japanese, Enter ends the word.
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  event.preventDefault()
+  form.requestSubmit()
+})
+stopButton.addEventListener('click', () => {
+  stopButton.disabled = true
+  void attempt(() => client.stopAgent())
+  input.focus()
+})
+await attempt(() => client.load())
+input.focus()
 
-/** An answer that was begun before the page was loaded is shown in its place. */
-async function follow(answer: AsyncIterable<UIMessage>, before?: Element): Promise<void> {
+function say(text: string): Promise<void> {
+  return attempt(() => client.say(text))
+}
+
+/** What went wrong is shown, until something else is tried. */
+async function attempt(work: () => Promise<void>): Promise<void> {
   failure.textContent = ''
-  button.disabled = true
-  let element = before?.classList.contains('assistant') === true ? before : undefined
+  client.clearError()
   try {
-    for await (const message of answer) show(message, (element ??= addMessage()))
+    await work()
   } catch (error) {
     failure.textContent = error instanceof Error ? error.message : 'the connection was lost'
-  } finally {
-    button.disabled = false
-    input.focus()
   }
+  show()
 }
 
-function addMessage(): Element {
-  return place.appendChild(document.createElement('div'))
+function show(): void {
+  const { isWorking } = client
+  const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 40
+  // A screen reader reads the answer when it is whole, not each word of it.
+  messages.ariaBusy = String(isWorking)
+  showMessages(messages, client.messages)
+  empty.hidden = isWorking || client.messages.length > 0
+  sendButton.disabled = isWorking
+  if (!isWorking) stopButton.disabled = false
+  stopButton.hidden = !isWorking
+  setStatus(isWorking ? 'The agent is working.' : client.isStopped ? 'Stopped.' : '')
+  if (isAtEnd) scrollTo(0, document.body.scrollHeight)
 }
 
-/** Text only: what a model, a tool or a user wrote is never markup. */
-function show(message: UIMessage, element: Element): void {
-  element.className = message.role
-  element.replaceChildren(
-    ...message.parts.flatMap((part) => {
-      if (part.type === 'text') return paragraph('text', part.text)
-      if (part.type !== 'dynamic-tool') return []
-      const name = part.toolName.split('__').at(-1) ?? part.toolName
-      const end = part.state === 'output-error' ? `✗ ${part.errorText}` : ''
-      return paragraph('tool', `${part.state === 'output-available' ? '✓' : '▸'} ${name} ${end}`)
-    }),
-  )
-}
-
-function paragraph(className: string, text: string): HTMLElement {
-  const element = document.createElement('p')
-  element.className = className
-  element.textContent = text
-  return element
-}
-
-function find<T extends Element>(selector: string, type: new () => T): T {
-  const element = document.querySelector(selector)
-  if (!(element instanceof type)) throw new Error(`the page has no ${selector}`)
-  return element
+/** The same text again would be read again. */
+function setStatus(text: string): void {
+  if (status.textContent !== text) status.textContent = text
 }
