@@ -1,11 +1,15 @@
-// What `@helix-agents/sdk` re-exports: the first entry points of four packages. `pnpm sdk:gen` writes
-// its index; the test beside this compares.
+// What `@helix-agents/sdk` re-exports: the entry points of other packages. `pnpm sdk:gen` writes its
+// sources; the test beside this compares.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { read, root } from './repository.ts'
+import { read, readManifest, root } from './repository.ts'
 
-/** The packages behind the umbrella, in the order of the index. */
-export const umbrella = ['core', 'runtime-js', 'store-memory', 'workspace-memory'] as const
+/** Entry points of the umbrella → the entry points behind each, in the order of the file. */
+export const umbrella: Readonly<Record<string, readonly string[]>> = {
+  index: ['core', 'runtime-js', 'store-memory', 'workspace-memory'],
+  node: ['store-sqlite', 'workspace-local-bash'],
+  models: ['llm-vercel', 'llm-vercel/environment'],
+}
 
 /** What the package of one runtime offers to another: imported from there. */
 const leftOut: ReadonlySet<string> = new Set([
@@ -16,27 +20,40 @@ const leftOut: ReadonlySet<string> = new Set([
 ])
 
 const exportBlock = /^export (?<kind>type )?\{(?<names>[^}]*)\} from/gm
+const declared = /^export (?:async )?(?<kind>function|class|interface|type) (?<name>\w+)/gm
 const header =
-  '// The umbrella: the names of four packages, and nothing of its own. Made by `pnpm sdk:gen`.'
+  '// The umbrella: names of other packages, and nothing of its own. Made by `pnpm sdk:gen`.'
 
-/** What the umbrella takes of the first entry point of a package, types as `type Name`, sorted. */
-export function exportsOf(name: string): string[] {
-  const source = read(`packages/${name}/src/index.ts`).replaceAll(/\/\/.*$/gm, '')
+/** What the umbrella takes of an entry point, such as `core`, types as `type Name`, sorted. */
+export function exportsOf(entry: string): string[] {
+  const source = sourceOf(entry).replaceAll(/\/\/.*$/gm, '')
   const names = [...source.matchAll(exportBlock)].flatMap((match) => {
     const items = (match.groups?.names ?? '').split(',').map((item) => item.trim())
     const filled = items.filter((item) => item !== '').map((item) => item.replace(/^.* as /, ''))
     return match.groups?.kind ? filled.map((item) => `type ${item}`) : filled
   })
-  const taken = names.filter((each) => !leftOut.has(bareName(each)))
+  const own = [...source.matchAll(declared)].map(({ groups }) => {
+    const isType = groups?.kind === 'interface' || groups?.kind === 'type'
+    return `${isType ? 'type ' : ''}${groups?.name}`
+  })
+  const taken = [...names, ...own].filter((each) => !leftOut.has(bareName(each)))
   return taken.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 
-/** The index of the umbrella package, as the formatter leaves it. */
-export function renderIndex(): string {
-  const blocks = umbrella
-    .map((name) => [name, exportsOf(name)] as const)
+/** The source of an entry point, such as `core` or `llm-vercel/environment`. */
+export function sourceOf(entry: string): string {
+  const [folder = '', path] = entry.split('/')
+  const target = readManifest(`packages/${folder}`).exports?.[path ? `./${path}` : '.']
+  if (target === undefined || typeof target === 'string') throw new Error(`no entry point ${entry}`)
+  return read(join('packages', folder, target['@helix-agents/source'] ?? ''))
+}
+
+/** An entry point of the umbrella package, as the formatter leaves it. */
+export function renderEntry(name: string): string {
+  const blocks = (umbrella[name] ?? [])
+    .map((entry) => [entry, exportsOf(entry)] as const)
     .filter(([, names]) => names.length > 0)
-    .map(([name, names]) => renderBlock(`@helix-agents/${name}`, names))
+    .map(([entry, names]) => renderBlock(`@helix-agents/${entry}`, names))
   return `${header}\n${blocks.join('\n')}`
 }
 
@@ -54,4 +71,8 @@ function sortKey(name: string): string {
   return bareName(name).toLowerCase()
 }
 
-if (import.meta.main) writeFileSync(join(root, 'packages/sdk/src/index.ts'), renderIndex())
+if (import.meta.main) {
+  for (const name of Object.keys(umbrella)) {
+    writeFileSync(join(root, `packages/sdk/src/${name}.ts`), renderEntry(name))
+  }
+}

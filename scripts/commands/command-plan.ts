@@ -42,6 +42,7 @@ export const commandPlan: readonly PlannedCommand[] = [
     trial: { kind: 'needs', what: 'an address of the repository' },
   },
   { command: /^MODEL=/, trial: elsewhere('examples/models.test.ts') },
+  { command: /^npm create helix-agents/, trial: published },
   { command: /^npm install .*@helix-agents\//, trial: published },
   { command: /^(?:helix |HELIX_FLEET_TOKEN=… npx helix )/, trial: elsewhere('packages/cli/test') },
   { command: /^\*\/5|^\*\/10|^17 \*/, trial: elsewhere('packages/cli/test') },

@@ -1,4 +1,4 @@
-// The umbrella: the names of four packages, and nothing of its own. Made by `pnpm sdk:gen`.
+// The umbrella: names of other packages, and nothing of its own. Made by `pnpm sdk:gen`.
 export {
   type Agent,
   AgentAlreadyRunningError,
