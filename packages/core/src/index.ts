@@ -3,6 +3,13 @@
 // Agents
 export type { Agent, AgentConfig, SystemPrompt } from './agent/agent-definition.ts'
 export { defineAgent, type DefineAgentOptions } from './agent/define-agent.ts'
+export type {
+  PermissionDecision,
+  PermissionRule,
+  PermissionSubject,
+  PermissionVerdict,
+  TouchedPath,
+} from './permissions/permission-rule.ts'
 export type { CapabilitiesInput } from './modules/list.ts'
 export type {
   LiveWorkspace,
@@ -22,6 +29,9 @@ export {
 export type { JsonSchema, JsonValue } from './tools/json-schema.ts'
 export type { ModelOutput, ModelOutputPart, ToolAnnotations } from './tools/model-output.ts'
 export type { Schema } from './tools/schema.ts'
+export type { ModulePreview } from './permissions/module-preview.ts'
+export type { ToolFacts } from './permissions/tool-facts.ts'
+export type { CallAccess, ToolPermission } from './permissions/tool-permission.ts'
 export type { Tool, ToolContext } from './tools/tool.ts'
 
 // Workspaces in a tool

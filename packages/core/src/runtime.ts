@@ -5,6 +5,22 @@ export type { WorkspaceDeclaration } from './workspace/declaration.ts'
 export { isSubAgentTool, type SubAgentCall, subAgentOf } from './agent/sub-agent-tool.ts'
 export { warnAboutCommands } from './agent/warn-about-commands.ts'
 
+// Permissions
+export { type AgentPermissions, strictest } from './permissions/agent-permissions.ts'
+export {
+  type CheckedCall,
+  decideCall,
+  permissionsOf,
+  subjectOf,
+} from './permissions/decide-call.ts'
+export { describeRule, subjectKey } from './permissions/permission-rule.ts'
+export {
+  basisHolds,
+  previewCall,
+  type PreviewedCall,
+  type PreviewLimits,
+} from './permissions/preview-call.ts'
+
 // Steps of a run
 export { createToolResultMessage } from './orchestration/create-messages.ts'
 export { buildEffectiveTools, type EffectiveTools } from './orchestration/effective-tools.ts'

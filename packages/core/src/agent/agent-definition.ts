@@ -1,6 +1,7 @@
 import type { Budget } from '../budget/budget.ts'
 import type { PrepareStep } from '../context/prepare-step.ts'
 import type { LLMConfig } from '../llm/llm-adapter.ts'
+import type { PermissionRule } from '../permissions/permission-rule.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
@@ -42,6 +43,11 @@ export interface AgentConfig<
    * the model says that it is too long; then the oldest steps are left out.
    */
   readonly prepareStep?: PrepareStep
+  /**
+   * Which calls run, wait for a person, or are rejected: `deny` beats `ask` beats `allow`. Default:
+   * every call is allowed.
+   */
+  readonly permissions?: readonly PermissionRule[]
   /** By name: `[a-z][a-z0-9-_]*`. */
   readonly workspaces?: TWorkspaces
 }

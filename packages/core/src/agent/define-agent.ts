@@ -2,17 +2,23 @@ import { checkBudget } from '../budget/budget.ts'
 import { AgentDefinitionError } from '../errors/agent-definition-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import { FINISH_TOOL_NAME } from '../orchestration/effective-tools.ts'
+import { allCapabilityFlags } from '../modules/list.ts'
+import { checkPermissions } from '../permissions/check-rules.ts'
+import type { PermissionRule } from '../permissions/permission-rule.ts'
+import { factsOf, type ToolFacts } from '../permissions/tool-facts.ts'
+import { injectWorkspaceTools } from '../tools/inject-workspace-tools.ts'
 import { isReservedToolName, isToolName } from '../tools/tool-name.ts'
 import { toJsonSchema } from '../tools/to-json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { WorkspaceConfigs } from '../workspace/declaration.ts'
+import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
 import type { Agent, AgentConfig } from './agent-definition.ts'
 import { checkUses, checkWorkspaces } from './check-workspaces.ts'
 import { isSubAgentTool, subAgentOf } from './sub-agent-tool.ts'
 import { warnAboutCommands } from './warn-about-commands.ts'
 
 const DEFAULT_MAX_STEPS = 50
+const ALL_OFFERED = Object.fromEntries(allCapabilityFlags().map((flag) => [flag, true]))
 const AGENT_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,47}$/
 const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'name',
@@ -26,6 +32,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'maxDurationMs',
   'budget',
   'prepareStep',
+  'permissions',
   'workspaces',
 ])
 
@@ -57,12 +64,16 @@ export function defineAgent<TState, TOutput>(
     ...checkTools(config.tools ?? []),
     ...problems,
     ...checkUses(config.tools ?? [], declarations),
+    ...checkPermissions(config.permissions, () =>
+      permissionFacts(config.tools ?? [], declarations),
+    ),
   ]
   if (all.length > 0) throw new AgentDefinitionError(`agent ${config.name}`, all)
   const agent = Object.freeze({
     ...config,
     tools: Object.freeze([...(config.tools ?? [])]),
     maxSteps: config.maxSteps ?? DEFAULT_MAX_STEPS,
+    ...(config.permissions && { permissions: freezeRules(config.permissions) }),
     workspaces: Object.freeze(declarations),
   })
   if (options.logger !== undefined) warnAboutCommands(agent, options.logger)
@@ -99,6 +110,21 @@ function checkFields(config: AgentConfig): string[] {
       'prepareStep must be a function',
     ),
   ]
+}
+
+/** Rules are compiled once: later changes of the author's objects count for nothing. */
+function freezeRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+  return Object.freeze(rules.map((rule) => Object.freeze({ ...rule })))
+}
+
+/** What rules may be about: every tool that a provider could make the workspaces have. */
+function permissionFacts(
+  tools: readonly Tool[],
+  declarations: Readonly<Record<string, WorkspaceDeclaration>>,
+): ToolFacts[] {
+  const own = Array.isArray(tools) ? tools.filter(({ name }) => typeof name === 'string') : []
+  const injected = injectWorkspaceTools(declarations, () => ALL_OFFERED)
+  return [...own, ...injected].map(factsOf)
 }
 
 function checkSchema(field: string, schema: Schema | undefined): string[] {

@@ -2,6 +2,8 @@ import type * as z from 'zod'
 import type { Clock } from '../time/clock.ts'
 import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
 import type { OfferedCapabilities, WorkspaceRef } from '../workspace/ref.ts'
+import type { ModulePreview } from '../permissions/module-preview.ts'
+import type { TouchedPath } from '../permissions/permission-rule.ts'
 import type { FileSystem } from './fs/contract.ts'
 import type { FileVersions } from './fs/versions/file-versions.ts'
 
@@ -50,6 +52,13 @@ export interface ModuleToolCall<Contract, Config, Input> {
   readonly context: ModuleToolContext
 }
 
+/** A command line that a call runs. */
+export interface TouchedCommand {
+  readonly line: string
+  /** Environment variables that the call sets for it. */
+  readonly variables?: readonly string[]
+}
+
 /**
  * A tool whose input and output types are erased, so that different tools share one list.
  * Methods, not function properties: their parameters compare both ways.
@@ -63,6 +72,12 @@ export interface ModuleTool<Contract, Config> {
   readonly annotations: ToolAnnotations
   /** Leaves the tool out when the policy or the provider has no use for it. */
   available(config: Config, offered: OfferedCapabilities): boolean
+  /** The command that a call runs. Default: none. */
+  command?(input: unknown): TouchedCommand
+  /** The paths that a call names, as it spells them. Default: none. */
+  paths?(input: unknown): readonly TouchedPath[] | Promise<readonly TouchedPath[]>
+  /** What a person sees before the call runs. Changes nothing. Default: the arguments. */
+  preview?(call: ModuleToolCall<Contract, Config, unknown>): Promise<ModulePreview>
   execute(call: ModuleToolCall<Contract, Config, unknown>): Promise<unknown>
   /** The result as the model reads it. */
   toModelOutput(output: unknown): ModelOutput
@@ -93,6 +108,13 @@ export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Outpu
   readonly inputSchema: () => Input
   readonly annotations: ToolAnnotations
   readonly available?: (config: Config, offered: OfferedCapabilities) => boolean
+  readonly command?: (input: z.output<Input>) => TouchedCommand
+  readonly paths?: (
+    input: z.output<Input>,
+  ) => readonly TouchedPath[] | Promise<readonly TouchedPath[]>
+  readonly preview?: (
+    call: ModuleToolCall<Contract, Config, z.output<Input>>,
+  ) => Promise<ModulePreview>
   readonly execute: (call: ModuleToolCall<Contract, Config, z.output<Input>>) => Promise<Output>
   readonly toModelOutput: (output: Output) => ModelOutput
 }

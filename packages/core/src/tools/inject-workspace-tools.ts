@@ -1,7 +1,8 @@
 import type { WorkspaceDeclaration } from '../workspace/declaration.ts'
 import { type AnyModule, allModules, type WorkspaceCapabilityFlags } from '../modules/list.ts'
+import type { DeclaredModule } from './declared-module.ts'
 import type { Tool } from './tool.ts'
-import { type DeclaredModule, WorkspaceTool } from './workspace-tool.ts'
+import { WorkspaceTool } from './workspace-tool.ts'
 
 /**
  * The tools of every declared capability of every workspace, named `workspace__<name>__<tool>`.

@@ -1,5 +1,6 @@
 import type { JsonSchema } from './json-schema.ts'
 import type { ModelOutput, ToolAnnotations } from './model-output.ts'
+import type { ToolPermission } from '../permissions/tool-permission.ts'
 import type { WorkspaceAccess } from '../registry/workspace-access.ts'
 import type { WorkspaceConfigs } from '../workspace/declaration.ts'
 
@@ -53,6 +54,8 @@ export interface Tool {
   readonly finishWith?: boolean
   /** The workspaces that it was typed by: `defineAgent` compares them with those of the agent. */
   readonly workspaces?: WorkspaceConfigs
+  /** What permission rules and previews know of its calls. Default: its name and its arguments. */
+  readonly permission?: ToolPermission
   /** @throws {ToolInputError} `invalid-input`, with the failing fields. */
   parse(input: unknown): unknown
   execute(input: unknown, context: ToolContext): Promise<unknown>

@@ -4,6 +4,7 @@ import type { FileVersions } from '../modules/fs/versions/file-versions.ts'
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { CallAccess } from '../permissions/tool-permission.ts'
 import type { ToolContext } from './tool.ts'
 
 type Output = 'stdout' | 'stderr'
@@ -16,11 +17,16 @@ export class WorkspaceToolCall implements ModuleToolContext {
   readonly ledger: FileVersions
   readonly signal: AbortSignal
   readonly clock: Clock
-  readonly #context: ToolContext
+  readonly #context: CallAccess & Partial<Pick<ToolContext, 'progress'>>
   /** Keep what a chunk leaves of a character; made for tools that have live output. */
   #decoders: Map<Output, TextDecoder> | undefined
 
-  constructor(workspace: string, open: OpenWorkspace, context: ToolContext) {
+  /** @param context Without `progress` there is no live output. */
+  constructor(
+    workspace: string,
+    open: OpenWorkspace,
+    context: CallAccess & Partial<Pick<ToolContext, 'progress'>>,
+  ) {
     this.workspace = workspace
     this.files = open.live.fs
     this.shellRoot = open.live.shellRoot
@@ -56,6 +62,6 @@ export class WorkspaceToolCall implements ModuleToolContext {
   }
 
   #emit(output: Output, text: string): void {
-    if (text !== '') this.#context.progress(output, text)
+    if (text !== '') this.#context.progress?.(output, text)
   }
 }

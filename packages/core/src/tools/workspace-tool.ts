@@ -1,29 +1,17 @@
 import type * as z from 'zod'
-import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
-import type { ModuleTool, PolicyRejection } from '../modules/define-module.ts'
-import type { AnyModule } from '../modules/list.ts'
+import type { ModuleTool } from '../modules/define-module.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
-import type { WorkspaceLabels } from '../workspace/metrics.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import { auditRejection } from './audit-rejection.ts'
+import { type DeclaredModule, guardedModule } from './declared-module.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { limitText } from './result-budget.ts'
 import { parseToolInput } from './parse-tool-input.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 import type { ModelOutput, ModelOutputPart, ToolAnnotations } from './model-output.ts'
 import type { Tool, ToolContext } from './tool.ts'
+import { WorkspaceToolPermission } from './workspace-tool-permission.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
 import { workspaceOrderKey, workspaceToolName } from './tool-name.ts'
-
-/** A declared capability of a workspace; its tools share it. */
-export interface DeclaredModule {
-  readonly workspace: string
-  readonly labels: WorkspaceLabels
-  readonly definition: AnyModule
-  readonly config: unknown
-  /** The module behind its policy, by live workspace: each is made once. */
-  readonly guarded: WeakMap<Workspace, object>
-}
 
 /** Schemas as models receive them; every agent shares the tools, so each is made once. */
 const parametersOf = new WeakMap<z.ZodType, JsonSchema>()
@@ -34,6 +22,7 @@ export class WorkspaceTool implements Tool {
   readonly description: string
   readonly annotations: ToolAnnotations
   readonly orderKey: string
+  readonly permission: WorkspaceToolPermission
   readonly #module: DeclaredModule
   readonly #tool: ModuleTool<object, unknown>
   /** What must be said with a result, until it is rendered. */
@@ -48,6 +37,7 @@ export class WorkspaceTool implements Tool {
     this.orderKey = workspaceOrderKey(workspace)
     this.#module = module
     this.#tool = tool
+    this.permission = new WorkspaceToolPermission(module, tool)
   }
 
   get parameters(): JsonSchema {
@@ -95,28 +85,14 @@ export class WorkspaceTool implements Tool {
   }
 
   async #run(open: OpenWorkspace, input: unknown, context: ToolContext): Promise<unknown> {
-    const { workspace, config, guarded } = this.#module
-    const module = guarded.get(open.live) ?? this.#guard(open.live, context.workspaces)
+    const { workspace, config } = this.#module
+    const module = guardedModule(this.#module, open.live, context.workspaces)
     const call = new WorkspaceToolCall(workspace, open, context)
     try {
       return await this.#tool.execute({ module, config, input, context: call })
     } finally {
       call.end()
     }
-  }
-
-  /** @throws {WorkspaceFailedError} `capability-missing`. */
-  #guard(live: Workspace, access: WorkspaceAccess): object {
-    const { workspace, config, definition, guarded } = this.#module
-    const module = live[definition.name]
-    if (module === undefined) {
-      const detail = `workspace ${workspace} has no ${definition.name}`
-      throw new WorkspaceFailedError('capability-missing', detail)
-    }
-    const audit = (rejection: PolicyRejection): void => access.audit(workspace, rejection)
-    const guard = definition.guard(module, config, { workspace, audit })
-    guarded.set(live, guard)
-    return guard
   }
 
   #measure(access: WorkspaceAccess, outcome: 'success' | 'error', startedAt: number): void {

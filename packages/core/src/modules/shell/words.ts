@@ -28,9 +28,11 @@ export type WordParse =
  * Splits a command line into words as a POSIX shell does, quotes and backslashes included, and
  * rejects everything that a shell would do more than split: operators, expansions, comments,
  * assignments, line breaks. Characters that only look like ASCII are rejected outside quotes.
+ *
+ * @param ordinary Characters that stand for themselves although a shell gives them a meaning.
  */
-export function parseWords(line: string): WordParse {
-  const scanner = new WordScanner(line)
+export function parseWords(line: string, ordinary = ''): WordParse {
+  const scanner = new WordScanner(line, ordinary)
   const offence = scanner.scan()
   return offence === undefined ? { words: scanner.words } : { offence }
 }
@@ -66,14 +68,16 @@ type Step = WordOffence | undefined
 class WordScanner {
   readonly words: string[] = []
   readonly #line: string
+  readonly #ordinary: string
   #index = 0
   /** The word that is being read; undefined between words. */
   #word: string | undefined
   /** Some of the word was quoted, so it is no assignment. */
   #quoted = false
 
-  constructor(line: string) {
+  constructor(line: string, ordinary: string) {
     this.#line = line
+    this.#ordinary = ordinary
   }
 
   scan(): Step {
@@ -87,10 +91,15 @@ class WordScanner {
 
   #takePlainRun(): boolean {
     PLAIN_RUN.lastIndex = this.#index
-    const run = PLAIN_RUN.exec(this.#line)?.[0]
+    const run = PLAIN_RUN.exec(this.#line)?.[0] ?? this.#ordinaryCharacter()
     if (run === undefined) return false
     this.#add(run)
     return true
+  }
+
+  #ordinaryCharacter(): string | undefined {
+    const character = this.#line.charAt(this.#index)
+    return character !== '' && this.#ordinary.includes(character) ? character : undefined
   }
 
   #takeSpecial(): Step {

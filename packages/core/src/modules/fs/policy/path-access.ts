@@ -13,17 +13,32 @@ export type AccessRules = (path: string) => PathAccess
 export function compileAccessRules(rules: FileSystemConfig['pathRules']): AccessRules {
   const compiled = rules.map((rule) => ({
     access: rule.access,
-    matches: compileRule(rule.pattern),
+    pattern: compilePathPattern(rule.pattern),
   }))
   return (path) => {
     const relative = path.slice(1)
-    return compiled.find((rule) => rule.matches(relative))?.access ?? 'write'
+    return compiled.find((rule) => rule.pattern.matches(relative))?.access ?? 'write'
   }
 }
 
-function compileRule(pattern: string): (relativePath: string) => boolean {
+/** A compiled pattern of a path rule. Paths are relative to the root: `src/a.ts`. */
+export interface PathPattern {
+  /** Whether it covers a path: the pattern matches it, or something above it. */
+  matches(relativePath: string): boolean
+  /** Whether it may cover something below a directory. */
+  mayCoverBelow(relativeDirectory: string): boolean
+}
+
+/**
+ * Compiles the pattern of a path rule.
+ * @throws {FileSystemError} `invalid-pattern`; `path-escape` for a `..`.
+ */
+export function compilePathPattern(pattern: string): PathPattern {
   const top = pattern.replace(/(?:\/(?:\*\*)?)+$/, '')
-  if (top === '') return () => true
+  if (top === '') return { matches: () => true, mayCoverBelow: () => true }
   const [self, below] = [compileGlob(top), compileGlob(`${top}/**`)]
-  return (path) => self.matches(path) || below.matches(path)
+  return {
+    matches: (path) => self.matches(path) || below.matches(path),
+    mayCoverBelow: (path) => self.mayContain(path) || below.mayContain(path),
+  }
 }

@@ -10,6 +10,7 @@ export const appendFileTool = fsTool({
     'Add text to the end of a file, exactly as given: no line end is added. Makes the file when it is missing.',
   inputSchema: () => z.strictObject({ path: filePath, content: wholeText() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
+  paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)

@@ -26,6 +26,7 @@ export const applyPatchTool = fsTool({
         .describe('The diff alone, without any words around it.'),
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: async ({ patch }) => (await import('../patch/patched-paths.ts')).patchedPaths(patch),
   available: (config) => config.extended,
   execute: async (change): Promise<ApplyPatchOutput> => {
     // Loaded at the first patch.

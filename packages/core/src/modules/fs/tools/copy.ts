@@ -8,6 +8,7 @@ export const copyTool = fsTool({
     'Copy a file or a directory with all in it. An existing target file is replaced only with opts.overwrite, and not when it changed since you last read it.',
   inputSchema: transferInput,
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: ({ from, to }) => [from, to].map((path) => ({ path, isTree: true })),
   available: (config) => config.extended,
   execute: async (change) => {
     const { module, input, context } = change

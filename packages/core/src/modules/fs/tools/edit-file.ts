@@ -49,6 +49,7 @@ export const editFileTool = fsTool({
   ),
   inputSchema: () => z.strictObject({ path: filePath, ...editFields() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: ({ path }) => [{ path }],
   execute: async (change) => editFile(change, change.input.path, [change.input]),
   toModelOutput: renderEdit,
 })

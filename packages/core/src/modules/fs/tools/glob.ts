@@ -30,6 +30,7 @@ export const globTool = fsTool({
       offset: firstEntry,
     }),
   annotations: READ_ONLY,
+  paths: ({ path = '/' }) => [{ path: path === '' ? '/' : path, isTree: true }],
   execute: async ({ module, input, context }): Promise<GlobOutput> => {
     const path = await workspaceDirectory(input.path, context)
     const { pattern } = input

@@ -65,6 +65,7 @@ export const grepTool = fsTool({
     'Search the lines of text files. The pattern is a regular expression in RE2 syntax (no look-around, no back-references), or literal text with opts.mode literal; it is tested against single lines. Results are grouped by file, with line numbers. Says when files were skipped or more lines match.',
   inputSchema: () => z.strictObject({ pattern: z.string(), opts: optionsSchema().exactOptional() }),
   annotations: READ_ONLY,
+  paths: ({ opts: { path = '/' } = {} }) => [{ path: path === '' ? '/' : path, isTree: true }],
   execute: async ({ module, input, context }): Promise<GrepOutput> => {
     const { offset = 1, maxResults = resultLimits.grepMatches, ...rest } = input.opts ?? {}
     const path = await workspaceDirectory(rest.path, context)

@@ -25,6 +25,7 @@ export const lsTool = fsTool({
       offset: firstEntry,
     }),
   annotations: READ_ONLY,
+  paths: ({ path = '/' }) => [{ path: path === '' ? '/' : path }],
   execute: async ({ module, input, context }): Promise<LsOutput> => {
     const path = await workspaceDirectory(input.path, context)
     const all = await module.ls(path)

@@ -13,6 +13,7 @@ export const mkdirTool = fsTool({
     }),
   // Without `recursive` a repeated call fails.
   annotations: { readOnly: false, destructive: false, idempotent: false },
+  paths: ({ path }) => [{ path }],
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     await module.mkdir(path, input.opts)

@@ -8,6 +8,7 @@ export const moveTool = fsTool({
     'Move or rename a file or a directory. An existing target file is replaced only with opts.overwrite, and not when it changed since you last read it.',
   inputSchema: transferInput,
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: ({ from, to }) => [from, to].map((path) => ({ path, isTree: true, keepsLink: true })),
   available: (config) => config.extended,
   execute: async (change) => {
     const { module, input, context } = change

@@ -15,6 +15,7 @@ export const multiEditTool = fsTool({
       edits: z.array(z.strictObject(editFields())).min(1).max(MAX_EDITS),
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
   execute: async (change) => editFile(change, change.input.path, change.input.edits),
   toModelOutput: renderEdit,

@@ -49,6 +49,7 @@ export const readFileTool = fsTool({
     'Read a text file. Each line comes with its number and an arrow; they are not part of the file, so never copy them into an edit. A long file comes in pages: the end of a result says which offset continues it.',
   inputSchema,
   annotations: READ_ONLY,
+  paths: ({ path }) => [{ path }],
   execute: readFilePage,
   toModelOutput: renderPage,
 })

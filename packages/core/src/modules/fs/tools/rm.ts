@@ -13,6 +13,7 @@ export const rmTool = fsTool({
     }),
   // A repeated call fails: there is nothing to remove.
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  paths: ({ path, opts }) => [{ path, isTree: opts?.recursive === true, keepsLink: true }],
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     await module.rm(path, input.opts)

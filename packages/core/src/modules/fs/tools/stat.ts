@@ -18,6 +18,7 @@ export const statTool = fsTool({
   description: 'Tell type, size in bytes, time of last change and version of a file or directory.',
   inputSchema: () => z.strictObject({ path: filePath }),
   annotations: READ_ONLY,
+  paths: ({ path }) => [{ path }],
   execute: async ({ module, input, context }): Promise<StatOutput> => {
     const { path, type, size, mtime, version } = await module.stat(
       await workspacePath(input.path, context),

@@ -32,6 +32,7 @@ export const writeFileTool = fsTool({
   ),
   inputSchema,
   annotations: { readOnly: false, destructive: true, idempotent: true },
+  paths: ({ path }) => [{ path }],
   execute: async (change): Promise<WriteFileOutput> => {
     const { input } = change
     const path = await workspacePath(input.path, change.context)

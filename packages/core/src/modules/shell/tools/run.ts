@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type ModuleToolCall, toolsFor } from '../../define-module.ts'
+import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
 import { showOutputs, MAX_OUTPUT_BYTES } from '../shown-output.ts'
 import type { ShellConfig } from '../config.ts'
@@ -80,6 +80,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   description: DESCRIPTION,
   inputSchema: runInput,
   annotations: ANNOTATIONS,
+  command: touchedCommand,
   available: (config) => !config.background,
   execute: runToEnd,
   toModelOutput: renderRun,
@@ -91,13 +92,20 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   description: `${DESCRIPTION} With opts.background it goes on while you do other things.`,
   inputSchema: runOrStartInput,
   annotations: ANNOTATIONS,
+  command: touchedCommand,
   available: (config) => config.background,
   execute: (call): Promise<RunOutput | StartOutput> =>
     call.input.opts?.background === true ? start(call) : runToEnd(call),
   toModelOutput: (output) => ('process' in output ? renderStart(output) : renderRun(output)),
 })
 
-type RunCall = ModuleToolCall<Shell, ShellConfig, z.output<ReturnType<typeof runInput>>>
+type RunInput = z.output<ReturnType<typeof runInput>>
+
+function touchedCommand({ command: line, opts }: RunInput): TouchedCommand {
+  return { line, ...(opts?.env && { variables: Object.keys(opts.env) }) }
+}
+
+type RunCall = ModuleToolCall<Shell, ShellConfig, RunInput>
 
 async function runToEnd(call: RunCall): Promise<RunOutput> {
   const { module, input, context } = call

@@ -1,0 +1,26 @@
+import type { Tool } from '../tools/tool.ts'
+import type { PermissionRule } from './permission-rule.ts'
+
+/** What is known of the calls of a tool before there is one. */
+export interface ToolFacts {
+  /** As the model calls it. */
+  readonly name: string
+  /** Of a workspace tool: its name without the prefix. */
+  readonly shortName?: string
+  readonly workspace?: string
+  /** Its calls run a command. */
+  readonly hasCommand: boolean
+  /** Its calls name paths. */
+  readonly hasPaths: boolean
+}
+
+/** The facts of a tool that runs nothing and names no path, unless it says otherwise. */
+export function factsOf(tool: Tool): ToolFacts {
+  return tool.permission?.facts ?? { name: tool.name, hasCommand: false, hasPaths: false }
+}
+
+/** Whether a rule is about a tool, by its name and its workspace. */
+export function isAbout(rule: PermissionRule, { name, shortName, workspace }: ToolFacts): boolean {
+  if (rule.workspace !== undefined && rule.workspace !== workspace) return false
+  return rule.tool === undefined || rule.tool === name || rule.tool === shortName
+}
