@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
-import type { SequencedChunk, SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
-import type { DurableObjectStores } from '@helix-agents/store-cloudflare'
+import type { SequencedChunk, StreamManager } from '@helix-agents/core/runtime'
+import type { DOStateStore, DurableObjectStores } from '@helix-agents/store-cloudflare'
 import type { StoreObject } from './worker.ts'
 
 export type StoreStub = DurableObjectStub<StoreObject>
@@ -17,8 +17,8 @@ export function withStores<T>(
 }
 
 /** The session store of an object: each call runs inside whatever instance it has by then. */
-export function remoteStore(stub: StoreStub): SessionStateStore {
-  return within<SessionStateStore>((call) => withStores(stub, ({ stateStore }) => call(stateStore)))
+export function remoteStore(stub: StoreStub): DOStateStore {
+  return within<DOStateStore>((call) => withStores(stub, ({ stateStore }) => call(stateStore)))
 }
 
 /** The streams of an object; their writers and readers run inside it as well. */

@@ -1,5 +1,6 @@
 import { StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from './sql-database.ts'
+import { interactionTables } from './state/interaction/interaction-schema.ts'
 import { longTextTables } from './state/long-text-schema.ts'
 import { stateTables } from './state/state-schema.ts'
 import { streamTables } from './stream/stream-schema.ts'
@@ -8,7 +9,9 @@ import { streamTables } from './stream/stream-schema.ts'
 export type Migrations = readonly (readonly string[])[]
 
 /** A released version is never changed: what comes later is a further entry. */
-const migrations: Migrations = [[...stateTables, ...longTextTables, ...streamTables]]
+const migrations: Migrations = [
+  [...stateTables, ...interactionTables, ...longTextTables, ...streamTables],
+]
 
 /** Version of the tables that this release reads and writes. */
 export const SCHEMA_VERSION = migrations.length

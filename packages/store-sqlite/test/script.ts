@@ -1,4 +1,4 @@
-import type { Message } from '@helix-agents/core'
+import type { UserMessage } from '@helix-agents/core'
 import type { RunWrite, SessionStateStore, StepCommit } from '@helix-agents/core/runtime'
 import {
   openSqliteStores,
@@ -16,7 +16,7 @@ export async function opened(path: string, options?: SqliteStoresOptions): Promi
   return stores
 }
 
-export function user(content: string): Message {
+export function user(content: string): UserMessage {
   return { role: 'user', content }
 }
 

@@ -1,15 +1,24 @@
 // What a call costs, in statements and in what they look at: facts that do not depend on time.
 import { migrate, SqlStateStore } from '@helix-agents/store-sql'
 import { SqliteDatabase } from '@helix-agents/store-sqlite'
-import type { JournalEntry, SessionStateStore } from '@helix-agents/core/runtime'
+import type {
+  JournalEntry,
+  QueuedMessage,
+  RunWrite,
+  SessionInteractionStore,
+  SessionRequest,
+  SessionStateStore,
+} from '@helix-agents/core/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Recorded, RecordingDatabase } from './recording-database.ts'
 import { begun, NOW, step, user } from './script.ts'
 
+type Store = SessionStateStore & SessionInteractionStore
+
 interface Subject {
   readonly database: SqliteDatabase
   readonly recording: RecordingDatabase
-  readonly store: SessionStateStore
+  readonly store: Store
 }
 
 async function subject(): Promise<Subject> {
@@ -30,6 +39,26 @@ const result = {
   message: { role: 'tool', toolCallId: 'c', toolName: 't', content: '' },
   endedAt: NOW,
 } as const
+const request = (toolCallId: string): SessionRequest => ({
+  requestId: `request-${toolCallId}`,
+  sessionId: 's',
+  askingSessionId: 's',
+  agentPath: ['a'],
+  kind: 'approval',
+  toolCallId,
+  toolName: 't',
+  arguments: '{}',
+  preview: { title: 't' },
+  subject: 'alike',
+  createdAt: NOW,
+})
+const queued = (messageId: string): QueuedMessage => ({
+  messageId,
+  sessionId: 's',
+  delivery: 'steer',
+  message: { role: 'user', content: messageId },
+  createdAt: NOW,
+})
 const ref = { providerId: 'p', schemaVersion: 1, capabilities: {}, ref: {} }
 const ledger = { known: {}, writers: {} }
 
@@ -63,6 +92,31 @@ test('a step is few statements', async () => {
   expect(await count(() => store.loadMessages('s'))).toBe(2)
   expect(await count(() => store.loadJournal('s'))).toBe(1)
   expect(await count(() => store.listCheckpoints('s'))).toBe(2)
+})
+
+test('only a step that asks pays for requests', async () => {
+  const { recording, store } = await subject()
+  const write = await begun(store, 's')
+  const count = async (call: () => Promise<unknown>): Promise<number> => {
+    recording.take()
+    await call()
+    return recording.take().length
+  }
+  const commit = { ...write, messages: [], checkpointId: 'cp' }
+  const completion = { ...write, toolCallId: 'a', result }
+  const approve = { decision: 'approve', at: NOW } as const
+  await store.beginStep({ ...write, messages: [], journal: [entry('a'), entry('b')] })
+  expect(await count(() => store.loadRequests('s'))).toBe(1)
+  expect(await count(() => store.loadSignals('s'))).toBe(1)
+  expect(await count(() => store.addRequests({ ...write, requests: [request('a')] }))).toBe(4)
+  expect(await count(() => store.loadRequests('s'))).toBe(2)
+  expect(await count(() => store.resolveRequest('s', 'request-a', approve))).toBe(2)
+  expect(await count(() => store.startRequest({ ...write, requestId: 'request-a' }))).toBe(2)
+  expect(await count(() => store.completeToolCall(completion))).toBe(2 + 1)
+  expect(await count(() => store.commitStep(commit))).toBe(2 + 2)
+  await store.beginStep({ ...write, messages: [], journal: [entry('a')] })
+  expect(await count(() => store.completeToolCall(completion))).toBe(2)
+  expect(await count(() => store.commitStep(commit))).toBe(2)
 })
 
 test('no statement looks at rows of other sessions, or at more than it needs', async () => {
@@ -105,6 +159,23 @@ test('lists of sessions go along an index', async () => {
   ])
   expect(await planOf(database, ofAgent!)).toEqual([
     'SEARCH helix_sessions USING INDEX helix_sessions_of_agent (agent_type=? AND id<?)',
+  ])
+})
+
+test('lists of requests go along an index', async () => {
+  const { database, recording, store } = await subject()
+  await begun(store, 's')
+  recording.take()
+  const query = { now: NOW, state: 'open', cursor: 'a' } as const
+  const plansOf = async (): Promise<readonly string[]> => {
+    const plans = await Promise.all(recording.take().map((one) => planOf(database, one)))
+    return plans.flat().filter((line) => line.includes('helix_requests'))
+  }
+  await store.listRequests(query)
+  expect(await plansOf()).toEqual(['SEARCH helix_requests USING INDEX helix_requests_open (id>?)'])
+  await store.listRequests({ ...query, sessionId: 's' })
+  expect(await plansOf()).toEqual([
+    'SEARCH helix_requests USING INDEX helix_requests_live (session=? AND rowid>?)',
   ])
 })
 
@@ -159,7 +230,7 @@ test('a deleted session leaves no row', async () => {
 })
 
 /** Every method, so that every statement runs. */
-async function everyCall(store: SessionStateStore): Promise<void> {
+async function everyCall(store: Store): Promise<void> {
   const session = { sessionId: 's', agentType: 'a', customState: 1, now: NOW, userId: 'u' }
   await store.createSession({ ...session, messages: [user('0')], workspaceRefs: { box: ref } })
   const write = { sessionId: 's', runId: 'r', now: NOW }
@@ -172,6 +243,7 @@ async function everyCall(store: SessionStateStore): Promise<void> {
   await store.completeToolCall({ ...write, ...change, toolCallId: 'c', result })
   await store.saveWorkspaceRef({ ...write, workspace: 'lab', ref })
   await store.loadJournal('s')
+  await everyInteraction(store, write)
   await store.commitStep({ ...write, messages: [], checkpointId: 'cp' })
   await store.endRun({ ...write, status: 'completed' })
   await store.loadMessages('s', { offset: 1, limit: 1 })
@@ -184,6 +256,36 @@ async function everyCall(store: SessionStateStore): Promise<void> {
   await store.deleteSession('nobody')
   await store.createSession({ ...session, sessionId: 'gone' })
   await store.deleteSession('gone')
+}
+
+async function everyInteraction(store: Store, write: RunWrite): Promise<void> {
+  const requests = ['c', 'd', 'e'].map((call) => request(call))
+  await store.addRequests({ ...write, requests })
+  await store.getRequest('s', 'request-c')
+  for (const sessionId of [{}, { sessionId: 's' }]) {
+    await store.listRequests({ ...sessionId, now: NOW })
+    await store.listRequests({ ...sessionId, now: NOW, state: 'open' })
+    await store.listRequests({ ...sessionId, now: NOW, state: 'resolved' })
+  }
+  await store.loadRequests('s')
+  await store.resolveRequest('s', 'request-c', {
+    decision: 'approve',
+    at: NOW,
+    remember: 'session',
+  })
+  await store.isRemembered('s', 'alike')
+  await store.startRequest({ ...write, requestId: 'request-c' })
+  const replacement = { ...request('d'), requestId: 'new' }
+  await store.replaceRequest({ ...write, requestId: 'request-d', request: replacement })
+  await store.completeToolCall({ ...write, toolCallId: 'c', result })
+  for (const one of ['m', 'n']) await store.queueMessage(queued(one))
+  await store.queueMessage({ ...queued('long'), message: user('x'.repeat(400_000)) })
+  await store.listQueuedMessages('s')
+  await store.listQueuedMessages('s', 'steer')
+  await store.deliverMessages({ ...write, messageIds: ['m', 'long'] })
+  await store.removeQueuedMessage('s', 'n')
+  await store.requestStop('s', 'interrupt')
+  await store.loadSignals('s')
 }
 
 async function planOf(

@@ -11,6 +11,7 @@ import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { nameColumn, numberColumn } from './columns/column.ts'
 import { endLastRun } from './runs.ts'
+import { settleRequests } from './interaction/requests.ts'
 import { loadKnownHead, refsColumn, stateColumn, statusColumn } from './session-head.ts'
 import { findSession, isHeldAt, type SessionRow } from './session-row.ts'
 import { loadRefs, saveRefs } from './state-values.ts'
@@ -33,7 +34,7 @@ const DROP_LEDGERS = 'DELETE FROM helix_ledgers WHERE session = ?'
 const DROP_JOURNAL = 'DELETE FROM helix_journal WHERE session = ?'
 const RESTORE =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'interrupted'," +
-  ' lease_until = NULL, output = NULL, error = NULL, outcome = NULL, owed = NULL, journal_count = 0,' +
+  ' lease_until = NULL, stop = NULL, output = NULL, error = NULL, outcome = NULL, owed = NULL, journal_count = 0,' +
   ' step_count = ?, message_count = ?, state_version = ?, saved_state = ?, refs_version = ?,' +
   ' saved_refs = ? WHERE id = ?'
 
@@ -96,6 +97,7 @@ export function restoreCheckpoint(sql: SqlStatements, restore: Restore): Session
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
   endLastRun(sql, session, 'interrupted', now)
   goBack(sql, session, row, now)
+  settleRequests(sql, session, now)
   return loadKnownHead(sql, sessionId)
 }
 

@@ -23,6 +23,9 @@ const COLUMNS: readonly (readonly [table: string, column: string, isOverwritten:
   ['helix_messages', 'message', false],
   ['helix_journal', 'entry', false],
   ['helix_journal', 'result', true],
+  ['helix_requests', 'request', false],
+  ['helix_requests', 'resolution', false],
+  ['helix_inbox', 'message', true],
 ]
 
 export const longTextTables: readonly string[] = [

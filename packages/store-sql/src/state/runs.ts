@@ -10,6 +10,7 @@ import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, nameColumn, numberColumn, optionalColumn } from './columns/column.ts'
 import { keepText } from './columns/long-texts.ts'
+import { settleRequests } from './interaction/requests.ts'
 import { loadKnownHead, statusColumn } from './session-head.ts'
 import {
   assertFree,
@@ -30,12 +31,12 @@ const END_RUN =
   ' WHERE session = ? AND turn = ? AND ended_at IS NULL'
 const ACQUIRE =
   "UPDATE helix_sessions SET version = version + 1, updated_at = ?, status = 'running'," +
-  ' run_id = ?, lease_until = ?, turn = turn + 1, output = NULL, error = NULL,' +
+  ' run_id = ?, lease_until = ?, turn = turn + 1, stop = NULL, output = NULL, error = NULL,' +
   ' owed = NULL, keep_workspaces = coalesce(?, keep_workspaces) WHERE id = ?'
 const HOLD = 'UPDATE helix_sessions SET run_id = ?, lease_until = ? WHERE id = ?'
 const RENEW = heldUpdate('lease_until = ?')
 const END = heldChange(
-  'status = ?, output = ?, error = ?, owed = ?, outcome = NULL, lease_until = NULL',
+  'status = ?, output = ?, error = ?, owed = ?, outcome = NULL, lease_until = NULL, stop = NULL',
 )
 const RUNS = 'SELECT * FROM helix_runs WHERE session = ? ORDER BY turn'
 
@@ -66,7 +67,9 @@ export function endRun(sql: SqlStatements, end: RunEnd): SessionState {
   const { now, status } = end
   const { output, error, owed } = end
   const texts = [output, error, owed].map((value) => keepText(sql, toJsonText(value)))
-  endLastRun(sql, updateHeld(sql, end, END, [now, status, ...texts]), status, now)
+  const session = updateHeld(sql, end, END, [now, status, ...texts])
+  endLastRun(sql, session, status, now)
+  if (status === 'aborted') settleRequests(sql, session, now)
   return loadKnownHead(sql, end.sessionId)
 }
 

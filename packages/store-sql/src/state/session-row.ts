@@ -39,6 +39,11 @@ export class SessionRow {
     return optionalColumn(this.#row, 'lease_until', numberColumn)
   }
 
+  /** 0 when it has no live requests. */
+  get asked(): number {
+    return numberColumn(this.#row, 'asked')
+  }
+
   get stateVersion(): number {
     return numberColumn(this.#row, 'state_version')
   }
@@ -49,7 +54,8 @@ export class SessionRow {
 }
 
 const COLUMNS =
-  'id, step_count, message_count, journal_count, turn, lease_until, state_version, refs_version'
+  'id, step_count, message_count, journal_count, turn, lease_until, asked, state_version,' +
+  ' refs_version'
 const FIND = `SELECT ${COLUMNS} FROM helix_sessions WHERE session_id = ?`
 
 /** @throws {StateStoreError} `not-found` */

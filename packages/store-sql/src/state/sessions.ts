@@ -42,6 +42,9 @@ const DELETE = [
   'DELETE FROM helix_journal WHERE session = ?',
   'DELETE FROM helix_checkpoints WHERE session = ?',
   'DELETE FROM helix_runs WHERE session = ?',
+  'DELETE FROM helix_requests WHERE session = ?',
+  'DELETE FROM helix_requests WHERE asking = ?',
+  'DELETE FROM helix_inbox WHERE session = ?',
   'DELETE FROM helix_sessions WHERE id = ?',
 ]
 

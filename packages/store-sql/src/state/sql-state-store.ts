@@ -1,4 +1,3 @@
-import { StateStoreError } from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import {
   type Checkpoint,
@@ -23,9 +22,8 @@ import {
   assertStorable,
   isStorableId,
 } from '@helix-agents/core/runtime'
-import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
-import { WholeTexts } from './columns/long-texts.ts'
+import { SqlInteractionStore } from './interaction/sql-interaction-store.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
 import { loadHead } from './session-head.ts'
 import { loadOwner, type SessionOwner } from './session-owner.ts'
@@ -44,31 +42,24 @@ import {
   prepareCompleteToolCall,
   saveWorkspaceRef,
 } from './steps.ts'
-import { toStateStoreError } from './to-state-store-error.ts'
 
 /**
  * Keeps sessions in a SQLite database that `migrate` has prepared. Several stores, also of several
  * processes, may work on one database. Every method is one transaction of few statements, none of
  * which reads or writes more than its step.
  */
-export class SqlStateStore implements SessionStateStore {
-  readonly #database: SqlDatabase
-
-  constructor(database: SqlDatabase) {
-    this.#database = database
-  }
-
+export class SqlStateStore extends SqlInteractionStore implements SessionStateStore {
   /** @throws {StateStoreError} `conflict` when the session exists. */
   async createSession(session: NewSession): Promise<SessionState> {
     assertStorable({ ...session, customState: { value: session.customState } })
     const row = toSessionToCreate(session)
-    return this.#write(session.sessionId, (sql) => createSession(sql, row))
+    return this.write(session.sessionId, (sql) => createSession(sql, row))
   }
 
   /** `null` for an unknown session. @throws {StateStoreError} `corrupt`, `unavailable` */
   async loadSession(sessionId: string): Promise<SessionState | null> {
     if (!isStorableId(sessionId)) return null
-    return this.#read(sessionId, (sql) => loadHead(sql, sessionId) ?? null)
+    return this.read(sessionId, (sql) => loadHead(sql, sessionId) ?? null)
   }
 
   /**
@@ -77,23 +68,23 @@ export class SqlStateStore implements SessionStateStore {
    */
   async loadOwner(sessionId: string): Promise<SessionOwner | null> {
     if (!isStorableId(sessionId)) return null
-    return this.#read(sessionId, (sql) => loadOwner(sql, sessionId) ?? null)
+    return this.read(sessionId, (sql) => loadOwner(sql, sessionId) ?? null)
   }
 
   /** @throws {StateStoreError} `not-found`, `invalid-query` */
   async loadMessages(sessionId: string, query: MessageQuery = {}): Promise<MessagePage> {
-    return this.#read(sessionId, (sql) => loadMessages(sql, sessionId, query))
+    return this.read(sessionId, (sql) => loadMessages(sql, sessionId, query))
   }
 
   /** Newest first. @throws {StateStoreError} `invalid-query` */
   async listSessions(query: SessionQuery = {}): Promise<SessionPage> {
-    return this.#read('', (sql) => listSessions(sql, query))
+    return this.read('', (sql) => listSessions(sql, query))
   }
 
   /** Removes everything of a session. Removing an unknown one does nothing. */
   async deleteSession(sessionId: string): Promise<void> {
     if (!isStorableId(sessionId)) return
-    await this.#write(sessionId, (sql) => deleteSession(sql, sessionId))
+    await this.write(sessionId, (sql) => deleteSession(sql, sessionId))
   }
 
   /**
@@ -103,41 +94,41 @@ export class SqlStateStore implements SessionStateStore {
    */
   async beginRun(start: RunStart): Promise<SessionState> {
     assertStorable(start)
-    return this.#write(start.sessionId, (sql) => beginRun(sql, start))
+    return this.write(start.sessionId, (sql) => beginRun(sql, start))
   }
 
   /** Renews the lease of a run. @throws {StateStoreError} `not-found`, `conflict` */
   async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
-    return this.#write(write.sessionId, (sql) => renewRun(sql, write, write.leaseMs))
+    return this.write(write.sessionId, (sql) => renewRun(sql, write, write.leaseMs))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async endRun(end: RunEnd): Promise<SessionState> {
     assertStorable(end)
-    return this.#write(end.sessionId, (sql) => endRun(sql, end))
+    return this.write(end.sessionId, (sql) => endRun(sql, end))
   }
 
   /** Oldest first. @throws {StateStoreError} `not-found` */
   async listRuns(sessionId: string): Promise<readonly RunRecord[]> {
-    return this.#read(sessionId, (sql) => listRuns(sql, sessionId))
+    return this.read(sessionId, (sql) => listRuns(sql, sessionId))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async appendMessages(append: MessageAppend): Promise<void> {
     assertStorable(append)
-    return this.#write(append.sessionId, prepareAppend(append))
+    return this.write(append.sessionId, prepareAppend(append))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async beginStep(step: StepStart): Promise<void> {
     assertStorable(step)
-    return this.#write(step.sessionId, prepareBeginStep(step))
+    return this.write(step.sessionId, prepareBeginStep(step))
   }
 
   /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
   async completeToolCall(completion: ToolCallCompletion): Promise<void> {
     assertStorable(completion)
-    return this.#write(completion.sessionId, prepareCompleteToolCall(completion))
+    return this.write(completion.sessionId, prepareCompleteToolCall(completion))
   }
 
   /**
@@ -146,12 +137,12 @@ export class SqlStateStore implements SessionStateStore {
    */
   async commitStep(commit: StepCommit): Promise<void> {
     assertStorable(commit)
-    return this.#write(commit.sessionId, prepareCommitStep(commit))
+    return this.write(commit.sessionId, prepareCommitStep(commit))
   }
 
   /** The calls of the step under way. @throws {StateStoreError} `not-found` */
   async loadJournal(sessionId: string): Promise<readonly JournalEntry[]> {
-    return this.#read(sessionId, (sql) => loadJournal(sql, sessionId))
+    return this.read(sessionId, (sql) => loadJournal(sql, sessionId))
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
@@ -159,17 +150,17 @@ export class SqlStateStore implements SessionStateStore {
     write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
   ): Promise<void> {
     assertStorable(write)
-    return this.#write(write.sessionId, (sql) => saveWorkspaceRef(sql, write))
+    return this.write(write.sessionId, (sql) => saveWorkspaceRef(sql, write))
   }
 
   /** Newest first. @throws {StateStoreError} `not-found`, `invalid-query` */
   async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
-    return this.#read(sessionId, (sql) => listCheckpoints(sql, sessionId, query))
+    return this.read(sessionId, (sql) => listCheckpoints(sql, sessionId, query))
   }
 
   /** `null` for an unknown checkpoint. @throws {StateStoreError} `not-found` */
   async getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null> {
-    return this.#read(sessionId, (sql) => getCheckpoint(sql, sessionId, checkpointId))
+    return this.read(sessionId, (sql) => getCheckpoint(sql, sessionId, checkpointId))
   }
 
   /**
@@ -183,23 +174,6 @@ export class SqlStateStore implements SessionStateStore {
     now: number,
   ): Promise<SessionState> {
     const restore = { sessionId, checkpointId, now }
-    return this.#write(sessionId, (sql) => restoreCheckpoint(sql, restore))
-  }
-
-  async #read<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
-    if (!isStorableId(sessionId)) throw new StateStoreError('not-found', '', 'no such session')
-    try {
-      return await this.#database.read((sql) => work(new WholeTexts(sql)))
-    } catch (error) {
-      throw toStateStoreError(error, sessionId)
-    }
-  }
-
-  async #write<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
-    try {
-      return await this.#database.write((sql) => work(new WholeTexts(sql)))
-    } catch (error) {
-      throw toStateStoreError(error, sessionId)
-    }
+    return this.write(sessionId, (sql) => restoreCheckpoint(sql, restore))
   }
 }

@@ -36,6 +36,10 @@ export const stateTables: readonly string[] = [
     error TEXT,
     outcome TEXT,
     owed TEXT,
+    -- Live requests that it asks or lists, or more: 0 means that there are none.
+    asked INTEGER NOT NULL DEFAULT 0,
+    -- What another process wants of the run: interrupt or abort.
+    stop TEXT,
     -- JSON: what the current or last run has used.
     usage TEXT,
     -- Whether workspaces outlive their runs: 0, 1, or NULL for not specified.

@@ -13,6 +13,7 @@ import { toSqlText } from '../sql-text.ts'
 import { damaged } from './columns/column.ts'
 import { toEntryJson, toJournalEntry, toResultJson } from './columns/journal-json.ts'
 import { keepText } from './columns/long-texts.ts'
+import { settleRequestOf, settleRequests } from './interaction/requests.ts'
 import { findSession, heldChange, updateHeld } from './session-row.ts'
 import {
   addMessages,
@@ -114,6 +115,7 @@ export function prepareCompleteToolCall(completion: ToolCallCompletion): Prepare
     if (sql.get(SET_RESULT, text, id, id, journalCount, toolCallId) === undefined) {
       throw new StateStoreError('not-found', sessionId, 'the call is not in the journal')
     }
+    settleRequestOf(sql, session, { toolCallId, now })
     applyChange(sql, session, change)
   }
 }
@@ -129,6 +131,7 @@ export function prepareCommitStep(commit: StepCommit): PreparedWrite {
     const session = updateHeld(sql, commit, COMMIT, values)
     addMessages(sql, session, texts)
     applyChange(sql, session, change)
+    settleRequests(sql, session, commit.now)
     sql.run(ADD_CHECKPOINT, checkpointId, session.id)
   }
 }

@@ -52,3 +52,5 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
 
 export type { StoreSubject } from './store-subject.ts'
 export type { StreamSubject } from './stream-subject.ts'
+export { interactionBehaviours } from './interaction/index.ts'
+export type { InteractionStore, InteractionSubject } from './interaction/request-script.ts'
