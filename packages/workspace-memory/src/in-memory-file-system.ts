@@ -1,6 +1,5 @@
 import { FileSystemError, WorkspaceEvictedError } from '@helix-agents/core'
 import {
-  baseName,
   checkSubtreeFits,
   type FileEntry,
   type FileStat,
@@ -45,6 +44,17 @@ export interface InMemoryFileSystemOptions {
   readonly maxFileBytes?: number
   /** Starts every version token, so that those of another file system never look current. */
   readonly versionPrefix?: string
+  /** The first files. Default: none. */
+  readonly image?: FilesImage
+}
+
+/** All files at one moment. Any number of file systems may start from it; none of them changes it. */
+export interface FilesImage {
+  readonly root: DirectoryNode
+  readonly usedBytes: number
+  readonly lastVersion: number
+  /** What the times of the nodes count from, in milliseconds since the epoch. */
+  readonly startMs: number
 }
 
 /**
@@ -52,20 +62,41 @@ export interface InMemoryFileSystemOptions {
  * before they return, so each is atomic; searches, streams and copies of directories span several turns.
  */
 export class InMemoryFileSystem implements FileSystem {
-  #tree: FileTree | undefined = new FileTree()
-  readonly #epochMs = Date.now()
+  #tree: FileTree | undefined
+  readonly #startMs: number
   readonly #versionPrefix: string
   readonly #quota: Quota
-  #lastVersion = 0
+  #lastVersion: number
+  #storedBytes = 0
 
   constructor(options: InMemoryFileSystemOptions = {}) {
+    const { image } = options
     this.#versionPrefix = options.versionPrefix ?? ''
     this.#quota = new Quota(limitsWithDefaults(options))
+    this.#quota.usedBytes = image?.usedBytes ?? 0
+    this.#tree = new FileTree(image?.root)
+    this.#startMs = image?.startMs ?? Date.now()
+    this.#lastVersion = image?.lastVersion ?? 0
   }
 
   /** Bytes of all files. */
   get usedBytes(): number {
     return this.#quota.usedBytes
+  }
+
+  /**
+   * Bytes of all files ever stored here. Between two images it bounds what the earlier one holds
+   * that the files of today do not.
+   */
+  get storedBytes(): number {
+    return this.#storedBytes
+  }
+
+  /** The files as they are now, in constant time: contents and unchanged directories are shared. */
+  image(): FilesImage {
+    const root = this.#live().freeze()
+    const { usedBytes } = this.#quota
+    return { root, usedBytes, lastVersion: this.#lastVersion, startMs: this.#startMs }
   }
 
   /** Replaces the limits; files that are over them stay. */
@@ -143,9 +174,10 @@ export class InMemoryFileSystem implements FileSystem {
     const existing = this.#live().find(normal)
     if (existing instanceof DirectoryNode && options?.recursive) return
     if (existing !== undefined) throw new FileSystemError('already-exists', path)
-    const parent = options?.recursive ? this.#makeParent(normal) : this.#live().parent(normal)
-    if (parent === undefined) throw new FileSystemError('not-found', parentPath(normal))
-    parent.add(baseName(normal), this.#newDirectory())
+    if (!options?.recursive && this.#live().parent(normal) === undefined) {
+      throw new FileSystemError('not-found', parentPath(normal))
+    }
+    this.#put(normal, this.#newDirectory())
   }
 
   async rm(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
@@ -183,11 +215,13 @@ export class InMemoryFileSystem implements FileSystem {
     if (transfer === undefined) return
     const { node } = transfer
     if (node instanceof DirectoryNode) checkSubtreeFits(transfer.target, extentOf(node))
+    const tree = this.#live()
     // First the parents of the target: a file in the way must not cost the source.
-    const parent = this.#makeParent(transfer.target)
-    this.#live().remove(transfer.source)
-    node.version = ++this.#lastVersion
-    parent.add(baseName(transfer.target), node)
+    tree.makeParent(transfer.target, () => this.#newDirectory())
+    tree.remove(transfer.source)
+    const moved = tree.owns(node) ? node : node.copy()
+    moved.version = ++this.#lastVersion
+    this.#put(transfer.target, moved)
     this.#quota.usedBytes -= transfer.replaced?.size ?? 0
   }
 
@@ -226,21 +260,21 @@ export class InMemoryFileSystem implements FileSystem {
   }
 
   #attach(path: string, node: TreeNode, growth: number): void {
-    this.#makeParent(path).add(baseName(path), node)
+    this.#put(path, node)
     this.#quota.usedBytes += growth
   }
 
   /** Relative to the birth of the file system, so that it stays a small integer. */
   #now(): number {
-    return Date.now() - this.#epochMs
+    return Date.now() - this.#startMs
   }
 
   #newDirectory(): DirectoryNode {
     return new DirectoryNode(++this.#lastVersion, this.#now())
   }
 
-  #makeParent(path: string): DirectoryNode {
-    return this.#live().makeParent(path, () => this.#newDirectory())
+  #put(path: string, node: TreeNode): void {
+    this.#live().put(path, node, () => this.#newDirectory())
   }
 
   #node(path: string): TreeNode {
@@ -275,15 +309,15 @@ export class InMemoryFileSystem implements FileSystem {
     existing: FileNode | undefined,
     file: { readonly content: Content; readonly size: number },
   ): FileStat {
-    if (existing !== undefined) {
-      this.#quota.usedBytes += file.size - existing.size
+    const growth = file.size - (existing?.size ?? 0)
+    this.#storedBytes += file.size
+    if (existing !== undefined && this.#live().owns(existing)) {
+      this.#quota.usedBytes += growth
       existing.replace(file.content, file.size, ++this.#lastVersion, this.#now())
       return this.#statOf(path, existing)
     }
-    const parent = this.#makeParent(path)
     const node = new FileNode(file.content, file.size, ++this.#lastVersion, this.#now())
-    parent.add(baseName(path), node)
-    this.#quota.usedBytes += file.size
+    this.#attach(path, node, growth)
     return this.#statOf(path, node)
   }
 
@@ -297,7 +331,7 @@ export class InMemoryFileSystem implements FileSystem {
       path,
       type: isFile ? 'file' : 'directory',
       size: isFile ? node.size : 0,
-      mtime: new Date(this.#epochMs + node.modifiedMs),
+      mtime: new Date(this.#startMs + node.modifiedMs),
       version: this.#versionOf(node),
     }
   }

@@ -18,6 +18,8 @@ export class FileNode {
   modifiedMs: number
   /** Whether the content holds a NUL; undefined until a search has checked. */
   binary: boolean | undefined = undefined
+  /** The epoch of the tree that may change this node; see {@link FileTree.freeze}. */
+  epoch = 0
 
   constructor(content: Content, size: number, version: number, modifiedMs: number) {
     this.content = content
@@ -33,6 +35,10 @@ export class FileNode {
     this.modifiedMs = modifiedMs
     this.binary = undefined
   }
+
+  copy(): FileNode {
+    return new FileNode(this.content, this.size, this.version, this.modifiedMs)
+  }
 }
 
 /** Children in the order in which a walk gives sorted paths. */
@@ -42,15 +48,29 @@ export interface WalkList {
 }
 
 export class DirectoryNode {
-  readonly children = new Map<string, TreeNode>()
+  readonly children: Map<string, TreeNode>
   version: number
   modifiedMs: number
+  /** The epoch of the tree that may change this node; see {@link FileTree.freeze}. */
+  epoch = 0
   #names: readonly string[] | undefined
   #walk: (WalkList & { readonly path: string }) | undefined
 
-  constructor(version: number, modifiedMs: number) {
+  constructor(version: number, modifiedMs: number, children?: ReadonlyMap<string, TreeNode>) {
     this.version = version
     this.modifiedMs = modifiedMs
+    this.children = new Map(children)
+  }
+
+  /** A copy of the directory itself: the children are shared. */
+  copy(): DirectoryNode {
+    return new DirectoryNode(this.version, this.modifiedMs, this.children)
+  }
+
+  /** Puts another node in the place of a child. */
+  replace(name: string, node: TreeNode): void {
+    this.children.set(name, node)
+    this.#walk = undefined
   }
 
   add(name: string, node: TreeNode): void {

@@ -10,8 +10,14 @@ import {
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
 import { IN_MEMORY_KIND, type InMemoryWorkspaceConfig, parseInMemoryConfig } from './config.ts'
-import { InMemoryFileSystem } from './in-memory-file-system.ts'
+import { type FilesImage, InMemoryFileSystem } from './in-memory-file-system.ts'
 import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'
+import {
+  InMemorySnapshotter,
+  type Snapshot,
+  SnapshotLine,
+  type SnapshotterParts,
+} from './snapshots.ts'
 import { InMemoryWorkspace } from './workspace.ts'
 
 /** How an {@link InMemoryWorkspaceProvider} is set up. */
@@ -30,6 +36,15 @@ export interface InMemoryProviderOptions {
 interface Entry {
   readonly fs: InMemoryFileSystem
   readonly maxTotalMb: number
+  /** The session that uses it; none has a fork that was not resolved yet. */
+  sessionId: string | undefined
+  readonly line: Line
+}
+
+/** A workspace that was opened, and those that were restored from it. */
+interface Line {
+  readonly snapshots: SnapshotLine
+  readonly members: Map<string, Entry>
 }
 
 const MEGABYTE = 1024 * 1024
@@ -41,14 +56,15 @@ const DEFAULT_MAX_TOTAL_MB = 512
  */
 export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWorkspaceConfig> {
   readonly providerId = IN_MEMORY_KIND
-  readonly capabilities = { fs: true } as const
+  readonly capabilities = { fs: true, snapshot: true, branch: true } as const
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #entries = new Map<string, Entry>()
+  readonly #snapshots = new Map<string, Snapshot>()
   readonly #logger: Logger
   readonly #deterministicIds: boolean
   readonly #maxTotalMb: number
   readonly #openLimit: OpenLimit
-  #opened = 0
+  #made = 0
 
   constructor(options: InMemoryProviderOptions = {}) {
     this.#logger = options.logger ?? noopLogger
@@ -70,10 +86,10 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   ): Promise<OpenedWorkspace> {
     return this.#openLimit(async () => {
       const { maxTotalMb = this.#maxTotalMb } = parseInMemoryConfig(config)
-      const id = this.#nextId()
-      const fs = new InMemoryFileSystem({ versionPrefix: `${id}.` })
-      const entry = { fs, maxTotalMb: Math.min(maxTotalMb, this.#maxTotalMb) }
-      this.#entries.set(id, entry)
+      const limitMb = Math.min(maxTotalMb, this.#maxTotalMb)
+      const snapshots = new SnapshotLine(Math.floor(limitMb * MEGABYTE))
+      const [id, entry] = this.#add({ snapshots, members: new Map() }, limitMb)
+      entry.sessionId = session.sessionId
       this.#logger.debug({ id, sessionId: session.sessionId }, 'in-memory workspace opened')
       return this.#attach(id, entry, { options, outcome: 'created' })
     }, options.signal)
@@ -88,7 +104,10 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
     options.signal.throwIfAborted()
     const id = readRef(ref)
     const entry = this.#entries.get(id)
-    if (entry !== undefined) return this.#attach(id, entry, { options, outcome: 'reattached' })
+    if (entry !== undefined) {
+      entry.sessionId = options.session.sessionId
+      return this.#attach(id, entry, { options, outcome: 'reattached' })
+    }
     throw new WorkspaceEvictedError(
       'the in-memory workspace is gone: its process ended or it was closed',
       {
@@ -108,19 +127,58 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
       maxTotalBytes: Math.floor(entry.maxTotalMb * MEGABYTE),
       ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     })
-    const ws = new InMemoryWorkspace(id, entry.fs, () => this.#close(id))
+    const snapshot = new InMemorySnapshotter(this.#snapshotsOf(entry))
+    const ws = new InMemoryWorkspace(id, { fs: entry.fs, snapshot, end: () => this.#close(id) })
     return { ws, ref: createRef(id), receipt: { outcome: attach.outcome } }
   }
 
-  #close(id: string): void {
-    this.#entries.get(id)?.fs.discard()
-    if (this.#entries.delete(id)) this.#logger.debug({ id }, 'in-memory workspace closed')
+  #add(line: Line, maxTotalMb: number, image?: FilesImage): [string, Entry] {
+    const id = this.#nextId('inmem', 6)
+    const fs = new InMemoryFileSystem({
+      versionPrefix: `${id}.`,
+      ...(image !== undefined && { image }),
+    })
+    const entry: Entry = { fs, maxTotalMb, sessionId: undefined, line }
+    this.#entries.set(id, entry)
+    line.members.set(id, entry)
+    return [id, entry]
   }
 
-  #nextId(): string {
-    this.#opened += 1
-    const counted = `inmem-${this.#opened}`
-    return this.#deterministicIds ? counted : `${counted}-${randomHex(6)}`
+  #snapshotsOf({ fs, line, maxTotalMb, sessionId = '' }: Entry): SnapshotterParts {
+    return {
+      sessionId,
+      take: () => {
+        const owner = { id: this.#nextId('inmem-snapshot', 16), sessionId }
+        const { taken, dropped } = line.snapshots.take(fs, owner)
+        this.#snapshots.set(taken.id, taken)
+        for (const { id } of dropped) this.#snapshots.delete(id)
+        return taken
+      },
+      find: (id) => this.#snapshots.get(id),
+      fork: ({ image }) => createRef(this.#add(line, maxTotalMb, image)[0]),
+    }
+  }
+
+  /** Frees the files, and those of workspaces that the session has left for a restored one. */
+  #close(id: string): void {
+    const closed = this.#entries.get(id)
+    if (closed === undefined) return
+    const { line, sessionId } = closed
+    for (const [memberId, member] of line.members) {
+      if (memberId !== id && (sessionId === undefined || member.sessionId !== sessionId)) continue
+      member.fs.discard()
+      line.members.delete(memberId)
+      this.#entries.delete(memberId)
+      this.#logger.debug({ id: memberId }, 'in-memory workspace closed')
+    }
+    if (line.members.size > 0) return
+    for (const snapshot of line.snapshots.all) this.#snapshots.delete(snapshot.id)
+  }
+
+  #nextId(kind: string, randomBytes: number): string {
+    this.#made += 1
+    const counted = `${kind}-${this.#made}`
+    return this.#deterministicIds ? counted : `${counted}-${randomHex(randomBytes)}`
   }
 }
 

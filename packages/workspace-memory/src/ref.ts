@@ -12,7 +12,7 @@ export function createRef(id: string): WorkspaceRef {
   return {
     providerId: IN_MEMORY_KIND,
     schemaVersion: REF_SCHEMA_VERSION,
-    capabilities: { fs: true },
+    capabilities: { fs: true, snapshot: true, branch: true },
     ref: { id },
   }
 }

@@ -7,7 +7,7 @@ import { it } from 'vitest'
 defineWorkspaceConformance(
   { it, fails: it.fails },
   {
-    capabilities: { fs: true },
+    capabilities: { fs: true, snapshot: true, branch: true },
     createProvider: async () => {
       const provider = new InMemoryWorkspaceProvider()
       return {

@@ -40,7 +40,7 @@ test('a ref holds the id and nothing else', async () => {
   expect(ref).toEqual({
     providerId: 'in-memory',
     schemaVersion: 1,
-    capabilities: { fs: true },
+    capabilities: { fs: true, snapshot: true, branch: true },
     ref: { id: 'inmem-1' },
   })
 })
