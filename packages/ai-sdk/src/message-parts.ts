@@ -1,16 +1,7 @@
 import { type SequencedChunk, type StreamChunk, toChunkJson } from '@helix-agents/core/runtime'
-import type { UIMessageChunk } from 'ai'
-
-/** Options of `toUIMessageStream`. */
-export interface UIMessageStreamOptions {
-  /** Id of the message that the chunks make. Default: the id of the run that they begin with. */
-  readonly messageId?: string
-  /**
-   * Text that the user reads for an error of the run, a tool or a sub-agent. Default: its message,
-   * which is safe to show.
-   */
-  readonly errorText?: (error: { readonly code: string; readonly message: string }) => string
-}
+import { isToolUIPart, type UIMessageChunk } from 'ai'
+import { partIdOf, RequestParts } from './request-parts.ts'
+import type { UIMessageStreamOptions } from './stream-options.ts'
 
 type ChunkOf<T extends StreamChunk['type']> = Extract<StreamChunk, { readonly type: T }>
 
@@ -48,19 +39,31 @@ export class MessageParts {
   readonly #calls = new Set<string>()
   /** Those whose arguments the model writes. */
   readonly #writing = new Set<string>()
+  /** Now, and before the step. */
   #hasText = false
-  /** Whether it had some before the step. */
   #hadText = false
   #isOver = false
+  readonly #requests: RequestParts
+  /** Chunks before the first one of this run are in the message. */
+  #firstRun: string | undefined
 
   constructor(options: UIMessageStreamOptions) {
     this.#options = options
     this.#errorText = options.errorText ?? (({ message }) => message)
+    this.#requests = new RequestParts(options.continues?.message)
+    if (options.continues !== undefined) this.#continue(options.continues)
   }
 
   /** What a chunk of the run adds to the message; often nothing. */
   take(chunk: SequencedChunk): readonly UIMessageChunk[] {
-    if (chunk.type !== 'stream_resync' && !this.#isOurs(chunk)) return []
+    if (chunk.type === 'stream_resync' || chunk.agentId === this.#firstRun) {
+      this.#firstRun = undefined
+    }
+    if (this.#firstRun !== undefined) return []
+    if (chunk.type !== 'stream_resync' && !this.#isOurs(chunk)) {
+      this.#sayOfSubAgent(chunk)
+      return this.#flush()
+    }
     this.#say(WITH_VALUES.has(chunk.type) ? asJson(chunk) : chunk)
     return this.#flush()
   }
@@ -69,9 +72,20 @@ export class MessageParts {
   end(): readonly UIMessageChunk[] {
     this.#start(this.#options.messageId)
     this.#endStep()
-    if (!this.#isOver) this.#said.push({ type: 'abort' })
-    this.#said.push({ type: 'finish' })
+    const isWaiting = !this.#isOver && this.#requests.isWaiting
+    if (!this.#isOver && !isWaiting) this.#said.push({ type: 'abort' })
+    this.#said.push({ type: 'finish', ...(isWaiting && { finishReason: 'tool-calls' }) })
     return this.#flush()
+  }
+
+  /** The step that waits is not begun anew. */
+  #continue({ message: { parts }, runId }: NonNullable<UIMessageStreamOptions['continues']>): void {
+    this.#firstRun = runId
+    this.#isInStep = true
+    this.#isCalling = true
+    this.#hasText = parts.some(({ type }) => type === 'text')
+    this.#hadText = this.#hasText
+    for (const part of parts) if (isToolUIPart(part)) this.#calls.add(part.toolCallId)
   }
 
   #flush(): readonly UIMessageChunk[] {
@@ -86,7 +100,9 @@ export class MessageParts {
    */
   #isOurs(chunk: SequencedChunk): boolean {
     const { agentId, agentType } = chunk
-    this.#start(this.#options.messageId ?? agentId)
+    const { messageId, continues } = this.#options
+    // The chat has an id for what is continued.
+    this.#start(messageId ?? (continues === undefined ? agentId : undefined))
     this.#run ??= { agentId, agentType }
     if (agentId === this.#run.agentId) return true
     if (agentType !== this.#run.agentType) return false
@@ -128,21 +144,22 @@ export class MessageParts {
     model_retry: ({ discardsOutput }) => {
       if (discardsOutput) this.#discardStep()
     },
-    tool_start: ({ toolCallId, toolName, arguments: input }) => {
-      this.#beginStep()
-      this.#isCalling = true
-      this.#close()
-      this.#calls.add(toolCallId)
-      this.#writing.delete(toolCallId)
-      this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
+    tool_start: (chunk) => {
+      const { toolCallId, toolName, arguments: input } = chunk
+      this.#beginCall(toolCallId)
+      const said = this.#requests.start(chunk) ?? [
+        { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true },
+      ]
+      this.#said.push(...said)
     },
     tool_progress: ({ toolCallId, output, text }) =>
       this.#emit('tool-progress', { toolCallId, output, text }),
     tool_end: (chunk) => this.#answer(chunk),
-    approval_request: ({ requestId, toolCallId, toolName, kind, preview }) =>
-      this.#emit('approval-request', { requestId, toolCallId, toolName, kind, preview }),
-    approval_resolved: ({ requestId, toolCallId, decision }) =>
-      this.#emit('approval-resolved', { requestId, toolCallId, decision }),
+    approval_request: (chunk) => {
+      this.#beginCall(partIdOf(chunk))
+      this.#said.push(...this.#requests.ask(chunk))
+    },
+    approval_resolved: (chunk) => void this.#said.push(...this.#requests.resolve(chunk)),
     message_queued: ({ messageId, delivery }) =>
       this.#emit('message-queued', { messageId, delivery }),
     subagent_start: ({ toolCallId, subAgentType, subSessionId }) => {
@@ -197,22 +214,42 @@ export class MessageParts {
     this.#said.push({ type: `${type}-delta`, id: this.#open.id, delta })
   }
 
-  #answer({ toolCallId, toolName, success, result, error }: ChunkOf<'tool_end'>): void {
+  #answer(chunk: ChunkOf<'tool_end'>): void {
+    const { toolCallId, toolName, success, result, error } = chunk
     if (!this.#calls.has(toolCallId)) {
       // Its beginning was missed.
-      this.#beginStep()
-      this.#isCalling = true
-      this.#calls.add(toolCallId)
+      this.#beginCall(toolCallId)
       const input = null
       this.#said.push({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
     }
     this.#isAnswered = true
-    if (success) {
+    const asked = this.#requests.end(chunk, this.#toErrorText)
+    if (asked !== undefined) this.#said.push(...asked)
+    else if (success) {
       this.#said.push({ type: 'tool-output-available', toolCallId, output: result ?? null })
-      return
+    } else {
+      const errorText = this.#toErrorText(error)
+      this.#said.push({ type: 'tool-output-error', toolCallId, errorText })
     }
-    const errorText = this.#errorText(error ?? { code: 'internal', message: 'the tool failed' })
-    this.#said.push({ type: 'tool-output-error', toolCallId, errorText })
+  }
+
+  readonly #toErrorText = (error: ChunkOf<'tool_end'>['error']): string =>
+    this.#errorText(error ?? { code: 'internal', message: 'the tool failed' })
+
+  #beginCall(toolCallId: string): void {
+    this.#beginStep()
+    this.#isCalling = true
+    this.#close()
+    this.#calls.add(toolCallId)
+    this.#writing.delete(toolCallId)
+  }
+
+  /** A sub-agent asks through its root: what it asks is a part of its own. */
+  #sayOfSubAgent(chunk: SequencedChunk): void {
+    if (chunk.type === 'approval_request') this.#say(asJson(chunk))
+    if (chunk.type === 'approval_resolved') this.#say(chunk)
+    if (chunk.type !== 'tool_end') return
+    this.#said.push(...this.#requests.endOfSubAgent(chunk, this.#toErrorText))
   }
 
   /** Not kept in the message: `onData` of the chat gets it. */

@@ -1,12 +1,13 @@
 import type { SequencedChunk } from '@helix-agents/core/runtime'
 import type { UIMessageChunk } from 'ai'
-import { MessageParts, type UIMessageStreamOptions } from './message-parts.ts'
+import { MessageParts } from './message-parts.ts'
+import type { UIMessageStreamOptions } from './stream-options.ts'
 
 /**
  * Converts the stream of a run to the UI message stream of the AI SDK: one assistant message, with a
  * part for each text, thought and tool call. Give it the stream from the start of a run, such as
- * `handle.stream()`. A run that ends without an output, since it was paused or aborted, is reported
- * as aborted. Canceling the result stops reading; the run continues.
+ * `handle.stream()`. A call that waits for a person is a tool approval. A run that ends without an
+ * output and does not wait, since it was paused or aborted, is reported as aborted. Canceling the result stops reading; the run continues.
  */
 export function toUIMessageStream(
   chunks: AsyncIterable<SequencedChunk>,

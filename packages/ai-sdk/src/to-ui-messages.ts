@@ -8,33 +8,75 @@ import type {
   UserMessage,
 } from '@helix-agents/core'
 import { encodeBase64 } from '@helix-agents/core/provider'
+import type { JournalEntry, SessionRequest } from '@helix-agents/core/runtime'
 import type { DynamicToolUIPart, FileUIPart, UIMessage } from 'ai'
+import { partIdOf } from './request-parts.ts'
+import { isOfSubAgent, toMetadata } from './ui-request.ts'
 
 type Part = UIMessage['parts'][number]
+
+/** Options of `toUIMessages`. */
+export interface UIMessagesOptions {
+  /** Place of the first message in the conversation. Default: 0. */
+  readonly firstId?: number
+  /**
+   * Requests of the session, from `executor.listRequests`: a call that waits is a tool approval.
+   * Default: none.
+   */
+  readonly requests?: readonly SessionRequest[]
+  /** The journal of the session: results of the step that waits, which are no messages. Default: none. */
+  readonly journal?: readonly JournalEntry[]
+}
 
 /**
  * Stored messages, as a chat of the AI SDK shows them: what an agent says from one message of the
  * user to the next is one assistant message. Ids are places in the list: give all messages, or the
  * id of the first one.
  */
-export function toUIMessages(messages: readonly Message[], firstId = 0): UIMessage[] {
+export function toUIMessages(
+  messages: readonly Message[],
+  { firstId = 0, requests = [], journal = [] }: UIMessagesOptions = {},
+): UIMessage[] {
   const results = new Map(
     messages.flatMap((message) => (message.role === 'tool' ? [[message.toolCallId, message]] : [])),
   )
+  const last = messages.findLastIndex(({ role }) => role !== 'tool')
   const shown: UIMessage[] = []
   for (const [index, message] of messages.entries()) {
     if (message.role === 'tool') continue
     const id = `message-${firstId + index}`
-    if (message.role === 'user') {
-      shown.push({ id, role: 'user', parts: userParts(message) })
-      continue
+    if (message.role === 'user') shown.push({ id, role: 'user', parts: userParts(message) })
+    else {
+      const step = index === last ? stepUnderWay(results, requests, journal) : { results }
+      addAnswer(shown, id, assistantParts(message, step))
     }
-    const parts = assistantParts(message, results)
-    const last = shown.at(-1)
-    if (last?.role === 'assistant') last.parts.push(...parts)
-    else shown.push({ id, role: 'assistant', parts })
   }
   return shown
+}
+
+function addAnswer(shown: UIMessage[], id: string, parts: Part[]): void {
+  const last = shown.at(-1)
+  if (last?.role === 'assistant') last.parts.push(...parts)
+  else shown.push({ id, role: 'assistant', parts })
+}
+
+/** What is known of the calls of one answer of the model. */
+interface Step {
+  readonly results: ReadonlyMap<string, ToolResultMessage>
+  /** Those that have no result yet. */
+  readonly requests?: readonly SessionRequest[]
+}
+
+/** Ids of calls are unique in their step: results and requests of others are not for this one. */
+function stepUnderWay(
+  stored: ReadonlyMap<string, ToolResultMessage>,
+  requests: readonly SessionRequest[],
+  journal: readonly JournalEntry[],
+): Step {
+  const recorded = journal.flatMap(({ toolCallId, result }) =>
+    result === undefined ? [] : [[toolCallId, result.message] as const],
+  )
+  return { results: new Map([...stored, ...recorded]), requests }
 }
 
 function userParts({ content, files = [] }: UserMessage): Part[] {
@@ -58,22 +100,59 @@ function toAddress(data: Uint8Array | string, mediaType: string): string {
 
 function assistantParts(
   { content, thinking = '', toolCalls = [] }: AssistantMessage,
-  results: ReadonlyMap<string, ToolResultMessage>,
+  { results, requests = [] }: Step,
 ): Part[] {
   const parts: Part[] = [{ type: 'step-start' }]
   if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, state: 'done' })
   if (content !== '') parts.push({ type: 'text', text: content, state: 'done' })
-  parts.push(...toolCalls.map((call) => toToolPart(call, results.get(call.id))))
-  return parts
+  const own = requests.filter((request) => !isOfSubAgent(request))
+  for (const call of toolCalls) {
+    const request = own.findLast(({ toolCallId }) => toolCallId === call.id)
+    parts.push(toToolPart(call, results.get(call.id), request))
+  }
+  const ofSubAgents = requests.filter((request) => isOfSubAgent(request) && isOpen(request))
+  return [...parts, ...ofSubAgents.map(toAskedPart)]
 }
 
-function toToolPart(call: ToolCall, result: ToolResultMessage | undefined): DynamicToolUIPart {
+function toToolPart(
+  call: ToolCall,
+  result: ToolResultMessage | undefined,
+  request: SessionRequest | undefined,
+): DynamicToolUIPart {
+  if (result === undefined && request !== undefined) return toAskedPart(request)
   const { id: toolCallId, name: toolName, arguments: input } = call
   const base = { type: 'dynamic-tool', toolName, toolCallId, input } as const
   if (result === undefined) return { ...base, state: 'input-available' }
   const { content, isError = false } = result
   if (isError) return { ...base, state: 'output-error', errorText: toText(content) }
   return { ...base, state: 'output-available', output: toOutput(content) }
+}
+
+function isOpen({ resolution }: SessionRequest): boolean {
+  return resolution === undefined
+}
+
+/** A call that has no result, as its request stands. */
+function toAskedPart(request: SessionRequest): DynamicToolUIPart {
+  const { requestId: id, toolName, kind, preview, resolution } = request
+  const base = {
+    type: 'dynamic-tool',
+    toolName,
+    toolCallId: partIdOf(request),
+    input: JSON.parse(editedArguments(request) ?? request.arguments) as unknown,
+    toolMetadata: toMetadata(request),
+  } as const
+  if (kind !== 'approval') return { ...base, state: 'input-available' }
+  const approval = { id, requestReason: preview.title }
+  if (resolution === undefined) return { ...base, state: 'approval-requested', approval }
+  const approved = resolution.decision === 'approve'
+  const { reason } = { reason: approved ? undefined : resolution.decision, ...resolution }
+  const answered = { ...approval, approved, ...(reason !== undefined && { reason }) }
+  return { ...base, state: 'approval-responded', approval: answered }
+}
+
+function editedArguments({ resolution }: SessionRequest): string | undefined {
+  return resolution?.decision === 'approve' ? resolution.editedArguments : undefined
 }
 
 function toText(content: ModelOutput): string {

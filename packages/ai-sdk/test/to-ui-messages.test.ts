@@ -83,5 +83,8 @@ test('files of the user are addresses', () => {
 })
 
 test('ids of a later page go on', () => {
-  expect(toUIMessages(messages.slice(5), 5).map(({ id }) => id)).toEqual(['message-5', 'message-6'])
+  expect(toUIMessages(messages.slice(5), { firstId: 5 }).map(({ id }) => id)).toEqual([
+    'message-5',
+    'message-6',
+  ])
 })
