@@ -5,15 +5,18 @@ import type {
   NewSession,
   Page,
   PageQuery,
+  QueuedMessage,
   RunRecord,
   RunWrite,
+  SessionRequest,
   SessionState,
   SessionStateStore,
   StateChange,
+  StopRequest,
 } from '@helix-agents/core/runtime'
 
 /** All data of one session; plain, so that a copy of it is a reopened store. */
-interface Stored {
+export interface Stored {
   readonly ordinal: number
   head: SessionState
   messages: Message[]
@@ -22,6 +25,17 @@ interface Stored {
   journal: JournalEntry[]
   holder: { runId: string; until: number } | undefined
   isDamaged: boolean
+  /** Those that it asks, also through another session. */
+  requests: ReferenceRequest[]
+  inbox: { message: QueuedMessage; isQueued: boolean }[]
+  stop: StopRequest | undefined
+}
+
+/** A request; `at` is its place among those of all sessions. */
+export interface ReferenceRequest {
+  readonly at: number
+  request: SessionRequest
+  isLive: boolean
 }
 
 export type StoredSessions = Map<string, Stored>
@@ -228,6 +242,9 @@ function newStored(session: NewSession, ordinal: number): Stored {
     journal: [],
     holder: undefined,
     isDamaged: false,
+    requests: [],
+    inbox: [],
+    stop: undefined,
   }
 }
 
