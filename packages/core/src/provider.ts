@@ -92,6 +92,7 @@ export type {
   RunCodeOptions,
   RunCodeResult,
 } from './modules/code/contract.ts'
+export type { CodeEngine, CodeEngineHost, EngineCode } from './modules/code/engine.ts'
 
 // Module: snapshot
 export {

@@ -6,12 +6,14 @@ import {
   WorkspaceFailedError,
 } from '@helix-agents/core'
 import {
+  type CodeEngine,
   createOpenLimit,
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
+  type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
@@ -56,7 +58,7 @@ const MEGABYTE = 1024 * 1024
  */
 export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<CloudflareFileStoreConfig> {
   readonly providerId = FILE_STORE_KIND
-  readonly capabilities = { fs: true } as const
+  readonly capabilities: WorkspaceCapabilityFlags
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #database: Database
   readonly #bucket: FileStoreBucket | undefined
@@ -64,6 +66,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
   readonly #settings: FileStoreSettings
   readonly #collector: Collector
   readonly #openLimit: OpenLimit
+  readonly #code: CodeEngine | undefined
   readonly #schedule: ((atMs: number) => void) | undefined
   readonly #clock: Clock
   readonly #logger: Logger
@@ -74,6 +77,8 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     this.#bucket = options.r2
     this.#shared = sharedStateOf(options.storage)
     this.#settings = readSettings(options)
+    this.#code = options.code
+    this.capabilities = { fs: true, ...(options.code !== undefined && { code: true }) }
     this.#openLimit = createOpenLimit(options.maxGlobalConcurrentOpens)
     this.#schedule = options.scheduleCollection
     this.#clock = options.clock ?? systemClock
@@ -181,8 +186,11 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     const end = async (): Promise<void> => {
       if (!isShared) await deleteNamespace(context)
     }
-    const ws = new FileStoreWorkspace(namespace.publicId, fs, end)
-    return { ws, ref: createRef(namespace.publicId), receipt: { outcome } }
+    const id = namespace.publicId
+    const { clock, logger } = options
+    const code = this.#code?.open({ files: fs, clock, logger })
+    const ws = new FileStoreWorkspace({ id, fs, ...(code && { code }), end })
+    return { ws, ref: createRef(id, this.capabilities), receipt: { outcome } }
   }
 
   #contextOf(namespace: Namespace, maxFileBytes: number): StoreContext {

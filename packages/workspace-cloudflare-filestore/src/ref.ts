@@ -1,4 +1,8 @@
-import { parseProviderRef, type WorkspaceRef } from '@helix-agents/core/provider'
+import {
+  parseProviderRef,
+  type WorkspaceCapabilityFlags,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { FILE_STORE_KIND } from './config.ts'
 
@@ -9,11 +13,11 @@ export const REF_SCHEMA_VERSION = 1
 const payloadSchema = z.strictObject({ id: z.string().regex(/^fs-[0-9a-f]{32}$/) })
 
 /** A pointer to the files of a namespace. */
-export function createRef(id: string): WorkspaceRef {
+export function createRef(id: string, capabilities: WorkspaceCapabilityFlags): WorkspaceRef {
   return {
     providerId: FILE_STORE_KIND,
     schemaVersion: REF_SCHEMA_VERSION,
-    capabilities: { fs: true },
+    capabilities,
     ref: { id },
   }
 }

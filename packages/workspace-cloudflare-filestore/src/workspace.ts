@@ -1,27 +1,42 @@
-import type { Workspace } from '@helix-agents/core/provider'
+import type { EngineCode, Workspace } from '@helix-agents/core/provider'
 import type { FileStoreFileSystem } from './file-store-file-system.ts'
+
+/** What a {@link FileStoreWorkspace} is made of. */
+export interface FileStoreWorkspaceParts {
+  readonly id: string
+  readonly fs: FileStoreFileSystem
+  /** Runs code over the files, where the provider has an engine. */
+  readonly code?: EngineCode
+  /** Removes the files, unless sessions share them. */
+  readonly end: () => Promise<void>
+}
 
 /** A handle on the files of one namespace. */
 export class FileStoreWorkspace implements Workspace {
   readonly id: string
   readonly isolation = 'isolate'
   readonly fs: FileStoreFileSystem
+  readonly code?: EngineCode
   readonly #end: () => Promise<void>
 
-  constructor(id: string, fs: FileStoreFileSystem, end: () => Promise<void>) {
+  constructor({ id, fs, code, end }: FileStoreWorkspaceParts) {
     this.id = id
     this.fs = fs
+    if (code !== undefined) this.code = code
     this.#end = end
   }
 
-  /** The files stay in the database, for a later `resolve`. */
-  async detach(): Promise<void> {}
+  /** Ends what runs. The files stay in the database, for a later `resolve`. */
+  async detach(): Promise<void> {
+    await this.code?.close()
+  }
 
   /**
-   * Removes the files, unless sessions share them. Of a large tree the handle is `lost` at once, and
-   * this resolves when all is removed.
+   * Ends what runs, and removes the files, unless sessions share them. Of a large tree the handle is
+   * `lost` at once, and this resolves when all is removed.
    */
   async close(): Promise<void> {
+    await this.code?.close()
     await this.#end()
     this.fs.close()
   }

@@ -1,4 +1,4 @@
 export type { InMemoryWorkspaceConfig } from './config.ts'
 export { InMemoryFileSystem, type InMemoryFileSystemOptions } from './in-memory-file-system.ts'
 export { type InMemoryProviderOptions, InMemoryWorkspaceProvider } from './provider.ts'
-export { InMemoryWorkspace } from './workspace.ts'
+export { InMemoryWorkspace, type InMemoryWorkspaceParts } from './workspace.ts'

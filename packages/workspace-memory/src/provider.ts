@@ -1,11 +1,13 @@
 import { type Logger, noopLogger, WorkspaceEvictedError } from '@helix-agents/core'
 import {
+  type CodeEngine,
   createOpenLimit,
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
+  type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
@@ -30,6 +32,8 @@ export interface InMemoryProviderOptions {
   readonly maxTotalMb?: number
   /** Bound of concurrent opens over all sessions; the others wait in turn. Default: none. */
   readonly maxGlobalConcurrentOpens?: number
+  /** Runs code over the files, and makes the provider offer `code`. Default: none. */
+  readonly code?: CodeEngine
 }
 
 /** A workspace that is still in memory. */
@@ -49,6 +53,8 @@ interface Line {
 
 const MEGABYTE = 1024 * 1024
 const DEFAULT_MAX_TOTAL_MB = 512
+/** Without an engine. */
+const OWN_CAPABILITIES = { fs: true, snapshot: true, branch: true } as const
 
 /**
  * Workspaces in the memory of this process, for tests and short-lived agents. Nothing is
@@ -56,7 +62,7 @@ const DEFAULT_MAX_TOTAL_MB = 512
  */
 export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWorkspaceConfig> {
   readonly providerId = IN_MEMORY_KIND
-  readonly capabilities = { fs: true, snapshot: true, branch: true } as const
+  readonly capabilities: WorkspaceCapabilityFlags
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #entries = new Map<string, Entry>()
   readonly #snapshots = new Map<string, Snapshot>()
@@ -64,9 +70,12 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   readonly #deterministicIds: boolean
   readonly #maxTotalMb: number
   readonly #openLimit: OpenLimit
+  readonly #code: CodeEngine | undefined
   #made = 0
 
   constructor(options: InMemoryProviderOptions = {}) {
+    this.#code = options.code
+    this.capabilities = { ...OWN_CAPABILITIES, ...(options.code !== undefined && { code: true }) }
     this.#logger = options.logger ?? noopLogger
     this.#deterministicIds = options.deterministicIds ?? false
     this.#maxTotalMb = options.maxTotalMb ?? DEFAULT_MAX_TOTAL_MB
@@ -128,8 +137,12 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
       ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     })
     const snapshot = new InMemorySnapshotter(this.#snapshotsOf(entry))
-    const ws = new InMemoryWorkspace(id, { fs: entry.fs, snapshot, end: () => this.#close(id) })
-    return { ws, ref: createRef(id), receipt: { outcome: attach.outcome } }
+    const { clock, logger } = attach.options
+    const code = this.#code?.open({ files: entry.fs, clock, logger })
+    const end = (): void => this.#close(id)
+    const ws = new InMemoryWorkspace(id, { fs: entry.fs, snapshot, ...(code && { code }), end })
+    const ref = createRef(id, this.capabilities)
+    return { ws, ref, receipt: { outcome: attach.outcome } }
   }
 
   #add(line: Line, maxTotalMb: number, image?: FilesImage): [string, Entry] {
@@ -155,7 +168,7 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
         return taken
       },
       find: (id) => this.#snapshots.get(id),
-      fork: ({ image }) => createRef(this.#add(line, maxTotalMb, image)[0]),
+      fork: ({ image }) => createRef(this.#add(line, maxTotalMb, image)[0], this.capabilities),
     }
   }
 

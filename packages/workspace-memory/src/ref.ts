@@ -1,4 +1,8 @@
-import { parseProviderRef, type WorkspaceRef } from '@helix-agents/core/provider'
+import {
+  parseProviderRef,
+  type WorkspaceCapabilityFlags,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { IN_MEMORY_KIND } from './config.ts'
 
@@ -8,11 +12,11 @@ export const REF_SCHEMA_VERSION = 1
 const payloadSchema = z.strictObject({ id: z.string().min(1).max(128) })
 
 /** A pointer to a workspace of this process. */
-export function createRef(id: string): WorkspaceRef {
+export function createRef(id: string, capabilities: WorkspaceCapabilityFlags): WorkspaceRef {
   return {
     providerId: IN_MEMORY_KIND,
     schemaVersion: REF_SCHEMA_VERSION,
-    capabilities: { fs: true, snapshot: true, branch: true },
+    capabilities,
     ref: { id },
   }
 }

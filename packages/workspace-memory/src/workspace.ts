@@ -1,10 +1,12 @@
-import type { Snapshotter, Workspace } from '@helix-agents/core/provider'
+import type { EngineCode, Snapshotter, Workspace } from '@helix-agents/core/provider'
 import type { InMemoryFileSystem } from './in-memory-file-system.ts'
 
 /** What a handle is made of. */
 export interface InMemoryWorkspaceParts {
   readonly fs: InMemoryFileSystem
   readonly snapshot: Snapshotter
+  /** Runs code over the files, where the provider has an engine. */
+  readonly code?: EngineCode
   /** Frees the files. */
   readonly end: () => void
 }
@@ -15,20 +17,25 @@ export class InMemoryWorkspace implements Workspace {
   readonly isolation = 'isolate'
   readonly fs: InMemoryFileSystem
   readonly snapshot: Snapshotter
+  readonly code?: EngineCode
   readonly #end: () => void
 
   constructor(id: string, parts: InMemoryWorkspaceParts) {
     this.id = id
     this.fs = parts.fs
     this.snapshot = parts.snapshot
+    if (parts.code !== undefined) this.code = parts.code
     this.#end = parts.end
   }
 
-  /** The files stay with the provider, for a later `resolve`. */
-  async detach(): Promise<void> {}
+  /** Ends what runs. The files stay with the provider, for a later `resolve`. */
+  async detach(): Promise<void> {
+    await this.code?.close()
+  }
 
-  /** Frees the files. */
+  /** Ends what runs, and frees the files. */
   async close(): Promise<void> {
+    await this.code?.close()
     this.#end()
   }
 }

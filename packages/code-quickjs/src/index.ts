@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { CodeEngine } from '@helix-agents/core/provider'
+import { createEngine } from './engine.ts'
+import type { QuickJsCodeOptions } from './options.ts'
+import { ThreadPool } from './seat/thread-pool.ts'
+import { ThreadSeat } from './seat/thread-seat.ts'
+
+export type { QuickJsCodeOptions } from './options.ts'
+
+/**
+ * A code engine for JavaScript and TypeScript in QuickJS. Pass it to a provider as `code`. In Node each
+ * run and each context has a thread, so that no code holds up the event loop.
+ */
+export function quickJsCode(options: QuickJsCodeOptions = {}): CodeEngine {
+  let compiled: Promise<WebAssembly.Module> | undefined
+  const pool = new ThreadPool(() => (compiled ??= compileWasm()))
+  return createEngine(options, (limits) => new ThreadSeat(pool, limits))
+}
+
+async function compileWasm(): Promise<WebAssembly.Module> {
+  const path = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')
+  return WebAssembly.compile(await readFile(path))
+}

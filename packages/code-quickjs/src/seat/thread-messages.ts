@@ -1,0 +1,28 @@
+import type {
+  FileCall,
+  FileReply,
+  SessionLimits,
+  SessionOutcome,
+  SessionOutput,
+  SessionRequest,
+} from '../protocol.ts'
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly wasm: WebAssembly.Module
+  /** Its one number is 1 when the run is to be ended. */
+  readonly abort: SharedArrayBuffer
+}
+
+/** To a thread. */
+export type ToThread =
+  | { readonly type: 'run'; readonly request: SessionRequest; readonly limits: SessionLimits }
+  | { readonly type: 'reply'; readonly id: number; readonly reply: FileReply }
+  /** Forget the session: another one comes. */
+  | { readonly type: 'reset' }
+
+/** From a thread. */
+export type FromThread =
+  | { readonly type: 'outputs'; readonly outputs: readonly SessionOutput[] }
+  | { readonly type: 'call'; readonly id: number; readonly call: FileCall }
+  | { readonly type: 'done'; readonly outcome: SessionOutcome; readonly heldBytes: number }

@@ -1,0 +1,21 @@
+import { DurableObject } from 'cloudflare:workers'
+
+interface Bindings {
+  FILES: DurableObjectNamespace<FilesObject>
+}
+
+declare global {
+  namespace Cloudflare {
+    interface GlobalProps {
+      mainModule: typeof import('./worker.ts')
+    }
+    interface Env extends Bindings {}
+  }
+}
+
+/** Has a SQLite database for files. */
+export class FilesObject extends DurableObject<Bindings> {}
+
+export default {
+  fetch: (): Response => new Response('nothing here', { status: 404 }),
+}
