@@ -1,0 +1,12 @@
+import { defineAgent } from '@helix-agents/sdk'
+
+/** @param model A model of the AI SDK; a script needs none. */
+export const createAgent = (model: unknown) =>
+  defineAgent({
+    name: 'note-taker',
+    systemPrompt: 'Keep what the user tells you as files below /notes. Answer in one sentence.',
+    llmConfig: { model },
+    workspaces: {
+      notes: { provider: { kind: 'local-bash' }, capabilities: { fs: true } },
+    },
+  })
