@@ -1,7 +1,7 @@
 // What the author of an agent uses. Providers and runtimes: ./provider.ts, ./runtime.ts.
 
 // Agents
-export type { Agent, AgentConfig, SystemPrompt } from './agent/agent-definition.ts'
+export type { Agent, AgentConfig, ApprovalOptions, SystemPrompt } from './agent/agent-definition.ts'
 export { defineAgent, type DefineAgentOptions } from './agent/define-agent.ts'
 export type {
   PermissionDecision,
@@ -32,7 +32,7 @@ export type { Schema } from './tools/schema.ts'
 export type { ModulePreview } from './permissions/module-preview.ts'
 export type { ToolFacts } from './permissions/tool-facts.ts'
 export type { CallAccess, ToolPermission } from './permissions/tool-permission.ts'
-export type { Tool, ToolContext } from './tools/tool.ts'
+export type { NeedsApproval, Tool, ToolContext } from './tools/tool.ts'
 
 // Workspaces in a tool
 export { readText } from './modules/fs/text/bytes.ts'

@@ -10,6 +10,8 @@ export type {
   ShutdownOptions,
 } from './executor/executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './executor/js-agent-executor.ts'
+export type { RespondResult } from './executor/respond.ts'
+export type { RequestResponse } from './request/check-answer.ts'
 export type { Recovery } from './executor/recover-session.ts'
 export { endStream, type StreamEnd } from './stream/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'

@@ -19,6 +19,7 @@ import type {
   RegistryOptions,
   SessionInteractionStore,
   SessionLabels,
+  SessionRequest,
   SessionStateStore,
   StateChange,
   StreamManager,
@@ -63,6 +64,8 @@ export interface RunServices {
   readonly leaseMs: number
   readonly active: ActiveRuns
   readonly toolSets: ToolSets
+  /** Is told of every new request. */
+  readonly onRequest: ((request: SessionRequest) => unknown) | undefined
   /** Starts a run; sub-agents use it. */
   readonly launch: (request: LaunchRequest) => Promise<ActiveRun>
 }
@@ -87,6 +90,7 @@ export interface LaunchRequest {
 /** What a sub-agent gets from its parent. */
 export interface ParentRun {
   readonly sessionId: string
+  readonly requests: RequestPlace
   readonly lease: Lease
   readonly forward: ChunkForward
   readonly meter: Meter
@@ -120,8 +124,25 @@ export interface RunContext {
   readonly workspaces: RunWorkspaces
   /** The conversation: grows, and is never copied. */
   readonly messages: Message[]
+  readonly requests: RunRequests
   /** Sub-agents whose workspace names a warning was logged for. */
   readonly warnedSubAgents: Set<string>
+}
+
+/** What a run knows of its requests to people. */
+export interface RunRequests extends RequestPlace {
+  /** Live requests of the step under way, by the id of their call. */
+  readonly byCall: Map<string, SessionRequest>
+}
+
+/** Where the requests of a run are listed. */
+export interface RequestPlace {
+  /** The session whose sub-agent asks, or the asking session itself. */
+  readonly rootSessionId: string
+  /** Names of the agents from the root to the one that asks. */
+  readonly agentPath: readonly string[]
+  /** Requests with an answer whose calls wait for others; of the root and all its sub-agents. */
+  readonly blocked: Set<string>
 }
 
 /** One run under way. */
@@ -158,8 +179,11 @@ export interface CallResult {
   readonly finish?: { readonly output: unknown }
 }
 
-/** `open`: a sub-agent was interrupted; the call continues when the run is resumed. */
-export type CallEnd = CallResult | 'open'
+/**
+ * The end of one call. `waiting`: for a person, or behind a call that waits. `interrupted`: its
+ * sub-agent was. Both continue when the run is resumed.
+ */
+export type CallEnd = CallResult | 'waiting' | 'interrupted'
 
 /** One call and its place in the step. */
 export interface PlacedCall {
@@ -167,6 +191,8 @@ export interface PlacedCall {
   readonly index: number
   /** The step was under way when an earlier run ended. */
   readonly isRecovered: boolean
+  /** The journal has it: its result is stored at once. */
+  readonly isJournaled: boolean
   /** When a recovered call was started, according to the journal. */
   readonly startedAt?: number
 }

@@ -25,6 +25,7 @@ import {
   parsePageQuery,
   toCursor,
 } from '@helix-agents/core/runtime'
+import { InMemoryInteractions } from './in-memory-interactions.ts'
 import { SessionRecord } from './session-record.ts'
 
 /**
@@ -32,30 +33,28 @@ import { SessionRecord } from './session-record.ts'
  * with it. Messages and state are shared by reference, never copied: they are immutable by
  * contract. A step costs the same at any length of the session.
  */
-export class InMemoryStateStore implements SessionStateStore {
-  /** In the order of their making. */
-  readonly #sessions = new Map<string, SessionRecord>()
+export class InMemoryStateStore extends InMemoryInteractions implements SessionStateStore {
   #made = 0
 
   /** @throws {StateStoreError} `conflict` when the session exists. */
   async createSession(session: NewSession): Promise<SessionState> {
     assertStorable({ ...session, customState: { value: session.customState } })
-    if (this.#sessions.has(session.sessionId)) {
+    if (this.sessions.has(session.sessionId)) {
       throw new StateStoreError('conflict', session.sessionId, 'it exists already')
     }
     const record = new SessionRecord(this.#made++, session)
-    this.#sessions.set(session.sessionId, record)
+    this.sessions.set(session.sessionId, record)
     return record.head()
   }
 
   /** `null` for an unknown session. */
   async loadSession(sessionId: string): Promise<SessionState | null> {
-    return this.#sessions.get(sessionId)?.head() ?? null
+    return this.sessions.get(sessionId)?.head() ?? null
   }
 
   /** @throws {StateStoreError} `not-found`, `invalid-query` */
   async loadMessages(sessionId: string, query: MessageQuery = {}): Promise<MessagePage> {
-    const { messages } = this.#find(sessionId)
+    const { messages } = this.find(sessionId)
     const offset = parseCount(query.offset, 0, sessionId) ?? 0
     const limit = parseCount(query.limit, 0, sessionId) ?? messages.length
     const page: readonly Message[] = messages.slice(offset, offset + limit)
@@ -69,7 +68,7 @@ export class InMemoryStateStore implements SessionStateStore {
    */
   async listSessions(query: SessionQuery = {}): Promise<SessionPage> {
     const { limit, below } = parsePageQuery(query)
-    const newestFirst = [...this.#sessions.values()]
+    const newestFirst = [...this.sessions.values()]
       .toReversed()
       .filter(
         (record) =>
@@ -89,7 +88,8 @@ export class InMemoryStateStore implements SessionStateStore {
 
   /** Removes everything of a session. Removing an unknown one does nothing. */
   async deleteSession(sessionId: string): Promise<void> {
-    this.#sessions.delete(sessionId)
+    this.sessions.delete(sessionId)
+    this.requests.deleteSession(sessionId)
   }
 
   /**
@@ -100,7 +100,7 @@ export class InMemoryStateStore implements SessionStateStore {
   async beginRun(start: RunStart): Promise<SessionState> {
     assertStorable(start)
     const { sessionId, runId, leaseMs, now, hold = false } = start
-    const record = this.#find(sessionId)
+    const record = this.find(sessionId)
     if (record.isHeldAt(now)) throw new AgentAlreadyRunningError(sessionId)
     if (record.runs.some((run) => run.runId === runId)) {
       throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
@@ -115,15 +115,16 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`; `conflict` when the lease was lost.
    */
   async renewRun(write: RunWrite & { readonly leaseMs: number }): Promise<void> {
-    const record = this.#writable(write)
+    const record = this.writable(write)
     record.lease = { runId: write.runId, leaseUntil: write.now + write.leaseMs }
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async endRun(end: RunEnd): Promise<SessionState> {
     assertStorable(end)
-    const record = this.#writable(end)
+    const record = this.writable(end)
     record.endLastRun(end.status, end.now)
+    if (end.status === 'aborted') this.requests.endSession(end.sessionId, end.now)
     record.status = end.status
     record.output = end.output
     record.error = end.error
@@ -138,13 +139,13 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`
    */
   async listRuns(sessionId: string): Promise<readonly RunRecord[]> {
-    return this.#find(sessionId).runRecords()
+    return this.find(sessionId).runRecords()
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async appendMessages(append: MessageAppend): Promise<void> {
     assertStorable(append)
-    const record = this.#writable(append)
+    const record = this.writable(append)
     record.append(append.messages)
     record.change(append)
     record.outcome = undefined
@@ -154,7 +155,7 @@ export class InMemoryStateStore implements SessionStateStore {
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async beginStep(step: StepStart): Promise<void> {
     assertStorable(step)
-    const record = this.#writable(step)
+    const record = this.writable(step)
     record.append(step.messages)
     record.change(step)
     record.journal = [...step.journal]
@@ -165,7 +166,7 @@ export class InMemoryStateStore implements SessionStateStore {
   /** @throws {StateStoreError} `not-found`, also for a call that is not in the journal; `conflict` */
   async completeToolCall(completion: ToolCallCompletion): Promise<void> {
     assertStorable(completion)
-    const record = this.#writable(completion)
+    const record = this.writable(completion)
     const { journal } = record
     const index = journal.findIndex((entry) => entry.toolCallId === completion.toolCallId)
     const entry = journal[index]
@@ -173,6 +174,7 @@ export class InMemoryStateStore implements SessionStateStore {
       throw new StateStoreError('not-found', completion.sessionId, 'the call is not in the journal')
     }
     journal[index] = { ...entry, result: completion.result }
+    this.requests.endCalls(completion.sessionId, completion.now, completion.toolCallId)
     record.change(completion)
     record.touch(completion.now)
   }
@@ -183,10 +185,11 @@ export class InMemoryStateStore implements SessionStateStore {
    */
   async commitStep(commit: StepCommit): Promise<void> {
     assertStorable(commit)
-    const record = this.#writable(commit)
+    const record = this.writable(commit)
     record.append(commit.messages)
     record.change(commit)
     record.journal = []
+    this.requests.endCalls(commit.sessionId, commit.now)
     record.outcome = commit.outcome
     record.stepCount++
     record.saveCheckpoint(commit.checkpointId, commit.now)
@@ -198,7 +201,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`
    */
   async loadJournal(sessionId: string): Promise<readonly JournalEntry[]> {
-    return [...this.#find(sessionId).journal]
+    return [...this.find(sessionId).journal]
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
@@ -206,7 +209,7 @@ export class InMemoryStateStore implements SessionStateStore {
     write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
   ): Promise<void> {
     assertStorable(write)
-    const record = this.#writable(write)
+    const record = this.writable(write)
     const others = Object.entries(record.workspaceRefs).filter(([name]) => name !== write.workspace)
     const own = write.ref === null ? [] : [[write.workspace, write.ref] as const]
     record.workspaceRefs = Object.fromEntries([...others, ...own])
@@ -218,7 +221,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found`, `invalid-query`
    */
   async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
-    const { checkpoints } = this.#find(sessionId)
+    const { checkpoints } = this.find(sessionId)
     const { limit, below } = parsePageQuery(query, sessionId)
     const end = Math.min(below, checkpoints.length)
     const start = Math.max(0, end - limit)
@@ -231,7 +234,7 @@ export class InMemoryStateStore implements SessionStateStore {
    * @throws {StateStoreError} `not-found` for an unknown session.
    */
   async getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null> {
-    const record = this.#find(sessionId)
+    const record = this.find(sessionId)
     return record.checkpoints[record.checkpointIndex(checkpointId)] ?? null
   }
 
@@ -246,7 +249,7 @@ export class InMemoryStateStore implements SessionStateStore {
     checkpointId: string,
     now: number,
   ): Promise<SessionState> {
-    const record = this.#find(sessionId)
+    const record = this.find(sessionId)
     if (record.isHeldAt(now)) {
       throw new StateStoreError('conflict', sessionId, 'a run holds it')
     }
@@ -256,18 +259,7 @@ export class InMemoryStateStore implements SessionStateStore {
       throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
     }
     record.restore(index, checkpoint, now)
+    this.requests.endSession(sessionId, now)
     return record.head()
-  }
-
-  #find(sessionId: string): SessionRecord {
-    const record = this.#sessions.get(sessionId)
-    if (record === undefined) throw new StateStoreError('not-found', sessionId, 'no such session')
-    return record
-  }
-
-  #writable(write: RunWrite): SessionRecord {
-    const record = this.#find(write.sessionId)
-    record.assertHeldBy(write)
-    return record
   }
 }

@@ -15,6 +15,7 @@ import type {
   StoredError,
   StoredOutcome,
 } from '@helix-agents/core/runtime'
+import { Inbox } from './inbox.ts'
 
 /** The run that may write. */
 interface Lease {
@@ -41,6 +42,7 @@ export class SessionRecord {
   readonly messages: Message[] = []
   readonly checkpoints: Checkpoint[] = []
   readonly runs: StoredRun[] = []
+  readonly inbox = new Inbox()
   lease: Lease | undefined
   journal: JournalEntry[] = []
   status: SessionStatus = 'idle'
@@ -114,6 +116,7 @@ export class SessionRecord {
   /** Ends the lease and closes the record of the last run, also of one whose lease ran out. */
   endLastRun(status: RunRecord['status'], now: number): void {
     this.lease = undefined
+    this.inbox.clearStop()
     const run = this.runs.at(-1)
     if (run === undefined || run.ended !== undefined) return
     run.ended = { status, stepCount: this.stepCount - run.stepsBefore, at: now }

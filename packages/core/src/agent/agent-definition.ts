@@ -12,6 +12,12 @@ import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declar
  */
 export type SystemPrompt<TState> = string | { prompt(state: TState): string }['prompt']
 
+/** How the requests of an agent to people behave. */
+export interface ApprovalOptions {
+  /** Time to answer a request, in milliseconds; then it counts as denied. Default: no limit. */
+  readonly expiresInMs?: number
+}
+
 /** An agent, as its author writes it. */
 export interface AgentConfig<
   TState = unknown,
@@ -48,6 +54,8 @@ export interface AgentConfig<
    * every call is allowed.
    */
   readonly permissions?: readonly PermissionRule[]
+  /** How people are asked about calls. */
+  readonly approvals?: ApprovalOptions
   /** By name: `[a-z][a-z0-9-_]*`. */
   readonly workspaces?: TWorkspaces
 }

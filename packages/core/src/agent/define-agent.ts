@@ -33,6 +33,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'budget',
   'prepareStep',
   'permissions',
+  'approvals',
   'workspaces',
 ])
 
@@ -108,6 +109,21 @@ function checkFields(config: AgentConfig): string[] {
     ...problem(
       !['undefined', 'function'].includes(typeof config.prepareStep),
       'prepareStep must be a function',
+    ),
+    ...checkApprovals(config.approvals),
+  ]
+}
+
+function checkApprovals(approvals: AgentConfig['approvals']): string[] {
+  if (approvals === undefined) return []
+  if (!isObject(approvals)) return ['approvals must be an object']
+  const { expiresInMs } = approvals
+  const unknown = Object.keys(approvals).filter((key) => key !== 'expiresInMs')
+  return [
+    ...unknown.map((key) => `approvals: unknown field ${key}`),
+    ...problem(
+      expiresInMs !== undefined && !(typeof expiresInMs === 'number' && expiresInMs > 0),
+      'approvals.expiresInMs must be a positive number of milliseconds',
     ),
   ]
 }

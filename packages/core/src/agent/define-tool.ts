@@ -6,7 +6,7 @@ import type { Schema } from '../tools/schema.ts'
 import { isToolName } from '../tools/tool-name.ts'
 import type { WorkspaceConfigs } from '../workspace/declaration.ts'
 import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
-import type { Tool, ToolContext } from '../tools/tool.ts'
+import type { NeedsApproval, Tool, ToolContext } from '../tools/tool.ts'
 import { renderForModel } from './render-for-model.ts'
 import { checkOutput, defineInput } from './tool-input.ts'
 
@@ -35,13 +35,23 @@ export interface ToolConfig<
    * then known. Default: any name, and modules that may be absent.
    */
   readonly workspaces?: TWorkspaces
-  /** Does the work. */
-  readonly execute: (
+  /** Does the work. Without it a client does: the call waits until `respond` gives its output. */
+  readonly execute?: (
     input: SchemaOutput<TInput>,
     context: ToolContext<TState, TWorkspaces>,
   ) => TOutput | Promise<TOutput>
   /** The run completes with the result of this tool as its output. */
   readonly finishWith?: boolean
+  /**
+   * A person approves a call before it starts: all calls, or those that a function chooses by the
+   * checked input. When the function throws, the call fails and nothing runs. Default: `false`.
+   */
+  readonly needsApproval?: NeedsApproval<SchemaOutput<TInput>, ToolContext<TState, TWorkspaces>>
+  /**
+   * Time to answer a request of a call, in milliseconds; then it counts as denied. Default: that of
+   * the agent (`approvals.expiresInMs`).
+   */
+  readonly approvalTtlMs?: number
   /** Default: `{ readOnly: false, destructive: true, idempotent: false }`. */
   readonly annotations?: Partial<ToolAnnotations>
   /** Time of one call, in milliseconds. Default: no limit of its own. */
@@ -60,7 +70,7 @@ const HARMLESS: ToolAnnotations = { readOnly: true, destructive: false, idempote
  * the model with the code `tool-failed`, except for errors of the platform (files, sockets),
  * which may name what the model must not see.
  * @throws {AgentDefinitionError} `definition-invalid` for a name that model providers reject, and
- * for a missing description, `inputSchema` or `execute`.
+ * for a missing description or `inputSchema`.
  */
 export function defineTool<
   TInput extends Schema | JsonSchema,
@@ -72,7 +82,7 @@ export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
   config: ToolConfig<TInput, TOutput>,
 ): Tool {
   assertConfig(config)
-  const { name, description, finishWith, timeoutMs, orderKey, workspaces } = config
+  const { name, description, execute, needsApproval, approvalTtlMs } = config
   const toModelOutput = config.toModelOutput ?? renderForModel
   const defaults = config.annotations?.readOnly === true ? HARMLESS : CAUTIOUS
   const tool = {
@@ -80,51 +90,123 @@ export function defineTool<TInput extends Schema | JsonSchema, TOutput>(
     description,
     annotations: { ...defaults, ...config.annotations },
     ...defineInput(config.inputSchema),
+    ...scheduling(config),
+    ...(needsApproval !== undefined && { needsApproval }),
+    ...(approvalTtlMs !== undefined && { approvalTtlMs }),
+    ...(execute === undefined ? answeredByClient(config) : { execute: runs(config, execute) }),
+    toModelOutput,
+  }
+  // Runtimes hand `execute` the result of `parse`, and `toModelOutput` that of `execute`.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types are erased here
+  return Object.freeze(tool) as Tool
+}
+
+function scheduling<TInput extends Schema | JsonSchema, TOutput>({
+  finishWith,
+  timeoutMs,
+  orderKey,
+  workspaces,
+}: ToolConfig<TInput, TOutput>): Pick<
+  Tool,
+  'finishWith' | 'timeoutMs' | 'orderKey' | 'workspaces'
+> {
+  return {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(orderKey !== undefined && { orderKey }),
     ...(finishWith !== undefined && { finishWith }),
     ...(workspaces !== undefined && { workspaces }),
-    execute: (input: SchemaOutput<TInput>, context: ToolContext) => run(config, input, context),
-    toModelOutput,
   }
-  // Runtimes hand `execute` the result of `parse`, and `toModelOutput` that of `execute`.
-  return Object.freeze(tool) as Tool
 }
 
 type Unchecked = Partial<
-  Readonly<Record<'name' | 'description' | 'inputSchema' | 'execute', unknown>>
+  Readonly<
+    Record<
+      'name' | 'description' | 'inputSchema' | 'execute' | 'needsApproval' | 'approvalTtlMs',
+      unknown
+    >
+  >
 >
 
-function assertConfig({ name, description, inputSchema, execute }: Unchecked): void {
+function assertConfig(config: Unchecked): void {
+  const { name, description, inputSchema, execute } = config
   const isNamed = typeof name === 'string' && isToolName(name)
   const isSchema = typeof inputSchema === 'object' || typeof inputSchema === 'function'
   const problems = [
-    ...(isNamed ? [] : ['the name must have 1 to 64 characters of [a-zA-Z0-9_-]']),
-    ...(typeof description === 'string' ? [] : ['the description must be a text']),
-    ...(isSchema && inputSchema !== null
-      ? []
-      : ['the inputSchema must be a Standard Schema, such as z.object({}), or a JSON Schema']),
-    ...(typeof execute === 'function' ? [] : ['execute must be a function']),
+    ...problem(isNamed, 'the name must have 1 to 64 characters of [a-zA-Z0-9_-]'),
+    ...problem(typeof description === 'string', 'the description must be a text'),
+    ...problem(
+      isSchema && inputSchema !== null,
+      'the inputSchema must be a Standard Schema, such as z.object({}), or a JSON Schema',
+    ),
+    ...problem(
+      isOf(['function', 'undefined'], execute),
+      'execute must be a function, or absent when a client gives the output',
+    ),
+    ...approvalProblems(config),
   ]
   if (problems.length === 0) return
   const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 80)) : 'without a name'
   throw new AgentDefinitionError(`the tool ${shown}`, problems)
 }
 
-async function run<TInput extends Schema | JsonSchema, TOutput>(
-  { name, execute, outputSchema }: ToolConfig<TInput, TOutput>,
-  input: SchemaOutput<TInput>,
-  context: ToolContext,
-): Promise<TOutput> {
-  let output
-  try {
-    output = await execute(input, context)
-  } catch (error) {
-    throw speakable(error)
-      ? new ToolFailedError('tool-failed', error.message, { cause: error })
-      : error
+function approvalProblems({ needsApproval, approvalTtlMs }: Unchecked): string[] {
+  return [
+    ...problem(
+      isOf(['function', 'boolean', 'undefined'], needsApproval),
+      'needsApproval must be a boolean or a function',
+    ),
+    ...problem(
+      approvalTtlMs === undefined || isDuration(approvalTtlMs),
+      'approvalTtlMs must be a positive number of milliseconds',
+    ),
+  ]
+}
+
+function problem(isFine: boolean, text: string): string[] {
+  return isFine ? [] : [text]
+}
+
+function isOf(types: readonly string[], value: unknown): boolean {
+  return types.includes(typeof value)
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value > 0
+}
+
+type Execute<TInput extends Schema | JsonSchema, TOutput> = NonNullable<
+  ToolConfig<TInput, TOutput>['execute']
+>
+
+function runs<TInput extends Schema | JsonSchema, TOutput>(
+  { name, outputSchema }: ToolConfig<TInput, TOutput>,
+  execute: Execute<TInput, TOutput>,
+): (input: SchemaOutput<TInput>, context: ToolContext) => Promise<TOutput> {
+  return async (input, context) => {
+    let output
+    try {
+      output = await execute(input, context)
+    } catch (error) {
+      throw speakable(error)
+        ? new ToolFailedError('tool-failed', error.message, { cause: error })
+        : error
+    }
+    return outputSchema === undefined ? output : await checkOutput(name, outputSchema, output)
   }
-  return outputSchema === undefined ? output : await checkOutput(name, outputSchema, output)
+}
+
+function answeredByClient<TInput extends Schema | JsonSchema, TOutput>({
+  name,
+  outputSchema,
+}: ToolConfig<TInput, TOutput>): Pick<Tool, 'answeredBy' | 'execute' | 'parseOutput'> {
+  return {
+    answeredBy: 'client-tool',
+    execute: () =>
+      Promise.reject(new ToolFailedError('tool-failed', 'this runtime does not ask clients')),
+    ...(outputSchema !== undefined && {
+      parseOutput: (output: unknown) => checkOutput(name, outputSchema, output),
+    }),
+  }
 }
 
 /** An error whose message its author meant for a reader: not the platform's, not a stop. */

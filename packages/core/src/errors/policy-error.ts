@@ -4,7 +4,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * `command-not-allowed`: the program is not in `shell.allowedCommands`. `shell-metacharacter`: with
  * an allowlist a command is one program and its arguments. `expansion`: with an allowlist nothing
  * expands globs and braces. `language-not-allowed`: it is not in `code.languages`. `path-denied`:
- * `fs.pathRules` forbid it. `cross-session`: the snapshot is of another session.
+ * `fs.pathRules` forbid it. `cross-session`: the snapshot is of another session. `denied`: a person or
+ * a permission rule denied the call. `request-expired`: nobody answered the request of the call in time.
  */
 export type PolicyErrorCode =
   | 'command-not-allowed'
@@ -13,6 +14,8 @@ export type PolicyErrorCode =
   | 'language-not-allowed'
   | 'path-denied'
   | 'cross-session'
+  | 'denied'
+  | 'request-expired'
 
 /** The declaration of the agent forbids it; asking again changes nothing. */
 export class PolicyError extends HelixError {

@@ -37,6 +37,11 @@ export interface ToolContext<
   progress(output: 'stdout' | 'stderr', text: string): void
 }
 
+/** Whether a person must approve a call before it starts. */
+export type NeedsApproval<TInput = unknown, TContext = ToolContext> =
+  | boolean
+  | ((input: TInput, context: TContext) => boolean | Promise<boolean>)
+
 /**
  * A tool with its types erased, as runtimes see it. `defineTool` makes one from a typed
  * definition; capability modules and `createSubAgentTool` make the others.
@@ -52,6 +57,17 @@ export interface Tool {
   readonly timeoutMs?: number
   /** The run completes with the result of this tool as its output. */
   readonly finishWith?: boolean
+  /** Default: `false`, and the rules of the agent decide. */
+  readonly needsApproval?: NeedsApproval
+  /** Time to answer a request of a call, in milliseconds. Default: that of the agent. */
+  readonly approvalTtlMs?: number
+  /**
+   * Its result is the answer to a request of this kind: `execute` is not called. Default: `execute`
+   * gives the result.
+   */
+  readonly answeredBy?: 'question' | 'client-tool'
+  /** Checks a result that was given as an answer. @throws {ToolFailedError} `tool-failed` */
+  parseOutput?(output: unknown): Promise<unknown>
   /** The workspaces that it was typed by: `defineAgent` compares them with those of the agent. */
   readonly workspaces?: WorkspaceConfigs
   /** What permission rules and previews know of its calls. Default: its name and its arguments. */

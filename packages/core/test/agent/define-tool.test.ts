@@ -170,7 +170,9 @@ describe('a definition that no model provider accepts', () => {
     [{ inputSchema: undefined }, 'the inputSchema must be a Standard Schema'],
     [{ inputSchema: null }, 'the inputSchema must be a Standard Schema'],
     [{ inputSchema: 'string' }, 'the inputSchema must be a Standard Schema'],
-    [{ execute: undefined }, 'execute must be a function'],
+    [{ execute: 'later' }, 'execute must be a function'],
+    [{ needsApproval: 'yes' }, 'needsApproval must be'],
+    [{ approvalTtlMs: 0 }, 'approvalTtlMs must be'],
   ])('%o', (wrong, sentence) => {
     const define = () => defineTool({ ...right, ...wrong } as never)
     expect(define).toThrow(sentence)
@@ -178,7 +180,7 @@ describe('a definition that no model provider accepts', () => {
   })
 
   test('all that is wrong is told at once', () => {
-    expect(() => defineTool({} as never)).toThrow(
+    expect(() => defineTool({ execute: 1 } as never)).toThrow(
       /without a name[^]*name must[^]*description[^]*inputSchema[^]*execute/,
     )
   })

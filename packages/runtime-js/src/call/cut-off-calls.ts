@@ -1,4 +1,9 @@
-import { FileSystemError, ToolFailedError, WorkspaceEvictedError } from '@helix-agents/core'
+import {
+  FileSystemError,
+  PolicyError,
+  ToolFailedError,
+  WorkspaceEvictedError,
+} from '@helix-agents/core'
 import { type ToolError, toToolError } from '@helix-agents/core/runtime'
 
 /** A read or another call without traces was cut off. */
@@ -9,6 +14,11 @@ export const NOT_STARTED: ToolError = toToolError(
   new ToolFailedError('not-started', 'The process stopped before this call was started.', {
     hint: 'It has changed nothing: call it again when it is still needed.',
   }),
+)
+
+/** The user went on before anyone had answered the request of the call. */
+export const WITHDRAWN: ToolError = toToolError(
+  new PolicyError('denied', 'The user went on before this call was approved: it was not run.'),
 )
 
 /** The process stopped between the start of a call and the storing of its result. */

@@ -27,53 +27,103 @@ import { toCallError } from './cut-off-calls.ts'
 import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
 import { toolSpan } from '../observe/spans.ts'
 import { toStoredOutput } from '../session/stored-outcome.ts'
-import { runSubAgent, SubAgentInterrupted } from './sub-agent.ts'
+import { type Admission, admitCall } from '../request/admit-call.ts'
+import { withEdit } from '../request/edited-call.ts'
+import { isGated } from '../request/gated-call.ts'
+import { runSubAgent, SubAgentPaused } from './sub-agent.ts'
 import { unreadableArguments } from './unreadable-arguments.ts'
 
 /** Tools that an unknown name may stand for. */
 const MAX_SUGGESTIONS = 5
 const MAX_REASON_LENGTH = 500
 
+/** A call and what stands in its way. */
+export interface Turn extends PlacedCall {
+  /** A call in front of it waits for a person: it may ask as well, and must not start. */
+  readonly isBlocked: boolean
+}
+
 /**
- * Runs one tool call. What the tool throws becomes a result that the model can read.
- * @throws {StateStoreError} `conflict` when the lease has expired and another run has the session.
+ * Runs one tool call whose turn has come. What the tool throws becomes a result that the model can
+ * read.
+ * @throws {StateStoreError} `conflict` when the lease has expired and another run has the session; what
+ * the store of requests throws.
  */
-export async function dispatchCall(run: Run, placed: PlacedCall): Promise<CallEnd> {
+export async function dispatchCall(run: Run, turn: Turn): Promise<CallEnd> {
   if (run.lease.isStale) await run.lease.confirm()
-  const tool = run.toolSet.tools.byName.get(placed.call.name)
+  const tool = run.toolSet.tools.byName.get(turn.call.name)
+  if (turn.isBlocked && (tool === undefined || !isGatedCall(run, turn.call, tool))) return 'waiting'
   const { tracer } = run.services
-  if (tracer === undefined) return runCall(run, placed, tool)
+  if (tracer === undefined) return runCall(run, turn, tool)
   return traced(
     tracer,
-    () => toolSpan(run, placed.call, tool !== undefined),
-    (span) => runCall(run, placed, tool, span),
+    () => toolSpan(run, turn.call, tool !== undefined),
+    (span) => runCall(run, turn, tool, span),
   )
 }
 
 async function runCall(
   run: Run,
-  placed: PlacedCall,
+  turn: Turn,
   tool: Tool | undefined,
   span?: Span,
 ): Promise<CallEnd> {
-  const { id: toolCallId, name: toolName, arguments: given } = placed.call
-  run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
+  const { call } = turn
+  const admission = await admit(run, turn, tool)
+  if (admission.type === 'waiting') return 'waiting'
+  emitStart(run, call, admission)
   try {
-    if (tool === undefined) throw unknownTool(toolName, run.toolSet.tools.byName.keys())
-    if (placed.call.problem !== undefined) throw unreadableArguments(placed.call)
-    run.control.signal.throwIfAborted()
-    const output = await invoke(run, tool, placed)
+    if (tool === undefined) throw unknownTool(call.name, run.toolSet.tools.byName.keys())
+    if (call.problem !== undefined) throw unreadableArguments(call)
+    const output = await outputOf(run, turn, { tool, admission })
     if (tool.finishWith === true) assertOutput(output)
-    const message = render(run, placed.call, tool, output)
+    const message = withEdit(render(run, call, tool, output), admission)
+    const { id: toolCallId, name: toolName } = call
     run.chunks.emit('tool_end', { toolCallId, toolName, success: true, result: output })
     return tool.finishWith === true ? { message, finish: { output } } : { message }
   } catch (error) {
-    if (error instanceof SubAgentInterrupted) return 'open'
+    if (error instanceof SubAgentPaused) return error.end
     failSpan(span, error, run.control)
-    logFailure(run, placed.call, error)
+    logFailure(run, call, error)
     const notice = tool?.takeNotice?.(run.workspaces.access)
-    return failCall(run, placed.call, toCallError(error, placed.isRecovered), notice)
+    return failCall(run, call, toCallError(error, turn.isRecovered), notice)
   }
+}
+
+/** Most calls start as they are. */
+function admit(run: Run, turn: Turn, tool: Tool | undefined): Admission | Promise<Admission> {
+  const { call } = turn
+  if (tool !== undefined && call.problem === undefined && isGatedCall(run, call, tool)) {
+    return admitCall(run, { ...turn, tool })
+  }
+  return { type: 'start', arguments: call.arguments, isEdited: false }
+}
+
+function isGatedCall({ requests }: Run, { id }: ToolCall, tool: Tool): boolean {
+  return isGated(tool) || requests.byCall.has(id)
+}
+
+/** A call that a person was asked about and that does not start is known from its request. */
+function emitStart(
+  run: Run,
+  { id: toolCallId, name: toolName, ...call }: ToolCall,
+  admission: Admission,
+): void {
+  if (admission.type === 'answered') return
+  if (admission.type === 'rejected' && admission.wasAsked) return
+  const given = admission.type === 'start' ? admission.arguments : call.arguments
+  run.chunks.emit('tool_start', { toolCallId, toolName, arguments: given })
+}
+
+async function outputOf(
+  run: Run,
+  turn: Turn,
+  { tool, admission }: { readonly tool: Tool; readonly admission: Admission },
+): Promise<unknown> {
+  if (admission.type === 'answered') return admission.output
+  if (admission.type !== 'start') throw admission.type === 'rejected' ? admission.error : undefined
+  run.control.signal.throwIfAborted()
+  return invoke(run, tool, turn, admission.arguments)
 }
 
 /** The call has succeeded: a result that cannot be rendered must not let the model repeat it. */
@@ -130,9 +180,9 @@ export function failCall(run: Run, call: ToolCall, error: ToolError, notice?: st
   return { message: createToolResultMessage(call, { content, isError: true }) }
 }
 
-async function invoke(run: Run, tool: Tool, placed: PlacedCall): Promise<unknown> {
+async function invoke(run: Run, tool: Tool, placed: PlacedCall, given: unknown): Promise<unknown> {
   const { control, services } = run
-  const parsed = tool.parse(placed.call.arguments)
+  const parsed = tool.parse(given)
   const deadline = new CallDeadline(tool, control.signal, services.clock)
   const { signal } = deadline
   // An asynchronous schema may never answer.

@@ -9,9 +9,15 @@ import { RunControl } from '../run/run-control.ts'
 import type { Run } from '../ports.ts'
 import { subSessionIdOf } from '../session/sub-session.ts'
 
-/** The sub-agent was interrupted: its call has no result yet. */
-export class SubAgentInterrupted extends Error {
-  override readonly name = 'SubAgentInterrupted'
+/** The sub-agent was interrupted or waits for a person: its call has no result yet. */
+export class SubAgentPaused extends Error {
+  override readonly name = 'SubAgentPaused'
+  readonly end: 'interrupted' | 'waiting'
+
+  constructor(end: 'interrupted' | 'waiting') {
+    super(`the sub-agent is ${end}`)
+    this.end = end
+  }
 }
 
 export interface SubAgentRun extends PlacedCall {
@@ -30,13 +36,15 @@ export async function runSubAgent(parent: Run, call: SubAgentRun): Promise<unkno
   const subAgentType = call.subAgent.agent.name
   const place = { toolCallId: call.call.id, subAgentType, subSessionId }
   parent.chunks.emit('subagent_start', place)
-  let success = false
+  const end = (success: boolean): void => parent.chunks.emit('subagent_end', { ...place, success })
   try {
     const output = await runChild(parent, call, subSessionId)
-    success = true
+    end(true)
     return output
-  } finally {
-    parent.chunks.emit('subagent_end', { ...place, success })
+  } catch (error) {
+    // One that waits has not ended: it starts again with the answer.
+    if (!(error instanceof SubAgentPaused && error.end === 'waiting')) end(false)
+    throw error
   }
 }
 
@@ -96,6 +104,7 @@ function requestOf(
     messages: child.isNew ? [toMessage(input)] : [],
     parent: {
       sessionId: parent.sessionId,
+      requests: parent.requests,
       lease: parent.lease,
       meter: parent.meter,
       forward: {
@@ -114,7 +123,9 @@ function forward(parent: Run, chunk: StreamChunk): void {
 
 function outputOf(result: AgentResult, { subAgent, signal }: SubAgentRun): unknown {
   if (result.status === 'completed') return result.output
-  if (result.status === 'interrupted') throw new SubAgentInterrupted()
+  if (result.status === 'interrupted' || result.status === 'waiting') {
+    throw new SubAgentPaused(result.status)
+  }
   if (result.status === 'aborted' && signal.aborted) throw signal.reason
   const { name } = subAgent.agent
   if (result.status === 'aborted') throw new ToolFailedError('tool-failed', `${name} was stopped`)

@@ -1,6 +1,7 @@
 import type { Clock, JsonValue, Logger, UserMessage } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
+  SessionRequest,
   Tracer,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
@@ -31,6 +32,11 @@ export interface JSAgentExecutorOptions {
    * it is. Default: none.
    */
   readonly tracer?: Tracer
+  /**
+   * Is told of every new request to a person, once that is stored: to notify them. It never delays a
+   * run; its errors are logged. After a crash in between it is not told again. Default: none.
+   */
+  readonly onRequest?: (request: SessionRequest) => void | Promise<void>
   /** Source of time; tests inject one. Default: the system clock. */
   readonly clock?: Clock
   /**

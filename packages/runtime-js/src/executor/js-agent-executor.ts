@@ -1,7 +1,16 @@
-import { type Agent, type LLMAdapter, SessionError, systemClock } from '@helix-agents/core'
 import {
+  type Agent,
+  AgentDefinitionError,
+  type LLMAdapter,
+  SessionError,
+  systemClock,
+} from '@helix-agents/core'
+import {
+  type Page,
   RateLimitedLogger,
+  type RequestQuery,
   type SessionInteractionStore,
+  type SessionRequest,
   type SessionState,
   type SessionStateStore,
   type StreamManager,
@@ -34,8 +43,11 @@ import { type Recovery, recoverSession } from './recover-session.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
+import { canAsk } from '../request/gated-call.ts'
 import { interactionsOf } from '../request/open-requests.ts'
 import { ToolSets } from '../call/tool-sets.ts'
+import type { RequestResponse } from '../request/check-answer.ts'
+import { respond, type RespondResult } from './respond.ts'
 import { shutDown } from './shut-down.ts'
 
 const DEFAULT_LEASE_MS = 60_000
@@ -89,6 +101,7 @@ export class JSAgentExecutor {
       metrics: guardMetrics(options.metrics, logger),
       lifecycle: options.lifecycle,
       tracer: options.tracer,
+      onRequest: options.onRequest,
       clock,
       leaseMs: parseLeaseMs(options.leaseMs),
       active: new ActiveRuns(),
@@ -165,6 +178,33 @@ export class JSAgentExecutor {
   ): Promise<Recovery<TOutput>> {
     const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId, options)
     return recoverSession(this.#services, agent, { sessionId, resume })
+  }
+
+  /**
+   * Answers a request, from any process that shares the store, and resumes its session unless a run
+   * holds it. The first answer counts.
+   * @throws {SessionError} `unknown-request`, `already-decided`, `expired`, `invalid-answer` (the
+   * request stays open), `other-agent`
+   */
+  async respond<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    requestId: string,
+    response: RequestResponse,
+  ): Promise<RespondResult<TOutput>> {
+    assertAgent(agent)
+    const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId)
+    return respond(this.#services, agent, { sessionId, requestId, response, resume })
+  }
+
+  /**
+   * Requests of one session and its sub-agents, or of all sessions of the store, oldest first.
+   * @throws {StateStoreError} `invalid-query`
+   */
+  listRequests(query: Omit<RequestQuery, 'now'> = {}): Promise<Page<SessionRequest>> {
+    const { interactions, clock } = this.#services
+    if (interactions === undefined) return Promise.resolve({ items: [] })
+    return interactions.listRequests({ ...query, now: clock.now() })
   }
 
   /** The handle of a session; `null` when there is no such session. */
@@ -258,6 +298,7 @@ export class JSAgentExecutor {
     request: Omit<LaunchRequest, 'agent' | 'control' | 'toolSet'>,
   ): Promise<AgentHandle<TOutput>> {
     const toolSet = this.#services.toolSets.of(agent)
+    if (this.#services.interactions === undefined) assertNeverAsks(agent)
     warnAboutCommands(agent, this.#services.logger)
     const control = new RunControl()
     const unfollow = control.follow(signal)
@@ -302,6 +343,13 @@ export class JSAgentExecutor {
     if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
     return whyNotResumable(state, false)
   }
+}
+
+/** @throws {AgentDefinitionError} `definition-invalid` */
+function assertNeverAsks(agent: Agent): void {
+  if (!canAsk(agent)) return
+  const problem = 'its calls can wait for people, and the state store keeps no requests'
+  throw new AgentDefinitionError(`agent ${agent.name}`, [problem])
 }
 
 function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {

@@ -3,6 +3,7 @@ import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { AgentHandle } from './agent-handle.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import type { RunServices } from '../ports.ts'
+import { loadOpenRequests } from '../request/open-requests.ts'
 
 /** What became of a session that may have been left in the middle of a run. */
 export type Recovery<TOutput = unknown> =
@@ -23,7 +24,9 @@ export async function recoverSession<TOutput>(
   { sessionId, resume }: { sessionId: string; resume: () => Promise<AgentHandle<TOutput>> },
 ): Promise<Recovery<TOutput>> {
   const session = await loadOwnSession(services, agent, sessionId)
-  if (!isLeft(services, session)) return { outcome: 'not-needed', status: session.status }
+  if (!isLeft(services, session) && !(await isAnswered(services, session))) {
+    return { outcome: 'not-needed', status: session.status }
+  }
   if (isHeld(services, session)) return { outcome: 'held', leaseUntil: session.leaseUntil }
   try {
     return { outcome: 'resumed', handle: await resume() }
@@ -38,6 +41,17 @@ function isLeft({ active }: RunServices, session: SessionState): boolean {
   const { sessionId, status, error, parentSessionId } = session
   if (parentSessionId !== undefined || active.isRunning(sessionId)) return false
   return status === 'running' || (status === 'interrupted' && error?.code === 'shutdown')
+}
+
+/** Its requests have answers, or their time is over, and no run has acted on that. */
+async function isAnswered(services: RunServices, session: SessionState): Promise<boolean> {
+  const { interactions, clock, active } = services
+  const { sessionId, status, parentSessionId } = session
+  if (status !== 'waiting' || interactions === undefined) return false
+  if (parentSessionId !== undefined || active.isRunning(sessionId)) return false
+  if ((await interactions.loadSignals(sessionId)).answered > 0) return true
+  const open = await loadOpenRequests(services, sessionId, 0)
+  return open.some(({ expiresAt = Infinity }) => clock.now() >= expiresAt)
 }
 
 function isHeld({ clock }: RunServices, { status, leaseUntil = 0 }: SessionState): boolean {

@@ -1,14 +1,17 @@
 import type { SessionInteractionStore, SessionRequest } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 
-/** The requests of a root session that nobody has answered and that have not expired, oldest first. */
+/**
+ * The requests of a root session that nobody has answered and that have not expired, oldest first.
+ * @param now With an earlier time those that have expired since are among them.
+ */
 export async function loadOpenRequests(
   { interactions, clock }: Pick<RunServices, 'interactions' | 'clock'>,
   sessionId: string,
+  now = clock.now(),
 ): Promise<readonly SessionRequest[]> {
   if (interactions === undefined) return []
   const found: SessionRequest[] = []
-  const now = clock.now()
   let cursor: string | undefined
   do {
     const page = await interactions.listRequests({

@@ -3,12 +3,14 @@ import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import { findOpenCalls } from '../call/find-open-calls.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
 import type { LaunchRequest, Run, RunContext, RunServices } from '../ports.ts'
+import { placeOf } from '../request/request-place.ts'
 import { saveRefsOf, SessionWorkspaces } from '../session/session-workspaces.ts'
 import { fromStoredOutcome } from '../session/stored-outcome.ts'
 import { settleStep } from '../step/resume-step.ts'
 import { createStepRecorder } from '../step/step-recorder.ts'
 import { ChunkWriter } from '../stream/chunk-writer.ts'
 import type { ActiveRun } from './active-runs.ts'
+import { continueSession } from './continue-session.ts'
 import { addMessages, driveRun, type OpenedRun } from './drive-run.ts'
 import { Meter } from './meter.ts'
 import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
@@ -31,6 +33,8 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
     if (opened.laterMessages.length === 0) onAcknowledged(true)
     const { runId, workspaces } = opened.run
     const done = driveRun({ ...opened, onAcknowledged }).finally(() => active.release(sessionId))
+    const { requests } = opened.run
+    void done.then((result) => continueSession(services, { request, result, requests }))
     const run = { sessionId, runId, control, registry: workspaces.registry, done, acknowledged }
     active.set(run)
     return run
@@ -114,6 +118,7 @@ async function createRun(
   const { session, runId, startedAt } = acquired
   const meter = createMeter(services, request, session)
   const messages = await loadMessages(services, session)
+  const place = await placeOf(services, agent, { session, parent })
   const custom = await customStateOf(acquired, request)
   const chunks = await openStream(services, request, runId)
   const onPatches = (patches: readonly StatePatch[]): void =>
@@ -143,6 +148,7 @@ async function createRun(
     meter,
     workspaces,
     messages,
+    requests: { ...place, byCall: new Map() },
     warnedSubAgents: new Set(),
   }
   return { ...context, recorder: createStepRecorder(context, session.stepCount) }

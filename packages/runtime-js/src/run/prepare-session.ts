@@ -1,9 +1,12 @@
 import { type JsonValue, SessionError } from '@helix-agents/core'
 import { initializeAgentState, type SessionState } from '@helix-agents/core/runtime'
-import type { LaunchRequest } from '../ports.ts'
-import type { RunServices } from '../ports.ts'
+import type { LaunchRequest, RunServices } from '../ports.ts'
+import { loadOpenRequests } from '../request/open-requests.ts'
 
 const HINT = 'Start a new turn with execute(agent, message, { sessionId }), or branch from it.'
+
+/** Requests that an error names. */
+const MAX_NAMED = 5
 
 /** A session before its run. */
 export interface PreparedSession {
@@ -14,7 +17,7 @@ export interface PreparedSession {
 
 /**
  * Loads the session of a run, or makes it.
- * @throws {SessionError} `other-agent`, `not-resumable`
+ * @throws {SessionError} `other-agent`, `not-resumable`, `waiting`
  */
 export async function prepareSession(
   services: RunServices,
@@ -34,7 +37,24 @@ export async function prepareSession(
   if (reason !== undefined) {
     throw new SessionError('not-resumable', sessionId, reason, { hint: HINT })
   }
+  if (session.status === 'waiting' && request.messages.length > 0) {
+    await assertNothingWaits(services, sessionId)
+  }
   return { session, isNew: false }
+}
+
+/** A new message would drop the calls that wait. @throws {SessionError} `waiting` */
+async function assertNothingWaits(services: RunServices, sessionId: string): Promise<void> {
+  const requests = await loadOpenRequests(services, sessionId)
+  if (requests.length === 0) return
+  const shown = requests
+    .slice(0, MAX_NAMED)
+    .map(({ requestId, preview }) => `${requestId} (${preview.title})`)
+  const more = requests.length > MAX_NAMED ? ` and ${requests.length - MAX_NAMED} more` : ''
+  const detail = `it waits for the answer to ${shown.join(', ')}${more}`
+  throw new SessionError('waiting', sessionId, detail, {
+    hint: 'Answer with respond(agent, sessionId, requestId, { decision }), or abort the session.',
+  })
 }
 
 /** Why a session cannot be resumed; `undefined` when it can. */

@@ -4,7 +4,9 @@ import type { JournalEntry } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { dispatchCall } from '../call/dispatch-call.ts'
 import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
+import { alwaysAsks, isGated } from '../request/gated-call.ts'
 import { scheduleCalls } from './schedule-calls.ts'
+import { stopped } from './stop-outcome.ts'
 
 /** Calls of a step that start before timers, signals and I/O get a turn. */
 const CALLS_PER_TURN = 16
@@ -21,12 +23,17 @@ export async function runToolStep(
   const write = run.lease.write()
   const journal = step.toolCalls
     .filter((call) => isJournaled(run, call))
-    .map((call) => toJournalEntry(call, write.now))
+    .map((call) => toJournalEntry(run, call, write.now))
   const messages = [step.message]
   const usage = run.recorder.unstoredUsage()
   await run.services.stateStore.beginStep({ ...write, ...usage, messages, journal })
   run.messages.push(step.message)
-  const calls = step.toolCalls.map((call, index) => ({ call, index, isRecovered: false }))
+  const calls = step.toolCalls.map((call, index) => ({
+    call,
+    index,
+    isRecovered: false,
+    isJournaled: isJournaled(run, call),
+  }))
   return runCalls(run, calls, new Map())
 }
 
@@ -37,10 +44,11 @@ export async function runCalls(
   stored: StoredResults,
 ): Promise<RunOutcome | undefined> {
   const ends = await endsOf(run, calls, stored)
-  const results = ends.filter((end) => end !== 'open')
+  const results = ends.filter((end) => typeof end !== 'string')
   if (results.length < ends.length) {
     await recordAll(run, calls, { ends, stored })
-    return { status: 'interrupted' }
+    if (run.control.cause !== undefined) return stopped(run, 'aborted')
+    return { status: ends.includes('interrupted') ? 'interrupted' : 'waiting' }
   }
   const finish = results.find((result) => result.finish !== undefined)?.finish
   const outcome = finish && ({ status: 'completed', output: finish.output } as const)
@@ -59,7 +67,7 @@ async function endsOf(
 ): Promise<CallEnd[]> {
   const [only] = calls
   if (calls.length === 1 && only !== undefined) {
-    return [stored.get(only) ?? (await dispatchCall(run, only))]
+    return [stored.get(only) ?? (await dispatchCall(run, { ...only, isBlocked: false }))]
   }
   const waitsFor = scheduleCalls(run, calls)
   const slice = createTimeSlice()
@@ -67,10 +75,11 @@ async function endsOf(
   const settled: Promise<unknown>[] = []
   let running = calls.length
   const runOne = async (placed: PlacedCall, earlier: readonly number[]): Promise<CallEnd> => {
-    for (const index of earlier) await ends[index]
+    let isBlocked = false
+    for (const index of earlier) isBlocked = typeof (await ends[index]) === 'string' || isBlocked
     if (earlier.length > 0 && slice.due) await slice.pause()
     const known = stored.get(placed)
-    const end = known ?? (await dispatchCall(run, placed))
+    const end = known ?? (await dispatchCall(run, { ...placed, isBlocked }))
     running -= 1
     // The last call is stored with the whole step, right after this.
     if (running > 0 && known === undefined) await record(run, placed, { end, stored })
@@ -86,13 +95,21 @@ async function endsOf(
   return Promise.all(ends)
 }
 
+/** What changes something, and what a person is asked about, does not run twice. */
 function isJournaled({ toolSet }: Run, call: ToolCall): boolean {
   const tool = toolSet.tools.byName.get(call.name)
-  return tool !== undefined && !tool.annotations.readOnly
+  return tool !== undefined && (!tool.annotations.readOnly || isGated(tool))
 }
 
-function toJournalEntry(call: ToolCall, startedAt: number): JournalEntry {
-  return { toolCallId: call.id, toolName: call.name, arguments: call.arguments, startedAt }
+function toJournalEntry({ toolSet }: Run, call: ToolCall, startedAt: number): JournalEntry {
+  const tool = toolSet.tools.byName.get(call.name)
+  return {
+    toolCallId: call.id,
+    toolName: call.name,
+    arguments: call.arguments,
+    startedAt,
+    ...(tool !== undefined && alwaysAsks(tool) && { asks: true }),
+  }
 }
 
 async function recordAll(
@@ -112,7 +129,7 @@ async function record(
   placed: PlacedCall,
   { end, stored }: { readonly end: CallEnd; readonly stored: StoredResults },
 ): Promise<void> {
-  if (end === 'open' || !isJournaled(run, placed.call)) return
+  if (typeof end === 'string' || !placed.isJournaled) return
   await run.recorder.recordCall(placed.call, end)
   stored.set(placed, end)
 }
