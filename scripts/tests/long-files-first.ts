@@ -1,9 +1,28 @@
 import { statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Seconds of the files that are long for their size: a first run has no times of its own. */
+export const LONG_FILES: Readonly<Record<string, number>> = {
+  'examples/examples.test.ts': 40,
+  'examples/workspaces-showcase/showcase.test.ts': 40,
+  'packages/sandbox-testbed/test/start-failures.test.ts': 10,
+  'packages/store-sqlite/test/crash/kill.test.ts': 12,
+  'packages/store-sqlite/test/crash/lease.test.ts': 15,
+  'packages/workspace-cloudflare-filestore/test/bounds.node.test.ts': 25,
+  'packages/workspace-cloudflare-filestore/test/full-database.node.test.ts': 15,
+  'packages/workspace-cloudflare-sandbox/test/conformance.test.ts': 40,
+  'packages/workspace-cloudflare-sandbox/test/fault-matrix-each-call.test.ts': 25,
+  'packages/workspace-cloudflare-sandbox/test/fault-matrix.test.ts': 50,
+  'packages/workspace-cloudflare-sandbox/test/hostile/workloads.test.ts': 40,
+  'packages/workspace-local-bash/test/bounds.test.ts': 40,
+  'packages/workspace-local-bash/test/conformance.test.ts': 60,
+}
 
 /**
  * Orders the files of a run so that no long one is left for the end: projects in the order of the
- * configuration, and in each the files that took longest the last time, new ones by their size.
+ * configuration, and in each the files that took longest the last time, new ones by what is known of
+ * them, or by their size.
  * The files of a project stay together, since only then its processes are used again.
  */
 export class LongFilesFirst extends BaseSequencer {
@@ -18,7 +37,7 @@ export class LongFilesFirst extends BaseSequencer {
   }
 }
 
-/** The sizes of files are all that a first run knows of them. */
 function guessMs(path: string): number {
-  return statSync(path).size / 10
+  const seconds = LONG_FILES[relative(join(import.meta.dirname, '../..'), path)]
+  return seconds === undefined ? statSync(path).size / 10 : seconds * 1000
 }

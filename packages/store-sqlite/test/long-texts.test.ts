@@ -9,7 +9,7 @@ import { begun, NOW, step, user } from './script.ts'
 const ROW_BYTES = 2_000_000
 /** Three bytes each, and pairs of surrogates at every position. */
 const long = (name: string): string =>
-  `${name} ${'€'.repeat(700_001)}${'\u{1F600}'.repeat(500_000)}`
+  `${name} ${'€'.repeat(350_001)}${'\u{1F600}'.repeat(250_000)}`
 
 interface Subject {
   readonly database: SqliteDatabase

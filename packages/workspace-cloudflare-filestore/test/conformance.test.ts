@@ -47,6 +47,6 @@ const create = async (): Promise<DurableObjectStub> => env.FILES.get(env.FILES.n
 describe.each(Object.entries(setups))('%s', (name, setup) => {
   const count = workspaceBehaviours.length
   const wanted =
-    name === SAMPLED ? sampler.pick(name, workspaceBehaviours, count / 4) : workspaceBehaviours
+    name === SAMPLED ? sampler.pick(name, workspaceBehaviours, count / 8) : workspaceBehaviours
   defineConformance({ it, fails: it.fails }, behaviours(wanted, setup), { create, offers: ['fs'] })
 })

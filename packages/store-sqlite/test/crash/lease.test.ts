@@ -46,7 +46,7 @@ test('a successor that insists gets the session when the lease is over', async (
 })
 
 test('a process that works is not disturbed by one that wants its session', async () => {
-  await openLab({ sessionId: 'wanted', steps: 102 }, async (lab) => {
+  await openLab({ sessionId: 'wanted', steps: 42 }, async (lab) => {
     const first = await lab.next({ clockAheadMs: 0 })
     await first.until(() => first.points >= 20)
     const second = await lab.next({ clockAheadMs: 0, insists: true })

@@ -12,7 +12,7 @@ import { World } from './world.ts'
 
 const sampler = new TestSampler()
 /** A sample strikes about one of so many points, with some of the faults of each operation. */
-const STRIDE = sampler.size(1, 6)
+const STRIDE = sampler.size(1, 9)
 const FAULTS_OF_ONE = sampler.size(FAULTS.length, 2)
 
 interface Trees {

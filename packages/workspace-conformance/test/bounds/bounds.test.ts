@@ -1,5 +1,6 @@
 // The harness can fail: each measurement accepts a tool that behaves, and catches one that holds the
-// event loop, one that allocates, and one that does not hear an abort.
+// event loop, one that allocates, and one that ignores an abort. What a call costs is scripted there;
+// the measurement of Node is tested by itself, with real work.
 import type { Tool } from '@helix-agents/core'
 import type { Workspace } from '@helix-agents/core/provider'
 import { ConformanceError } from '@helix-agents/workspace-conformance'
@@ -10,6 +11,7 @@ import {
   createNodeWorkHost,
   MAX_PEAK_BYTES,
   measureWork,
+  type WorkHost,
 } from '@helix-agents/workspace-conformance/bounds'
 import { describe, expect, test } from 'vitest'
 import { createReference } from '../reference/file-system.ts'
@@ -17,22 +19,46 @@ import { createInertModules, STORED_OUTPUT } from '../reference/inert-modules.ts
 
 /** So little that the reference, which is not made to be fast, stays within all bounds. */
 const SCALE = { textBytes: 2_000, entries: 10, edits: 5, depth: 10, sparseBytes: 1_000 }
-const host = createNodeWorkHost(process)
+
+/** Costs nothing but what a sabotaged tool adds. */
+class ScriptedHost implements WorkHost {
+  #cpuMs = 0
+  #peakBytes = 0
+
+  readonly cpuMs = (): number => this.#cpuMs
+  readonly startPeak = (): (() => number) => {
+    const before = this.#peakBytes
+    return () => this.#peakBytes - before
+  }
+  readonly everyTurn = (callback: () => void): (() => void) => {
+    const timer = setInterval(callback, 1)
+    return () => clearInterval(timer)
+  }
+
+  hold(ms: number): void {
+    this.#cpuMs += ms
+  }
+
+  allocate(bytes: number): void {
+    this.#peakBytes += bytes
+  }
+}
+
+const scripted = new ScriptedHost()
+
+const HELD_MS = 120
+const ALLOCATED_BYTES = MAX_PEAK_BYTES * 1.5
 
 type Execute = Tool['execute']
 type Sabotage = (good: Execute) => Execute
 
 const holds: Sabotage = (good) => async (input, context) => {
-  spin(120)
+  scripted.hold(HELD_MS)
   return good(input, context)
 }
 const allocates: Sabotage = (good) => async (input, context) => {
-  const kept: Uint8Array[] = []
-  for (let bytes = 0; bytes <= MAX_PEAK_BYTES * 1.5; bytes += 1 << 24) {
-    kept.push(new Uint8Array(1 << 24).fill(1))
-    await nextTurn()
-  }
-  return (await good(input, context)) ?? kept
+  scripted.allocate(ALLOCATED_BYTES)
+  return good(input, context)
 }
 /** Works until it is aborted, turn by turn. */
 const obeys: Sabotage =
@@ -53,11 +79,6 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-function spin(cpuMs: number): void {
-  const end = host.cpuMs() + cpuMs
-  while (host.cpuMs() < end);
-}
-
 async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unknown> {
   const workspace: Workspace = {
     id: 'box',
@@ -71,7 +92,7 @@ async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unkno
     provider: 'reference',
     workspace,
     capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
-    host,
+    host: scripted,
     scale: SCALE,
     plants: {
       deepTree: () => workspace.fs!.writeFile('/deep/a', '').then(() => undefined),
@@ -107,12 +128,13 @@ function sabotaged(tool: Tool, sabotage: Sabotage, behaviour: BoundBehaviour): T
   }
 }
 
-/** Input that is refused never gets to the work: what is broken holds here. */
+/** Rejected input never reaches the work: what is broken holds here. */
 function parse(tool: Tool, input: unknown, sabotage: Sabotage): unknown {
   try {
     return tool.parse(input)
   } catch (error) {
-    if (sabotage === holds) spin(120)
+    if (sabotage === holds) scripted.hold(HELD_MS)
+    if (sabotage === allocates) scripted.allocate(ALLOCATED_BYTES)
     throw error
   }
 }
@@ -125,19 +147,17 @@ test('ids are unique', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-describe.each(measured)('$id', (behaviour) => {
-  test('catches what holds the event loop', async () => {
-    expect(await run(behaviour, holds)).toBeInstanceOf(ConformanceError)
-  })
+const failsFor = (reason: string) => ({
+  name: 'ConformanceError',
+  message: expect.stringContaining(reason),
 })
 
-/** One a tool: what is checked is the same for all, and a gigabyte takes its time. */
-const firstOfTool = [...Map.groupBy(measured, ({ id }) => id.split('/')[1]).values()].map(
-  ([first]) => first!,
-)
-describe.each(firstOfTool)('$id', (behaviour) => {
+describe.each(measured)('$id', (behaviour) => {
+  test('catches what holds the event loop', async () => {
+    expect(await run(behaviour, holds)).toMatchObject(failsFor('the event loop held'))
+  })
   test('catches what allocates', async () => {
-    expect(await run(behaviour, allocates)).toBeInstanceOf(ConformanceError)
+    expect(await run(behaviour, allocates)).toMatchObject(failsFor('bytes more'))
   })
 })
 
@@ -156,6 +176,13 @@ test('progress that is lost is noticed', async () => {
   expect(await run(behaviour!, isSilent)).toBeInstanceOf(ConformanceError)
 })
 
+const host = createNodeWorkHost(process)
+
+function spin(cpuMs: number): void {
+  const end = host.cpuMs() + cpuMs
+  while (host.cpuMs() < end);
+}
+
 test('a hold is processor time between two turns, not the time of the whole call', async () => {
   const inTurns = await measureWork(host, async () => {
     for (let i = 0; i < 10; i += 1) {
@@ -173,4 +200,21 @@ test('a hold is processor time between two turns, not the time of the whole call
     }
   })
   expect(inMicrotasks.cost.holdMs).toBeGreaterThanOrEqual(200)
+})
+
+test('growth is what a call has allocated at its peak', async () => {
+  const PIECE = 1 << 24
+  const grow = async (pieces: number): Promise<number> => {
+    const kept: Uint8Array[] = []
+    const { cost } = await measureWork(host, async () => {
+      for (let at = 0; at < pieces; at += 1) {
+        kept.push(new Uint8Array(PIECE).fill(1))
+        await nextTurn()
+      }
+      return kept.length
+    })
+    return cost.peakBytes
+  }
+  expect(await grow(1)).toBeLessThan(MAX_PEAK_BYTES)
+  expect(await grow(15)).toBeGreaterThan(MAX_PEAK_BYTES)
 })
