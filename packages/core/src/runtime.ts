@@ -63,6 +63,10 @@ export { renderToolError, type ToolError, toToolError } from './errors/to-tool-e
 // Logs
 export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
 
+// Redaction
+export { redactText } from './redaction/redact-text.ts'
+export { createRedaction, type Redaction, type RedactOptions } from './redaction/redaction.ts'
+
 // Modules
 export type { ModuleDefinition, ModuleTool, PolicyRejection } from './modules/define-module.ts'
 export {

@@ -1,5 +1,5 @@
 import type { ToolContext } from '../tools/tool.ts'
-import type { ModulePreview } from './module-preview.ts'
+import type { ModulePreview, PreviewBasis } from './module-preview.ts'
 import type { PermissionSubject } from './permission-rule.ts'
 import type { ToolFacts } from './tool-facts.ts'
 
@@ -18,4 +18,6 @@ export interface ToolPermission {
   resolve(subject: PermissionSubject, access: CallAccess): Promise<PermissionSubject>
   /** What a person sees before the call runs; undefined: its arguments. Changes nothing. */
   preview(input: unknown, access: CallAccess): Promise<ModulePreview | undefined>
+  /** What a preview is made from: the files that a changing call names, as they are now. */
+  basis(input: unknown, access: CallAccess): Promise<PreviewBasis | undefined>
 }

@@ -1,19 +1,67 @@
-/** Characters that are not seen, or that change how others are: controls, directions, zero width. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu
-const HIDDEN_BLANK = /[^\S \t\n\r]/gu
+/** Not seen, or changing how others are seen: controls, directions, zero width, not assigned. */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|[^\S \t\n]/gu
+/** What joins the parts of one emoji. */
+const IN_EMOJI =
+  /(?<=\p{Extended_Pictographic}\uFE0F?)(?:\uFE0F|\u200D(?=\p{Extended_Pictographic}))/uy
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+const NOT_ASCII = /[^\0-\x7F]/u
+const ASCII_LETTER = /[A-Za-z]/
+/** Scripts with letters that are drawn like Latin ones. */
+const NEAR_LATIN =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}\u0251\u0261\u0131\u01C0-\u01C3]/u
+/** Letters that cannot be told from Latin ones, of which whole words can be made. */
+const LATIN_LOOKS: ReadonlySet<string> = new Set(
+  'аеорсухѕіјһԁԛԝѵӏАВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧονικρυՏՕօսոցԍԌ',
+)
 
 /**
- * A text in which every character can be seen: hidden ones as `⟨U+202E⟩`. Line feeds and tabs stay.
+ * A text in which every character can be seen and told from others: hidden ones, and letters that look
+ * like Latin ones in a Latin word, as `⟨U+202E⟩`. Line feeds and tabs stay.
  */
 export function visibleText(text: string): string {
   return text
-    .replace(HIDDEN, (found) => (found === '\n' || found === '\t' ? found : codeOf(found)))
-    .replace(HIDDEN_BLANK, codeOf)
+    .replaceAll(WORD, (word) => (NOT_ASCII.test(word) ? visibleWord(word) : word))
+    .replaceAll(HIDDEN, (found, at: number) => {
+      if (found === '\n' || found === '\t' || isInEmoji(text, at)) return found
+      return codeOf(found)
+    })
+}
+
+/** The same for commands and paths, where also whole words of look-alike letters count. */
+export function visibleWords(text: string): string {
+  const marked = text.replaceAll(WORD, (word) =>
+    NOT_ASCII.test(word) && Array.from(word).every(looksLatin) ? mark(word, looksLatin) : word,
+  )
+  return visibleText(marked)
 }
 
 /** The same in one line. */
 export function visibleLine(text: string): string {
-  return visibleText(text).replaceAll(/[\n\t]/g, codeOf)
+  return visibleWords(text).replaceAll(/[\n\t]/g, codeOf)
+}
+
+function visibleWord(word: string): string {
+  const isLatin = ASCII_LETTER.test(word)
+  return mark(word, (letter) => isAsciiForm(letter) || (isLatin && NEAR_LATIN.test(letter)))
+}
+
+function mark(word: string, isMarked: (letter: string) => boolean): string {
+  return Array.from(word, (letter) => (isMarked(letter) ? codeOf(letter) : letter)).join('')
+}
+
+function looksLatin(letter: string): boolean {
+  return LATIN_LOOKS.has(letter)
+}
+
+/** Another form of an ASCII letter or digit: of full width, mathematical, in a circle. */
+function isAsciiForm(letter: string): boolean {
+  return NOT_ASCII.test(letter) && /^[A-Za-z0-9]+$/.test(letter.normalize('NFKC'))
+}
+
+function isInEmoji(text: string, at: number): boolean {
+  IN_EMOJI.lastIndex = at
+  return IN_EMOJI.test(text)
 }
 
 function codeOf(character: string): string {

@@ -3,8 +3,9 @@ import type { ModuleTool } from '../modules/define-module.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
 import { statIfPresent } from '../modules/fs/edit/rewrite-file.ts'
 import { normalizePath } from '../modules/fs/path/path.ts'
+import { fingerprint } from '../modules/fs/versions/fingerprint.ts'
 import { workspacePath } from '../modules/fs/path/workspace-path.ts'
-import type { ModulePreview } from '../permissions/module-preview.ts'
+import type { ModulePreview, PreviewBasis } from '../permissions/module-preview.ts'
 import type { PermissionSubject, TouchedPath } from '../permissions/permission-rule.ts'
 import type { ToolFacts } from '../permissions/tool-facts.ts'
 import type { CallAccess, ToolPermission } from '../permissions/tool-permission.ts'
@@ -74,6 +75,21 @@ export class WorkspaceToolPermission implements ToolPermission {
     })
   }
 
+  async basis(input: unknown, access: CallAccess): Promise<PreviewBasis | undefined> {
+    const { paths = [] } = await this.subject(input)
+    if (this.#tool.annotations.readOnly || paths.length === 0) return undefined
+    return this.#use(access, async ({ live }) => {
+      const { fs: files, shellRoot } = live
+      if (files === undefined) return undefined
+      const basis: [string, string | null][] = []
+      for (const { path } of paths) {
+        const named = await workspacePath(path, { files, shellRoot })
+        basis.push([named, await fingerprintOf(files, named, access.abortSignal)])
+      }
+      return Object.fromEntries(basis)
+    })
+  }
+
   #use<T>(access: CallAccess, operation: (open: OpenWorkspace) => Promise<T>): Promise<T> {
     const { abortSignal: signal, workspaces } = access
     return workspaces.use(this.facts.workspace, operation, { idempotent: true, signal })
@@ -113,4 +129,18 @@ async function reachedPaths(
 /** Nothing lies below a file. */
 async function isDirectory(fs: FileSystem, path: string): Promise<boolean> {
   return (await statIfPresent(fs, path))?.type === 'directory'
+}
+
+/** A path that cannot be read is part of the basis, too: the call fails while it is so. */
+async function fingerprintOf(
+  files: FileSystem,
+  path: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    return await fingerprint(files, path, signal)
+  } catch (error) {
+    if (FileSystemError.isInstance(error)) return `error:${error.code}`
+    throw error
+  }
 }

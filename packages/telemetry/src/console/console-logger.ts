@@ -1,6 +1,5 @@
 import { type Clock, type Logger, systemClock } from '@helix-agents/core'
-import { redactText } from '../redact/redact-text.ts'
-import { createRedaction, type RedactOptions } from '../redact/redaction.ts'
+import { createRedaction, type RedactOptions, redactText } from '@helix-agents/core/runtime'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 type Level = (typeof LEVELS)[number]

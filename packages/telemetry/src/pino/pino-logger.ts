@@ -5,8 +5,12 @@ import {
   type LoggerOptions,
   pino,
 } from 'pino'
-import { redactText } from '../redact/redact-text.ts'
-import { createRedaction, type Redaction, type RedactOptions } from '../redact/redaction.ts'
+import {
+  createRedaction,
+  type Redaction,
+  type RedactOptions,
+  redactText,
+} from '@helix-agents/core/runtime'
 
 /** Options of `createPinoLogger`. */
 export interface PinoLoggerOptions extends RedactOptions {

@@ -1,2 +1,6 @@
-export { createRedaction, type Redaction, type RedactOptions } from './redaction.ts'
-export { redactText } from './redact-text.ts'
+export {
+  createRedaction,
+  type Redaction,
+  type RedactOptions,
+  redactText,
+} from '@helix-agents/core/runtime'

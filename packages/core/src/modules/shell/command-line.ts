@@ -60,7 +60,7 @@ export function readCommandLine(line: string, variables: readonly string[] = [])
 }
 
 /** Whether a variable can change which programs a command starts. */
-function changesPrograms(name: string): boolean {
+export function changesPrograms(name: string): boolean {
   return DANGEROUS_VARIABLE.test(name)
 }
 

@@ -13,6 +13,7 @@ export const createCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
     }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (config) => config.isStateful,
+  preview: async ({ input }) => ({ title: `open a context of ${input.language}` }),
   execute: async ({ module, input, context }) => {
     if (module.createContext === undefined) throw contextsMissing(context.workspace)
     return { contextId: await module.createContext(input.language) }

@@ -11,6 +11,7 @@ export const deleteCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   inputSchema: () => z.strictObject({ contextId: codeContextIdSchema }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   available: (config) => config.isStateful,
+  preview: async ({ input }) => ({ title: `close context ${input.contextId}` }),
   execute: async ({ module, input, context }) => {
     if (module.deleteContext === undefined) throw contextsMissing(context.workspace)
     await module.deleteContext(input.contextId)

@@ -14,6 +14,7 @@ export const runCodeTool = toolsFor<CodeInterpreter, CodeConfig>()({
       code: z.string(),
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  preview: async ({ input: { language, code } }) => ({ title: `run ${language} code`, body: code }),
   execute: async ({ module, input, context }) =>
     captureCodeRun(await module.runCode(input.language, input.code, liveRunOptions(context))),
   toModelOutput: renderCodeRun,

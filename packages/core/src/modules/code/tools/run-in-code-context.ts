@@ -12,6 +12,10 @@ export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   inputSchema: () => z.strictObject({ contextId: codeContextIdSchema, code: z.string() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   available: (config) => config.isStateful,
+  preview: async ({ input: { contextId, code } }) => ({
+    title: `run code in context ${contextId}`,
+    body: code,
+  }),
   execute: async ({ module, input, context }) => {
     if (module.runInContext === undefined) throw contextsMissing(context.workspace)
     const options = liveRunOptions(context)

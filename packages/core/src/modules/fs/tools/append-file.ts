@@ -12,6 +12,15 @@ export const appendFileTool = fsTool({
   annotations: { readOnly: false, destructive: false, idempotent: false },
   paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
+  preview: async (change) => {
+    const { previewWrite } = await import('../preview/preview-change.ts')
+    const { path, content } = change.input
+    return previewWrite(change, {
+      verb: 'append to',
+      path,
+      make: (before = '') => before + content,
+    })
+  },
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     const { actor, ledger } = context

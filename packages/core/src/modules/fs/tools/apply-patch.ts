@@ -28,6 +28,11 @@ export const applyPatchTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: async ({ patch }) => (await import('../patch/patched-paths.ts')).patchedPaths(patch),
   available: (config) => config.extended,
+  preview: async (change) => {
+    const { planPatch } = await import('../patch/plan-patch.ts')
+    const { previewPlan } = await import('../preview/preview-change.ts')
+    return previewPlan(change, await planPatch(change, change.input.patch))
+  },
   execute: async (change): Promise<ApplyPatchOutput> => {
     // Loaded at the first patch.
     const { planPatch } = await import('../patch/plan-patch.ts')

@@ -10,6 +10,10 @@ export const copyTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ from, to }) => [from, to].map((path) => ({ path, isTree: true })),
   available: (config) => config.extended,
+  preview: async (change) => {
+    const { previewTransfer } = await import('../preview/preview-tree.ts')
+    return previewTransfer(change, 'copy', change.input)
+  },
   execute: async (change) => {
     const { module, input, context } = change
     const from = await workspacePath(input.from, context)

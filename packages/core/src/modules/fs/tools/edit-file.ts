@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { ModulePreview } from '../../../permissions/module-preview.ts'
 import { FileSystemError } from '../../../errors/file-system-error.ts'
 import { cutEnd } from '../../../tools/result-budget.ts'
 import type { FileStat } from '../contract.ts'
@@ -50,6 +51,7 @@ export const editFileTool = fsTool({
   inputSchema: () => z.strictObject({ path: filePath, ...editFields() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path }) => [{ path }],
+  preview: (change) => previewEdits(change, change.input.path, [change.input]),
   execute: async (change) => editFile(change, change.input.path, [change.input]),
   toModelOutput: renderEdit,
 })
@@ -75,6 +77,18 @@ export async function editFile(
     diff: made.diff,
     notes: made.notes,
   }
+}
+
+/** The diff of all edits, against the file as it is now. */
+export async function previewEdits(
+  change: FileChange,
+  path: string,
+  edits: readonly TextEdit[],
+): Promise<ModulePreview> {
+  const { previewWrite } = await import('../preview/preview-change.ts')
+  const make = async (_before: string | undefined, stat: FileStat | undefined): Promise<string> =>
+    (await applyAll(change, path, stat, edits)).data
+  return previewWrite(change, { verb: 'edit', path, make })
 }
 
 interface EditedFile extends Rewrite {

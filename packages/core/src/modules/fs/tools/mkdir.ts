@@ -14,6 +14,9 @@ export const mkdirTool = fsTool({
   // Without `recursive` a repeated call fails.
   annotations: { readOnly: false, destructive: false, idempotent: false },
   paths: ({ path }) => [{ path }],
+  preview: async ({ input, context }) => ({
+    title: `make the directory ${await workspacePath(input.path, context)}`,
+  }),
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     await module.mkdir(path, input.opts)

@@ -14,6 +14,11 @@ export const rmTool = fsTool({
   // A repeated call fails: there is nothing to remove.
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path, opts }) => [{ path, isTree: opts?.recursive === true, keepsLink: true }],
+  preview: async (change) => {
+    const { previewRemoval } = await import('../preview/preview-tree.ts')
+    const { path, opts } = change.input
+    return previewRemoval(change, { path, isRecursive: opts?.recursive === true })
+  },
   execute: async ({ module, input, context }) => {
     const path = await workspacePath(input.path, context)
     await module.rm(path, input.opts)

@@ -33,6 +33,11 @@ export const writeFileTool = fsTool({
   inputSchema,
   annotations: { readOnly: false, destructive: true, idempotent: true },
   paths: ({ path }) => [{ path }],
+  preview: async (change) => {
+    const { previewWrite } = await import('../preview/preview-change.ts')
+    const { path, content } = change.input
+    return previewWrite(change, { verb: 'replace', path, make: () => content })
+  },
   execute: async (change): Promise<WriteFileOutput> => {
     const { input } = change
     const path = await workspacePath(input.path, change.context)

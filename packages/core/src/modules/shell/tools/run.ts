@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
 import { showOutputs, MAX_OUTPUT_BYTES } from '../shown-output.ts'
+import { previewCommand } from '../command-preview.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
 import { workspaceDirectory } from '../../fs/path/workspace-path.ts'
@@ -81,6 +82,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   inputSchema: runInput,
   annotations: ANNOTATIONS,
   command: touchedCommand,
+  preview: async ({ input, config }) => previewCommand(input, config),
   available: (config) => !config.background,
   execute: runToEnd,
   toModelOutput: renderRun,
@@ -93,6 +95,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   inputSchema: runOrStartInput,
   annotations: ANNOTATIONS,
   command: touchedCommand,
+  preview: async ({ input, config }) => previewCommand(input, config),
   available: (config) => config.background,
   execute: (call): Promise<RunOutput | StartOutput> =>
     call.input.opts?.background === true ? start(call) : runToEnd(call),

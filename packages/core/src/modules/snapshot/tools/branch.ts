@@ -12,6 +12,11 @@ export const branchTool = toolsFor<Snapshotter, SnapshotConfig>()({
   inputSchema: () => z.strictObject({ ref: snapshotRefArgument() }),
   annotations: { readOnly: false, destructive: false, idempotent: false },
   available: (_config, offered) => offered['branch'] === true,
+  preview: async ({ input: { ref } }) => ({
+    title: 'make a separate workspace from a snapshot',
+    body: typeof ref === 'string' ? ref : JSON.stringify(ref, null, 2),
+    format: 'json',
+  }),
   execute: async ({ module, input, context }) => {
     if (module.branch === undefined) {
       const detail = `workspace ${context.workspace} cannot branch`

@@ -10,6 +10,11 @@ export const restoreTool = toolsFor<Snapshotter, SnapshotConfig>()({
     'Go on with the workspace as it was when a snapshot was taken. The state it has now is left behind: take a snapshot first to come back to it.',
   inputSchema: () => z.strictObject({ ref: snapshotRefArgument() }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
+  preview: async ({ input: { ref } }) => ({
+    title: 'go back to a snapshot: what changed since is left behind',
+    body: typeof ref === 'string' ? ref : JSON.stringify(ref, null, 2),
+    format: 'json',
+  }),
   execute: async ({ module, input, context }) => {
     const ref = parseSnapshotRef(input.ref)
     const workspace = await module.restore(ref, { signal: context.signal })

@@ -8,6 +8,7 @@ export const snapshotTool = toolsFor<Snapshotter, SnapshotConfig>()({
   description: 'Store the state of the workspace. The ref that it returns brings it back.',
   inputSchema: () => z.strictObject({}),
   annotations: { readOnly: false, destructive: false, idempotent: false },
+  preview: async () => ({ title: 'take a snapshot' }),
   execute: async ({ module, context }) => ({
     ref: await module.snapshot({ signal: context.signal }),
   }),

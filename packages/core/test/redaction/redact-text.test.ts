@@ -1,7 +1,7 @@
-import { createRedaction, redactText } from '@helix-agents/telemetry/redact'
+import { createRedaction, redactText } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hideUrlPasswords } from '../../src/redact/url-passwords.ts'
+import { hideUrlPasswords } from '../../src/redaction/url-passwords.ts'
 
 const { fields } = createRedaction()
 
