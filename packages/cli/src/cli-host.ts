@@ -1,5 +1,5 @@
 import type { Clock } from '@helix-agents/core'
-import type { SessionStateStore } from '@helix-agents/core/runtime'
+import type { SessionInteractionStore, SessionStateStore } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
 /** Where text goes: a terminal, a pipe or a file. */
@@ -21,9 +21,9 @@ export interface TextInput {
   readAll(): Promise<string>
 }
 
-/** A session database that was opened for reading. */
+/** A session database that was opened. */
 export interface OpenedSessions {
-  readonly stateStore: SessionStateStore
+  readonly stateStore: SessionStateStore & SessionInteractionStore
   /** Closes the file. */
   close(): Promise<void> | void
 }
@@ -46,9 +46,12 @@ export interface CliHost {
   readonly clock: Clock
   /** The network. */
   readonly fetch: typeof globalThis.fetch
-  /** Opens an existing database without changing it; never makes one. */
-  readonly openSessions: (file: string) => Promise<OpenedSessions>
-  /** The same for a ledger of sandboxes. */
+  /** Opens an existing database, for reading unless it is `writable`; never makes one. */
+  readonly openSessions: (
+    file: string,
+    options?: { readonly writable?: boolean },
+  ) => Promise<OpenedSessions>
+  /** Opens an existing ledger of sandboxes for reading. */
   readonly openLedger: (file: string) => Promise<OpenedLedger>
   /** Whether the reader of the output has closed it: further work is useless. */
   readonly isOutputClosed: () => boolean

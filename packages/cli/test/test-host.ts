@@ -1,8 +1,7 @@
-import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
-import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
+import { type CliHost, type OpenedSessions, runCli, type TextStream } from '@helix-agents/cli'
 
 interface Terminal {
   readonly isTTY?: boolean
@@ -33,10 +32,11 @@ export interface Ran {
 
 /** A machine in memory: a store, a clock, a network. */
 export class TestHost {
-  stateStore: SessionStateStore = new InMemoryStateStore()
+  stateStore = new InMemoryStateStore() as object as OpenedSessions['stateStore']
   fleetStore: FleetStore = new MemoryFleetStore()
   readonly clock = new ManualClock(1_000_000)
   readonly opened: string[] = []
+  readonly written: string[] = []
   closed = 0
   env: Record<string, string> = {}
   fetch: typeof globalThis.fetch = async () => Promise.reject(new Error('no network'))
@@ -58,8 +58,9 @@ export class TestHost {
       env: this.env,
       clock: this.clock,
       fetch: async (...request) => this.fetch(...request),
-      openSessions: async (file) => {
+      openSessions: async (file, { writable = false } = {}) => {
         this.opened.push(file)
+        if (writable) this.written.push(file)
         return { stateStore: this.stateStore, close: () => void (this.closed += 1) }
       },
       openLedger: async (file) => {

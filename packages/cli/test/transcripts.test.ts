@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WorkspaceDescription } from '@helix-agents/core/runtime'
-import { describe, expect, it } from 'vitest'
+import type { SessionRequest, WorkspaceDescription } from '@helix-agents/core/runtime'
+import { openSqliteStores } from '@helix-agents/store-sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { SampleFleet } from './commands/fleet/sample-fleet.ts'
 import { TestHost } from './test-host.ts'
 
@@ -86,6 +87,56 @@ async function addRun({ stateStore }: TestHost, sample: SampleRun): Promise<void
   await stateStore.endRun({ ...write, now: now + sample.tookMs, status, ...owed })
 }
 
+/** The requests that the pages talk of. */
+async function createAskingHost(): Promise<TestHost> {
+  const host = new TestHost()
+  await host.clock.advance(NOW - host.clock.now())
+  const stores = await openSqliteStores(':memory:')
+  onTestFinished(() => stores.close())
+  host.stateStore = stores.stateStore
+  const asked = {
+    kind: 'approval',
+    agentPath: ['repairer'],
+    createdAt: NOW - 5 * MINUTE_MS,
+  } as const
+  await addRequest(host, {
+    ...asked,
+    requestId: '0b7e',
+    sessionId: 'repair-42',
+    toolCallId: 'call-9',
+    toolName: 'workspace__repo__edit_file',
+    arguments: '{"path":"/add.js","old_string":"a - b","new_string":"a + b"}',
+    preview: {
+      title: 'edit /add.js',
+      body: '@@ -1 +1 @@\n-export const add = (a, b) => a - b\n+export const add = (a, b) => a + b',
+      format: 'diff',
+    },
+  })
+  await addRequest(host, {
+    ...asked,
+    requestId: '41d2',
+    sessionId: 'repair-43',
+    agentPath: ['repairer', 'releaser'],
+    toolCallId: 'call-2',
+    toolName: 'workspace__repo__run',
+    arguments: '{"command":"git push"}',
+    preview: { title: 'git push' },
+    expiresAt: NOW + 60 * MINUTE_MS,
+  })
+  return host
+}
+
+async function addRequest(
+  { stateStore }: TestHost,
+  request: Omit<SessionRequest, 'askingSessionId'>,
+): Promise<void> {
+  const { sessionId, createdAt: now } = request
+  await stateStore.createSession({ sessionId, agentType: 'repairer', customState: undefined, now })
+  const write = { sessionId, runId: 'run', now }
+  await stateStore.beginRun({ ...write, leaseMs: 1000 })
+  await stateStore.addRequests({ ...write, requests: [{ ...request, askingSessionId: sessionId }] })
+}
+
 /** The sandboxes that the pages talk of. */
 async function createFleetHost(): Promise<TestHost> {
   const sample = new SampleFleet()
@@ -111,8 +162,9 @@ function transcriptsOf(page: string): (readonly [command: string, output: string
 
 describe.each(['packages/cli/README.md', 'docs/guide/cli.md'])('%s', (page) => {
   it.each(transcriptsOf(page))('shows what `helix %s` prints', async (command, output) => {
-    const isOfFleet = command.startsWith('fleet')
-    const host = isOfFleet ? await createFleetHost() : await createHost()
+    const [group] = command.split(' ')
+    const create = { fleet: createFleetHost, approvals: createAskingHost }[String(group)]
+    const host = await (create ?? createHost)()
     const { out } = await host.run(command.split(' '))
     expect(out).toBe(output)
   })

@@ -13,8 +13,9 @@ const BY_STATUS: Readonly<Record<SessionStatus, Advice>> = {
       ? `Its process was shut down: executor.resume(agent, ${id}).`
       : `It is paused: executor.resume(agent, ${id}).`,
   waiting: (id) =>
-    `A call waits for a person: executor.listRequests({ sessionId: ${id} }) names it, and ` +
-    `executor.respond(agent, ${id}, requestId, { decision: 'approve' }) answers it.`,
+    `A call waits for a person: helix approvals list --session ${id} names it, and ` +
+    `executor.respond(agent, ${id}, requestId, { decision: 'approve' }) or helix approvals ` +
+    'approve answers it.',
   completed: (id) =>
     `It takes a further message: executor.execute(agent, message, { sessionId: ${id} }).`,
   failed: (id) =>

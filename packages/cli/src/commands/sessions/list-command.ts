@@ -93,7 +93,7 @@ export function registerSessionsList(parent: Command, context: CommandContext): 
 
 async function list(flags: ListFlags, context: CommandContext): Promise<void> {
   const { host, output, setExitCode } = context
-  const found = await withSessions(host, flags.db, async (store) => findSessions(store, flags))
+  const found = await withSessions(host, flags, async (store) => findSessions(store, flags))
   if (found.unreadable.length > 0) setExitCode(exitCodes.findings)
   if (flags.json === true) output.json({ ...found, items: found.items.map(toItemJson) })
   else print(found, context)

@@ -54,7 +54,7 @@ async function show(sessionId: string, flags: ShowFlags, context: CommandContext
     messageCount: flags.messages === true ? MANY_MESSAGES : (flags.messages ?? FEW_MESSAGES),
     hasCheckpoints: flags.checkpoints === true,
   }
-  const report = await withSessions(host, flags.db, async (store) => readSession(store, query))
+  const report = await withSessions(host, flags, async (store) => readSession(store, query))
   const options = { hasRefs: flags.refs === true }
   if (flags.json === true) output.json(toReportJson(report, options))
   else printSession(report, { ...options, output, now: host.clock.now() })

@@ -1,6 +1,5 @@
 import { StateStoreError } from '@helix-agents/core'
-import type { SessionStateStore } from '@helix-agents/core/runtime'
-import type { CliHost } from '../../cli-host.ts'
+import type { CliHost, OpenedSessions } from '../../cli-host.ts'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
@@ -13,17 +12,18 @@ export const DATABASE_OPTION = [
 const DEFAULT_FILE = 'helix.db'
 
 /**
- * Opens the database for one piece of work and closes it again.
+ * Opens the database for one piece of work, for reading unless it is `writable`, and closes it
+ * again.
  * @throws {CommandError} for errors of the store.
  */
 export async function withSessions<T>(
   host: CliHost,
-  file: string | undefined,
-  work: (store: SessionStateStore) => Promise<T>,
+  { db: file, writable = false }: { readonly db?: string; readonly writable?: boolean },
+  work: (store: OpenedSessions['stateStore']) => Promise<T>,
 ): Promise<T> {
   const fromEnvironment = host.env.HELIX_DB === '' ? undefined : host.env.HELIX_DB
   try {
-    const sessions = await host.openSessions(file ?? fromEnvironment ?? DEFAULT_FILE)
+    const sessions = await host.openSessions(file ?? fromEnvironment ?? DEFAULT_FILE, { writable })
     try {
       return await work(sessions.stateStore)
     } finally {
@@ -41,6 +41,6 @@ function toCommandError(error: StateStoreError): CommandError {
 }
 
 function exitCodeOf({ code }: StateStoreError): number {
-  if (code === 'invalid-query') return exitCodes.usage
+  if (code === 'invalid-query' || code === 'not-storable') return exitCodes.usage
   return code === 'corrupt' ? exitCodes.findings : exitCodes.unreachable
 }
