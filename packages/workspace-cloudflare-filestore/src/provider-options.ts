@@ -22,6 +22,8 @@ export interface CloudflareFileStoreProviderOptions {
   readonly maxBytes?: number
   /** Files and directories of a namespace together. Default 250,000. */
   readonly maxFiles?: number
+  /** Snapshots kept of a workspace and of those restored from it; the oldest is dropped. Default 16. */
+  readonly maxSnapshots?: number
   /** Larger files are only read as streams or in ranges, in bytes. Default 32 MiB. */
   readonly maxWholeReadBytes?: number
   /** Bound of concurrent opens over all sessions; the others wait in turn. Default: none. */
@@ -52,6 +54,7 @@ export interface FileStoreSettings {
   readonly partBytes: number
   readonly maxBytes: number
   readonly maxFiles: number
+  readonly maxSnapshots: number
   readonly maxWholeReadBytes: number
   readonly collectionGraceMs: number
 }
@@ -66,6 +69,7 @@ const DEFAULTS: FileStoreSettings = {
   partBytes: 4 * MEGABYTE,
   maxBytes: 4096 * MEGABYTE,
   maxFiles: 250_000,
+  maxSnapshots: 16,
   maxWholeReadBytes: 32 * MEGABYTE,
   collectionGraceMs: 600_000,
 }
@@ -78,6 +82,7 @@ export function readSettings(options: CloudflareFileStoreProviderOptions): FileS
     partBytes: numberFrom(options, 'partBytes'),
     maxBytes: numberFrom(options, 'maxBytes'),
     maxFiles: numberFrom(options, 'maxFiles'),
+    maxSnapshots: numberFrom(options, 'maxSnapshots'),
     maxWholeReadBytes: numberFrom(options, 'maxWholeReadBytes'),
     collectionGraceMs: numberFrom(options, 'collectionGraceMs'),
   }

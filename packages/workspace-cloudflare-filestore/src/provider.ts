@@ -29,9 +29,11 @@ import { namespaceOwner } from './namespaces/namespace-key.ts'
 import {
   allNamespaces,
   belongsTo,
+  claimFork,
   findNamespace,
   type Namespace,
   openNamespace,
+  sessionMark,
 } from './namespaces/namespaces.ts'
 import { ObjectStore } from './objects/object-store.ts'
 import {
@@ -45,9 +47,17 @@ import { Database, lost } from './sql/database.ts'
 import type { FileStoreBucket } from './ports.ts'
 import { type SharedState, sharedStateOf } from './shared-state.ts'
 import type { StoreContext } from './store-context.ts'
+import { deleteLine, FileStoreSnapshotter } from './snapshots/file-store-snapshotter.ts'
 import { FileStoreWorkspace } from './workspace.ts'
 
 const MEGABYTE = 1024 * 1024
+
+/** How a handle on a namespace is made. */
+interface Attach {
+  readonly options: OpenOptions
+  readonly outcome: 'created' | 'reattached'
+  readonly sessionId: string
+}
 
 /**
  * Workspaces in the SQLite database of the agent's own Durable Object, large files in R2. They
@@ -78,7 +88,12 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     this.#shared = sharedStateOf(options.storage)
     this.#settings = readSettings(options)
     this.#code = options.code
-    this.capabilities = { fs: true, ...(options.code !== undefined && { code: true }) }
+    this.capabilities = {
+      fs: true,
+      snapshot: true,
+      branch: true,
+      ...(options.code !== undefined && { code: true }),
+    }
     this.#openLimit = createOpenLimit(options.maxGlobalConcurrentOpens)
     this.#schedule = options.scheduleCollection
     this.#clock = options.clock ?? systemClock
@@ -113,7 +128,8 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       const owner = namespaceOwner(parsed, session.sessionId, options.workspace)
       migrate(this.#database, this.#clock.now())
       const { namespace, isNew } = openNamespace(this.#database, owner, this.#clock.now())
-      return this.#attach(namespace, options, isNew ? 'created' : 'reattached')
+      const outcome = isNew ? 'created' : 'reattached'
+      return this.#attach(namespace, { options, outcome, sessionId: session.sessionId })
     }, options.signal)
   }
 
@@ -126,12 +142,15 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     return this.#openLimit(async () => {
       const id = readRef(ref)
       migrate(this.#database, this.#clock.now())
-      const namespace = findNamespace(this.#database, id)
-      if (namespace === undefined) throw lost()
-      if (!belongsTo(namespace, options.session.sessionId)) {
+      const { sessionId } = options.session
+      const found = findNamespace(this.#database, id)
+      if (found === undefined || found.kind === 'snapshot') throw lost()
+      const isFork = found.kind === 'fork'
+      const namespace = isFork ? claimFork(this.#database, found, sessionId) : found
+      if (!belongsTo(namespace, sessionId)) {
         throw new WorkspaceFailedError('ref-invalid', 'the stored ref is of another session')
       }
-      return this.#attach(namespace, options, 'reattached')
+      return this.#attach(namespace, { options, outcome: 'reattached', sessionId })
     }, options.signal)
   }
 
@@ -168,28 +187,36 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
 
   async #finishRemovals(): Promise<void> {
     for (const id of unfinishedRemovals(this.#database)) {
-      const namespace = { id, publicId: '', session: undefined, createdMs: 0 }
+      const removed = { publicId: '', line: '', session: undefined, createdMs: 0 }
+      const namespace = { ...removed, id, kind: 'workspace' } as const
       await finishRemoval(this.#contextOf(namespace, Infinity))
     }
   }
 
-  #attach(
-    namespace: Namespace,
-    options: OpenOptions,
-    outcome: 'created' | 'reattached',
-  ): OpenedWorkspace {
+  #attach(namespace: Namespace, attach: Attach): OpenedWorkspace {
+    const { options, outcome, sessionId } = attach
     const maxFileMb = options.capabilities.fs?.maxFileSizeMb ?? Infinity
     const context = this.#contextOf(namespace, Math.floor(maxFileMb * MEGABYTE))
     this.#assertBucket(namespace)
     const fs = new FileStoreFileSystem(context)
     const isShared = namespace.session === undefined
+    const contextOf = (other: Namespace): StoreContext => this.#contextOf(other, Infinity)
     const end = async (): Promise<void> => {
-      if (!isShared) await deleteNamespace(context)
+      if (!isShared) await deleteLine(context, contextOf)
     }
     const id = namespace.publicId
     const { clock, logger } = options
     const code = this.#code?.open({ files: fs, clock, logger })
-    const ws = new FileStoreWorkspace({ id, fs, ...(code && { code }), end })
+    const { maxSnapshots } = this.#settings
+    const session = sessionMark(sessionId)
+    const snapshot = new FileStoreSnapshotter({
+      context,
+      session,
+      maxSnapshots,
+      contextOf,
+      toRef: (publicId) => createRef(publicId, this.capabilities),
+    })
+    const ws = new FileStoreWorkspace({ id, fs, snapshot, ...(code && { code }), end })
     return { ws, ref: createRef(id, this.capabilities), receipt: { outcome } }
   }
 

@@ -1,5 +1,7 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
 import {
   parseProviderRef,
+  type SnapshotRef,
   type WorkspaceCapabilityFlags,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
@@ -20,6 +22,27 @@ export function createRef(id: string, capabilities: WorkspaceCapabilityFlags): W
     capabilities,
     ref: { id },
   }
+}
+
+const snapshotSchema = payloadSchema.extend({ schemaVersion: z.literal(1) })
+
+/** A pointer to the files of a snapshot. */
+export function createSnapshotRef(id: string): SnapshotRef {
+  return { providerId: FILE_STORE_KIND, ref: { schemaVersion: 1, id } }
+}
+
+/** @throws {WorkspaceFailedError} `ref-invalid` */
+export function readSnapshotRef({ providerId, ref }: SnapshotRef): string {
+  const parsed = snapshotSchema.safeParse(ref)
+  if (providerId === FILE_STORE_KIND && parsed.success) return parsed.data.id
+  throw new WorkspaceFailedError(
+    'ref-invalid',
+    'that is not a snapshot of this kind of workspace',
+    {
+      hint: 'Give the ref as the snapshot tool returned it, whole and unchanged.',
+      cause: parsed.error,
+    },
+  )
 }
 
 /** @throws {WorkspaceFailedError} `ref-invalid`, `ref-version`. */

@@ -1,10 +1,11 @@
-import type { EngineCode, Workspace } from '@helix-agents/core/provider'
+import type { EngineCode, Snapshotter, Workspace } from '@helix-agents/core/provider'
 import type { FileStoreFileSystem } from './file-store-file-system.ts'
 
 /** What a {@link FileStoreWorkspace} is made of. */
 export interface FileStoreWorkspaceParts {
   readonly id: string
   readonly fs: FileStoreFileSystem
+  readonly snapshot: Snapshotter
   /** Runs code over the files, where the provider has an engine. */
   readonly code?: EngineCode
   /** Removes the files, unless sessions share them. */
@@ -16,12 +17,14 @@ export class FileStoreWorkspace implements Workspace {
   readonly id: string
   readonly isolation = 'isolate'
   readonly fs: FileStoreFileSystem
+  readonly snapshot: Snapshotter
   readonly code?: EngineCode
   readonly #end: () => Promise<void>
 
-  constructor({ id, fs, code, end }: FileStoreWorkspaceParts) {
+  constructor({ id, fs, snapshot, code, end }: FileStoreWorkspaceParts) {
     this.id = id
     this.fs = fs
+    this.snapshot = snapshot
     if (code !== undefined) this.code = code
     this.#end = end
   }

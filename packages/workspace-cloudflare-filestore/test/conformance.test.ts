@@ -33,7 +33,7 @@ const behaviours = (of: typeof workspaceBehaviours, setup: ProviderSetup) =>
           restart: async () => createProvider(storage, setup),
           evict: closeElsewhere(storage, setup),
         }
-        const subject = new ProviderSubject(harness, { fs: true })
+        const subject = new ProviderSubject(harness, { fs: true, snapshot: true, branch: true })
         try {
           await behaviour.run(subject)
         } finally {
@@ -48,5 +48,8 @@ describe.each(Object.entries(setups))('%s', (name, setup) => {
   const count = workspaceBehaviours.length
   const wanted =
     name === SAMPLED ? sampler.pick(name, workspaceBehaviours, count / 8) : workspaceBehaviours
-  defineConformance({ it, fails: it.fails }, behaviours(wanted, setup), { create, offers: ['fs'] })
+  defineConformance({ it, fails: it.fails }, behaviours(wanted, setup), {
+    create,
+    offers: ['fs', 'snapshot', 'branch'],
+  })
 })

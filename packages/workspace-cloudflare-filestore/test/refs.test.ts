@@ -10,6 +10,12 @@ const id = 'fs-00112233445566778899aabbccddeeff'
 
 const corpus: readonly WorkspaceRef[] = [
   { providerId, schemaVersion: 1, capabilities, ref: { id } },
+  {
+    providerId,
+    schemaVersion: 1,
+    capabilities: { fs: true, snapshot: true, branch: true },
+    ref: { id },
+  },
 ]
 
 const damaged: readonly unknown[] = [
@@ -27,7 +33,7 @@ async function resolve(ref: WorkspaceRef, isThere: boolean): Promise<string> {
     const provider = createProvider(storage)
     provider.nextCollectionAt()
     if (isThere) {
-      const values = `(7, '${id}', 'any', '"${session.sessionId}"', 0, 0, 0)`
+      const values = `(7, '${id}', 'any', 'workspace', '${id}', '"${session.sessionId}"', 0, 0, 0, 0)`
       storage.sql.exec(`INSERT INTO helix_fs_namespaces VALUES ${values}`)
     }
     const { receipt } = await provider.resolve(ref, { ...openOptions(), session })

@@ -3,17 +3,32 @@ import type { Database } from '../sql/database.ts'
 import type { FileStoreSqlRow } from '../ports.ts'
 import type { NamespaceOwner } from './namespace-key.ts'
 
+/**
+ * What a namespace is for: a `snapshot` never changes, and a `fork` belongs to the first session that
+ * opens it.
+ */
+export type NamespaceKind = 'workspace' | 'snapshot' | 'fork'
+
 /** A set of files in the database of an object. */
 export interface Namespace {
   readonly id: number
   /** Random, so that no two namespaces of any two objects have one. */
   readonly publicId: string
+  readonly kind: NamespaceKind
+  /** Public id of the namespace that was opened first, of all that were restored from it. */
+  readonly line: string
   /** JSON of the session id it belongs to; undefined when it is shared. */
   readonly session: string | undefined
   readonly createdMs: number
 }
 
-const COLUMNS = 'id, public_id, session, created_ms'
+/** A namespace to be added, and the version of the tables then. */
+type NewNamespace = Omit<Namespace, 'id'> & { readonly version: number }
+
+const COLUMNS = 'id, public_id, kind, line, session, created_ms'
+
+const ADD = `INSERT INTO helix_fs_namespaces (id, public_id, key, kind, line, session, created_ms, version)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`
 
 export function findNamespace(database: Database, publicId: string): Namespace | undefined {
   const row = database.get(
@@ -32,17 +47,41 @@ export function openNamespace(
   return database.transaction(() => {
     const row = database.get(`SELECT ${COLUMNS} FROM helix_fs_namespaces WHERE key = ?`, owner.key)
     if (row !== undefined) return { namespace: toNamespace(row), isNew: false }
-    const [made] = database.all(
-      `INSERT INTO helix_fs_namespaces (id, public_id, key, session, created_ms)
-        VALUES (?, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
-      randomRow(),
-      randomId(),
-      owner.key,
-      owner.sessionId === undefined ? null : sessionMark(owner.sessionId),
-      nowMs,
-    )
-    return { namespace: toNamespace(made ?? {}), isNew: true }
+    const session = owner.sessionId === undefined ? undefined : sessionMark(owner.sessionId)
+    const id = randomId()
+    const made = { publicId: id, kind: 'workspace', line: id, session } as const
+    const first = { ...made, createdMs: nowMs, version: 0 }
+    return { namespace: addNamespace(database, first, owner.key), isNew: true }
   })
+}
+
+/** Adds a namespace without files that no declaration asks for by name. */
+export function addToLine(database: Database, made: Omit<NewNamespace, 'publicId'>): Namespace {
+  const publicId = randomId()
+  return addNamespace(database, { ...made, publicId }, JSON.stringify([made.kind, publicId]))
+}
+
+/** Lets a fork belong to the session that opens it. */
+export function claimFork(database: Database, fork: Namespace, sessionId: string): Namespace {
+  const session = sessionMark(sessionId)
+  database.run(
+    "UPDATE helix_fs_namespaces SET kind = 'workspace', session = ? WHERE id = ?",
+    session,
+    fork.id,
+  )
+  return { ...fork, kind: 'workspace', session }
+}
+
+/** The namespaces of a line, the oldest first. */
+export function namespacesOf(
+  database: Database,
+  line: string,
+): readonly (Namespace & { readonly bytes: number })[] {
+  const rows = database.all(
+    `SELECT ${COLUMNS}, bytes FROM helix_fs_namespaces WHERE line = ? ORDER BY version`,
+    line,
+  )
+  return rows.map((row) => ({ ...toNamespace(row), bytes: numberOf(row, 'bytes') }))
 }
 
 export function allNamespaces(database: Database): Namespace[] {
@@ -55,14 +94,27 @@ export function belongsTo(namespace: Namespace, sessionId: string): boolean {
 }
 
 /** SQLite text cannot hold half a surrogate pair; its JSON can. */
-function sessionMark(sessionId: string): string {
+export function sessionMark(sessionId: string): string {
   return JSON.stringify(sessionId)
+}
+
+function addNamespace(database: Database, made: NewNamespace, key: string): Namespace {
+  const { publicId, kind, line, session = null, createdMs, version } = made
+  const values = [randomRow(), publicId, key, kind, line, session, createdMs, version]
+  const [row] = database.all(ADD, ...values)
+  return toNamespace(row ?? {})
+}
+
+function kindOf(kind: string): NamespaceKind {
+  return kind === 'snapshot' || kind === 'fork' ? kind : 'workspace'
 }
 
 function toNamespace(row: FileStoreSqlRow): Namespace {
   return {
     id: numberOf(row, 'id'),
     publicId: textOf(row, 'public_id'),
+    kind: kindOf(textOf(row, 'kind')),
+    line: textOf(row, 'line'),
     session: row.session === null ? undefined : textOf(row, 'session'),
     createdMs: numberOf(row, 'created_ms'),
   }

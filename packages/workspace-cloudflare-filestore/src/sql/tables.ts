@@ -19,11 +19,18 @@ const tables: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
     key TEXT NOT NULL UNIQUE,
+    -- 'workspace'; 'snapshot', which never changes; 'fork', which no session has opened yet.
+    kind TEXT NOT NULL,
+    -- The namespace that was opened first, of all that were restored from it.
+    line TEXT NOT NULL,
     session TEXT,
     created_ms INTEGER NOT NULL,
+    -- Of the tables when it was made: orders those of a line. Ids are random, and times may be equal.
+    version INTEGER NOT NULL,
     bytes INTEGER NOT NULL DEFAULT 0,
     files INTEGER NOT NULL DEFAULT 0
   )`,
+  'CREATE INDEX helix_fs_namespaces_line ON helix_fs_namespaces (line)',
   'CREATE TABLE helix_fs_removals (namespace INTEGER PRIMARY KEY)',
   `CREATE TABLE helix_fs_nodes (
     namespace INTEGER NOT NULL,

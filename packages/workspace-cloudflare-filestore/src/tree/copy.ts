@@ -4,6 +4,7 @@ import type { StoreContext } from '../store-context.ts'
 import { type Content, flags } from './node.ts'
 import { placeOf, subtreeOf } from './place.ts'
 import { checkFileSize, checkQuota } from './quota.ts'
+import { shareFiles } from './share-files.ts'
 import { makeDirectory, makeParents, storeFile } from './store-node.ts'
 import { measureSubtree, planTransfer, type Transfer } from './transfer-plan.ts'
 
@@ -55,19 +56,7 @@ function copySubtree(context: StoreContext, transfer: Transfer): void {
   const files = target.missing.length + 1 + size.nodes
   checkQuota(context, target, { bytes: size.bytes, files })
   const range = subtreeOf(from)
-  const bindings = [namespace.id, range.start, range.end]
-  const filesOfRange =
-    'namespace = ?1 AND directory >= ?2 AND directory < ?3 AND content IS NOT NULL'
-  database.run(
-    `INSERT INTO helix_fs_shares (content, refs)
-      SELECT content, 2 FROM helix_fs_nodes WHERE ${filesOfRange}
-      ON CONFLICT (content) DO UPDATE SET refs = refs + 1`,
-    ...bindings,
-  )
-  database.run(
-    `UPDATE helix_fs_nodes SET flags = flags | ${flags.shared} WHERE ${filesOfRange}`,
-    ...bindings,
-  )
+  shareFiles(context, range)
   makeParents(context, target)
   makeDirectory(context, target.path, target.version)
   database.run(
@@ -76,7 +65,9 @@ function copySubtree(context: StoreContext, transfer: Transfer): void {
       SELECT namespace, ?4 || substr(directory, length(?2) + 1), name, content, size, blocks, flags,
         ?5, ?6
       FROM helix_fs_nodes WHERE namespace = ?1 AND directory >= ?2 AND directory < ?3`,
-    ...bindings,
+    namespace.id,
+    range.start,
+    range.end,
     subtreeOf(target.path).start,
     context.now(),
     target.version,

@@ -9,7 +9,7 @@ import { type Place, type SubtreeRange, subtreeOf } from './place.ts'
  * Most that one transaction changes: a transaction cannot give way to other work. An entry costs 2 to
  * 3 microseconds and each byte of its path some nanoseconds, so that this is below 50 ms.
  */
-const MAX_ENTRIES = 10_000
+export const MAX_ENTRIES = 10_000
 const MAX_PATH_BYTES = 2_000_000
 /** Content that one transaction removes; what is in the bucket counts as well. */
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024
@@ -59,6 +59,12 @@ function workOf({ database, namespace }: StoreContext, range: SubtreeRange): Sub
 export function isRemovedAtOnce(context: StoreContext, range: SubtreeRange): boolean {
   const { entries, bytes, pathBytes } = workOf(context, range)
   return entries <= MAX_ENTRIES && pathBytes <= MAX_PATH_BYTES && bytes <= MAX_CONTENT_BYTES
+}
+
+/** Whether everything below a directory can be copied to the same paths in one transaction. */
+export function isCopiedAtOnce(context: StoreContext, range: SubtreeRange): boolean {
+  const { entries, pathBytes } = workOf(context, range)
+  return entries <= MAX_ENTRIES && pathBytes <= MAX_PATH_BYTES
 }
 
 /**

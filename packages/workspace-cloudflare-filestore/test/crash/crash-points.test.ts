@@ -8,6 +8,7 @@ import { inObject } from '../objects.ts'
 import { shapeOf, staleVersions, type Tree, treeOf } from './audit.ts'
 import { FAULTS, type Plan } from './faulty-isolate.ts'
 import { type Scenario, scenarios, type Stage } from './scenarios.ts'
+import { snapshotScenarios } from './snapshot-scenarios.ts'
 import { World } from './world.ts'
 
 const sampler = new TestSampler()
@@ -23,7 +24,7 @@ interface Trees {
 async function prepare(world: World, scenario: Scenario): Promise<Stage> {
   const stage = await world.enter()
   world.startVersions()
-  await scenario.prepare?.(stage.fs)
+  await scenario.prepare?.(stage.fs, stage.ws)
   if (!scenario.keepGarbage) await world.collectAll(stage.provider)
   world.alarmAt = undefined
   return stage
@@ -83,7 +84,7 @@ async function aftermath(wreck: Wreck, plan: Plan, wanted: Trees): Promise<strin
   const { world, scenario } = wreck
   const { alarmAt } = world
   // Files that were removed are open no more, not even in the isolate that removed them.
-  const isAlive = lives(plan) && scenario.name !== 'close'
+  const isAlive = lives(plan) && scenario.closes !== true
   const stage = isAlive ? wreck.stage : await world.enter()
   const owes = stage.provider.nextCollectionAt() !== undefined
   const isUnwatched = owes && alarmAt === undefined && scenario.keepGarbage !== true
@@ -98,7 +99,7 @@ async function aftermath(wreck: Wreck, plan: Plan, wanted: Trees): Promise<strin
     const code = await codeOf(scenario.act(stage))
     if (code !== undefined) problems.push(`cannot be done again: ${code}`)
   }
-  const again = scenario.name === 'close' ? await world.enter() : stage
+  const again = scenario.closes === true ? await world.enter() : stage
   await world.collectAll(again.provider)
   problems.push(...(await world.faults()))
   const kept = await treeOf(again.fs)
@@ -129,24 +130,23 @@ function describeTree(tree: Tree): string {
   return JSON.stringify(shapeOf(tree))
 }
 
-describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
-  '%s',
-  (_, scenario) => {
-    const faults = sampler.pick(`faults of ${scenario.name}`, FAULTS, FAULTS_OF_ONE)
-    test.each(faults)('%s', { timeout: 29_000 }, async (fault) => {
-      const wanted = await undisturbed(scenario)
-      const problems: string[] = []
-      const random = sampler.random(`${scenario.name} ${fault}`)
-      for (let at = 1 + Math.floor(random() * STRIDE); ; at += STRIDE) {
-        const found = await struck(scenario, { fault, at }, wanted)
-        if (found === undefined) break
-        problems.push(...found)
-        points += 1
-      }
-      expect(problems).toEqual([])
-    })
-  },
-)
+describe.each(
+  [...scenarios, ...snapshotScenarios].map((scenario) => [scenario.name, scenario] as const),
+)('%s', (_, scenario) => {
+  const faults = sampler.pick(`faults of ${scenario.name}`, FAULTS, FAULTS_OF_ONE)
+  test.each(faults)('%s', { timeout: 29_000 }, async (fault) => {
+    const wanted = await undisturbed(scenario)
+    const problems: string[] = []
+    const random = sampler.random(`${scenario.name} ${fault}`)
+    for (let at = 1 + Math.floor(random() * STRIDE); ; at += STRIDE) {
+      const found = await struck(scenario, { fault, at }, wanted)
+      if (found === undefined) break
+      problems.push(...found)
+      points += 1
+    }
+    expect(problems).toEqual([])
+  })
+})
 
 let points = 0
 

@@ -15,19 +15,23 @@ export interface Scenario {
   readonly name: string
   /** Default: a bucket, for more than {@link THRESHOLD} bytes. */
   readonly withoutBucket?: boolean
+  /** Default: that of the provider. */
+  readonly maxSnapshots?: number
   /** Leaves garbage for the operation to collect. */
   readonly keepGarbage?: boolean
   /** The only table or view that it may touch: it is one statement. */
   readonly onlyThrough?: string
-  readonly prepare?: (fs: FileSystem) => Promise<unknown>
+  /** The files are gone afterwards. */
+  readonly closes?: boolean
+  readonly prepare?: (fs: FileSystem, ws: Workspace) => Promise<unknown>
   readonly act: (stage: Stage) => Promise<unknown>
 }
 
 export const THRESHOLD = 100
 
 export const PART_BYTES = 4096
-const small = (mark: string): string => `${mark} small\n`.repeat(4)
-const large = (mark: string): string => `${mark} large\n`.repeat(40)
+export const small = (mark: string): string => `${mark} small\n`.repeat(4)
+export const large = (mark: string): string => `${mark} large\n`.repeat(40)
 /** Two parts, no two blocks alike. */
 const parts = (seed: number): Uint8Array => bytesOf(PART_BYTES + 300, seed)
 
@@ -52,7 +56,7 @@ const streamed =
     fs.writeStream(path, isolate.source(cut(bytes, piece)))
 
 /** A directory of every kind of file: plain, of several blocks, in the bucket, shared, a mixture. */
-async function mixedTree(fs: FileSystem): Promise<void> {
+export async function mixedTree(fs: FileSystem): Promise<void> {
   await fs.writeFile('/d/plain', small('p'))
   await fs.writeFile('/d/deep/er/large', large('l'))
   await fs.writeFile('/d/mixed', large('m'))
@@ -245,7 +249,7 @@ const treeChanges: readonly Scenario[] = [
 ]
 
 const others: readonly Scenario[] = [
-  { name: 'close', prepare: mixedTree, act: ({ ws }) => ws.close() },
+  { name: 'close', closes: true, prepare: mixedTree, act: ({ ws }) => ws.close() },
   {
     name: 'read',
     prepare: mixedTree,

@@ -14,20 +14,25 @@ export class World {
   readonly clock = new ManualClock()
   readonly prefix = `world-${(worlds += 1)}`
   readonly #storage: DurableObjectStorage
-  readonly #withoutBucket: boolean
+  readonly #setup: Pick<Scenario, 'withoutBucket' | 'maxSnapshots'>
   /** As the platform keeps it: the earliest time that was asked for. */
   alarmAt: number | undefined
 
-  constructor(storage: DurableObjectStorage, scenario: Pick<Scenario, 'withoutBucket'>) {
+  constructor(
+    storage: DurableObjectStorage,
+    setup: Pick<Scenario, 'withoutBucket' | 'maxSnapshots'>,
+  ) {
     this.#storage = storage
-    this.#withoutBucket = scenario.withoutBucket ?? false
+    this.#setup = setup
   }
 
   /** A new isolate that opens the files. */
   async enter(): Promise<Stage> {
     const isolate = new FaultyIsolate(this.#storage, env.BUCKET)
+    const { withoutBucket = false, maxSnapshots } = this.#setup
     const provider = createProvider(isolate.storage, {
-      ...(!this.#withoutBucket && { r2: isolate.bucket }),
+      ...(!withoutBucket && { r2: isolate.bucket }),
+      ...(maxSnapshots !== undefined && { maxSnapshots }),
       r2Prefix: this.prefix,
       inlineThresholdBytes: THRESHOLD,
       partBytes: PART_BYTES,
