@@ -1,5 +1,5 @@
 import { type Clock, type Logger, WorkspaceFailedError } from '@helix-agents/core'
-import type { CodeEngine } from '@helix-agents/core/provider'
+import type { CodeEngine, ShellEngine } from '@helix-agents/core/provider'
 import { checkKeyPrefix } from './objects/object-keys.ts'
 import type { FileStoreBucket, FileStoreStorage } from './ports.ts'
 
@@ -39,6 +39,8 @@ export interface CloudflareFileStoreProviderOptions {
    * the work, so that a crash leaves none without an alarm. Must not throw.
    */
   readonly scheduleCollection?: (atMs: number) => void
+  /** Runs commands over the files, and makes the provider offer `shell`. Default: none. */
+  readonly shell?: ShellEngine
   /** Runs code over the files, and makes the provider offer `code`. Default: none. */
   readonly code?: CodeEngine
   /** Default: the time of the machine. */

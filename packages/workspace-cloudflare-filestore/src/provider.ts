@@ -13,6 +13,7 @@ import {
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
+  type ShellEngine,
   type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
@@ -76,6 +77,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
   readonly #settings: FileStoreSettings
   readonly #collector: Collector
   readonly #openLimit: OpenLimit
+  readonly #shell: ShellEngine | undefined
   readonly #code: CodeEngine | undefined
   readonly #schedule: ((atMs: number) => void) | undefined
   readonly #clock: Clock
@@ -87,11 +89,13 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     this.#bucket = options.r2
     this.#shared = sharedStateOf(options.storage)
     this.#settings = readSettings(options)
+    this.#shell = options.shell
     this.#code = options.code
     this.capabilities = {
       fs: true,
       snapshot: true,
       branch: true,
+      ...(options.shell !== undefined && { shell: true }),
       ...(options.code !== undefined && { code: true }),
     }
     this.#openLimit = createOpenLimit(options.maxGlobalConcurrentOpens)
@@ -206,6 +210,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     }
     const id = namespace.publicId
     const { clock, logger } = options
+    const shell = this.#shell?.open({ files: fs, clock, logger })
     const code = this.#code?.open({ files: fs, clock, logger })
     const { maxSnapshots } = this.#settings
     const session = sessionMark(sessionId)
@@ -216,7 +221,8 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       contextOf,
       toRef: (publicId) => createRef(publicId, this.capabilities),
     })
-    const ws = new FileStoreWorkspace({ id, fs, snapshot, ...(code && { code }), end })
+    const engines = { ...(shell && { shell }), ...(code && { code }) }
+    const ws = new FileStoreWorkspace({ id, fs, snapshot, ...engines, end })
     return { ws, ref: createRef(id, this.capabilities), receipt: { outcome } }
   }
 

@@ -1,4 +1,4 @@
-import type { EngineCode, Snapshotter, Workspace } from '@helix-agents/core/provider'
+import type { EngineCode, EngineShell, Snapshotter, Workspace } from '@helix-agents/core/provider'
 import type { FileStoreFileSystem } from './file-store-file-system.ts'
 
 /** What a {@link FileStoreWorkspace} is made of. */
@@ -6,6 +6,8 @@ export interface FileStoreWorkspaceParts {
   readonly id: string
   readonly fs: FileStoreFileSystem
   readonly snapshot: Snapshotter
+  /** Runs commands over the files, where the provider has an engine. */
+  readonly shell?: EngineShell
   /** Runs code over the files, where the provider has an engine. */
   readonly code?: EngineCode
   /** Removes the files, unless sessions share them. */
@@ -18,20 +20,26 @@ export class FileStoreWorkspace implements Workspace {
   readonly isolation = 'isolate'
   readonly fs: FileStoreFileSystem
   readonly snapshot: Snapshotter
+  readonly shell?: EngineShell
+  readonly shellRoot?: string
   readonly code?: EngineCode
   readonly #end: () => Promise<void>
 
-  constructor({ id, fs, snapshot, code, end }: FileStoreWorkspaceParts) {
+  constructor({ id, fs, snapshot, shell, code, end }: FileStoreWorkspaceParts) {
     this.id = id
     this.fs = fs
     this.snapshot = snapshot
+    if (shell !== undefined) {
+      this.shell = shell
+      this.shellRoot = shell.root
+    }
     if (code !== undefined) this.code = code
     this.#end = end
   }
 
   /** Ends what runs. The files stay in the database, for a later `resolve`. */
   async detach(): Promise<void> {
-    await this.code?.close()
+    await Promise.all([this.shell?.close(), this.code?.close()])
   }
 
   /**
@@ -39,7 +47,7 @@ export class FileStoreWorkspace implements Workspace {
    * `lost` at once, and this resolves when all is removed.
    */
   async close(): Promise<void> {
-    await this.code?.close()
+    await this.detach()
     await this.#end()
     this.fs.close()
   }

@@ -2,6 +2,7 @@ import {
   defineConformance,
   defineWorkspaceConformance,
   type Deviation,
+  type ProviderExtra,
   type Runner,
 } from '@helix-agents/workspace-conformance'
 import { expect, test } from 'vitest'
@@ -72,10 +73,7 @@ test('a subject is disposed of whether its behaviour passed or not', async () =>
   expect(disposed).toEqual([11, 11])
 })
 
-function idsFor(
-  capabilities: object,
-  extras: readonly ('background' | 'stateful-code')[] = [],
-): string[] {
+function idsFor(capabilities: object, extras: readonly ProviderExtra[] = []): string[] {
   const runner = recordingRunner()
   defineWorkspaceConformance(runner, {
     capabilities,
@@ -93,6 +91,7 @@ test('what runs follows from the capabilities', () => {
   expect(suites(idsFor({ shell: true, fs: false }))).not.toContain('fs')
   expect(idsFor({ shell: true })).not.toContain('shell/background/kill-ends-the-tree')
   expect(idsFor({ shell: true }, ['background'])).toContain('shell/background/kill-ends-the-tree')
+  expect(idsFor({ shell: true, fs: true })).not.toContain('shell/links/have-a-real-path')
   expect(idsFor({ code: true })).not.toContain('code/context/keeps-variables')
   expect(idsFor({ snapshot: true, fs: true })).not.toContain(
     'snapshot/branch/two-forks-never-share',

@@ -48,7 +48,7 @@ const isTaken = (name: string): boolean => !name.startsWith('fs/') || sampled.ha
 function conform(isolation: 'none' | 'bubblewrap'): void {
   defineWorkspaceConformance(isolation === 'none' ? every : sample, {
     capabilities: { fs: true, shell: true },
-    extras: ['background'],
+    extras: ['background', 'processes'],
     createProvider: async () => {
       const host = new TestHost()
       return {

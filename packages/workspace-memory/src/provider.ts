@@ -7,6 +7,7 @@ import {
   type OpenOptions,
   type ResolveOptions,
   type SessionRef,
+  type ShellEngine,
   type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
@@ -32,6 +33,8 @@ export interface InMemoryProviderOptions {
   readonly maxTotalMb?: number
   /** Bound of concurrent opens over all sessions; the others wait in turn. Default: none. */
   readonly maxGlobalConcurrentOpens?: number
+  /** Runs commands over the files, and makes the provider offer `shell`. Default: none. */
+  readonly shell?: ShellEngine
   /** Runs code over the files, and makes the provider offer `code`. Default: none. */
   readonly code?: CodeEngine
 }
@@ -70,12 +73,18 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   readonly #deterministicIds: boolean
   readonly #maxTotalMb: number
   readonly #openLimit: OpenLimit
+  readonly #shell: ShellEngine | undefined
   readonly #code: CodeEngine | undefined
   #made = 0
 
   constructor(options: InMemoryProviderOptions = {}) {
+    this.#shell = options.shell
     this.#code = options.code
-    this.capabilities = { ...OWN_CAPABILITIES, ...(options.code !== undefined && { code: true }) }
+    this.capabilities = {
+      ...OWN_CAPABILITIES,
+      ...(options.shell !== undefined && { shell: true }),
+      ...(options.code !== undefined && { code: true }),
+    }
     this.#logger = options.logger ?? noopLogger
     this.#deterministicIds = options.deterministicIds ?? false
     this.#maxTotalMb = options.maxTotalMb ?? DEFAULT_MAX_TOTAL_MB
@@ -138,9 +147,11 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
     })
     const snapshot = new InMemorySnapshotter(this.#snapshotsOf(entry))
     const { clock, logger } = attach.options
+    const shell = this.#shell?.open({ files: entry.fs, clock, logger })
     const code = this.#code?.open({ files: entry.fs, clock, logger })
     const end = (): void => this.#close(id)
-    const ws = new InMemoryWorkspace(id, { fs: entry.fs, snapshot, ...(code && { code }), end })
+    const engines = { ...(shell && { shell }), ...(code && { code }) }
+    const ws = new InMemoryWorkspace(id, { fs: entry.fs, snapshot, ...engines, end })
     const ref = createRef(id, this.capabilities)
     return { ws, ref, receipt: { outcome: attach.outcome } }
   }

@@ -1,10 +1,12 @@
-import type { EngineCode, Snapshotter, Workspace } from '@helix-agents/core/provider'
+import type { EngineCode, EngineShell, Snapshotter, Workspace } from '@helix-agents/core/provider'
 import type { InMemoryFileSystem } from './in-memory-file-system.ts'
 
 /** What a handle is made of. */
 export interface InMemoryWorkspaceParts {
   readonly fs: InMemoryFileSystem
   readonly snapshot: Snapshotter
+  /** Runs commands over the files, where the provider has an engine. */
+  readonly shell?: EngineShell
   /** Runs code over the files, where the provider has an engine. */
   readonly code?: EngineCode
   /** Frees the files. */
@@ -17,6 +19,8 @@ export class InMemoryWorkspace implements Workspace {
   readonly isolation = 'isolate'
   readonly fs: InMemoryFileSystem
   readonly snapshot: Snapshotter
+  readonly shell?: EngineShell
+  readonly shellRoot?: string
   readonly code?: EngineCode
   readonly #end: () => void
 
@@ -24,18 +28,22 @@ export class InMemoryWorkspace implements Workspace {
     this.id = id
     this.fs = parts.fs
     this.snapshot = parts.snapshot
+    if (parts.shell !== undefined) {
+      this.shell = parts.shell
+      this.shellRoot = parts.shell.root
+    }
     if (parts.code !== undefined) this.code = parts.code
     this.#end = parts.end
   }
 
   /** Ends what runs. The files stay with the provider, for a later `resolve`. */
   async detach(): Promise<void> {
-    await this.code?.close()
+    await Promise.all([this.shell?.close(), this.code?.close()])
   }
 
   /** Ends what runs, and frees the files. */
   async close(): Promise<void> {
-    await this.code?.close()
+    await this.detach()
     this.#end()
   }
 }

@@ -31,7 +31,7 @@ const create = async (): Promise<ProviderSubject> => {
       secrets: ['sk-planted'],
     },
     provider.capabilities,
-    ['background', 'stateful-code'],
+    ['background', 'processes', 'stateful-code'],
   )
 }
 

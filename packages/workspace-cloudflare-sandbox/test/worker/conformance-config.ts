@@ -5,7 +5,7 @@ export const conformanceConfig = {
   backupR2Binding: 'BACKUP_BUCKET',
 } as const
 
-export const EXTRAS = ['background', 'stateful-code'] as const
+export const EXTRAS = ['background', 'processes', 'stateful-code'] as const
 
 /** Planted where the test bed runs; nothing in a container may show them. */
 export const HOST_SECRETS = ['sk-planted-secret-5309']

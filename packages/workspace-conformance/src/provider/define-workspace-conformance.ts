@@ -15,8 +15,11 @@ import { limitBehaviours } from './limits.ts'
 import { filesOf, type ProviderHarness, ProviderSubject } from './provider-subject.ts'
 import { refBehaviours } from './refs.ts'
 
-/** What a provider offers beyond its capability flags. */
-export type ProviderExtra = 'background' | 'stateful-code'
+/**
+ * What a provider offers beyond its capability flags. `processes`: commands are processes of an
+ * operating system, which run beside each other and can make links and set permissions.
+ */
+export type ProviderExtra = 'background' | 'processes' | 'stateful-code'
 
 /** A provider as it is put to the test. */
 export interface WorkspaceConformanceSubject {

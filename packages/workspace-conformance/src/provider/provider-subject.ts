@@ -162,11 +162,16 @@ export class ProviderSubject {
 
   #keep(opened: OpenedWorkspace): OpenedWorkspace {
     this.#opened.push(opened.ws)
-    const { shell, code } = opened.ws
+    const { shell, code, fs } = opened.ws
     equal(
-      { background: shell?.start !== undefined, 'stateful-code': code?.isStateful === true },
+      {
+        background: shell?.start !== undefined,
+        processes: shell !== undefined && fs?.realPath !== undefined,
+        'stateful-code': code?.isStateful === true,
+      },
       {
         background: this.#extras.includes('background'),
+        processes: this.#extras.includes('processes'),
         'stateful-code': this.#extras.includes('stateful-code'),
       },
     )

@@ -13,6 +13,9 @@ import {
 const GRACE_MS = 15_000
 const TIMEOUT_MS = 500
 
+/** A heartbeat that says once that it beats. */
+const BEATING = HEARTBEAT.replace('do n=', 'do [ $n = 3 ] && echo beating; n=')
+
 /** A command that runs into its timeout, together with everything it started. */
 function endsTree(name: string, command: string): ShellBehaviour {
   return {
@@ -60,8 +63,26 @@ export const endingBehaviours: readonly ShellBehaviour[] = [
     },
   },
   {
+    id: 'shell/abort/ends-a-loop-and-keeps-the-output',
+    slow: true,
+    run: async (ws) => {
+      const controller = new AbortController()
+      const result = await run(ws, `echo ready; (${BEATING}); echo never`, {
+        signal: controller.signal,
+        onStdout: async (chunk) => {
+          if (new TextDecoder().decode(chunk).includes('beating')) controller.abort()
+        },
+      })
+      check(result.exitCode !== 0, 'no success')
+      equal(new TextDecoder().decode(result.stdout), 'ready\nbeating\n')
+      equal(result.timedOut, false)
+      await heartStopped(ws)
+    },
+  },
+  {
     id: 'shell/abort/ends-the-tree-and-keeps-the-output',
     slow: true,
+    needs: ['processes'],
     run: async (ws) => {
       const controller = new AbortController()
       const startedAt = Date.now()

@@ -76,8 +76,16 @@ ln -s secret s; ln -s ../secret/x pub/x; ln -s ../secret pub/d; ln -s s again; l
 
 export const linkBehaviours: readonly ShellBehaviour[] = [
   {
-    id: 'shell/links/that-lead-out-are-refused',
+    id: 'shell/links/are-made-or-an-error',
     needs: ['fs'],
+    run: async (ws) => {
+      const { exitCode } = await run(ws, 'echo x > d; ln -s d link')
+      equal(await names(filesOf(ws), '/'), exitCode === 0 ? ['d', 'link'] : ['d'])
+    },
+  },
+  {
+    id: 'shell/links/that-lead-out-are-refused',
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       const outside = await makeOutside(ws, '/tmp/')
       try {
@@ -90,7 +98,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/inside-are-followed',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(ws, 'mkdir d; echo x > d/a; ln -s d link; ln -s loop loop')
       const fs = filesOf(ws)
@@ -105,7 +113,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/a-copy-writes-as-a-write-does',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(ws, 'echo new > from; chmod 4755 from; echo old > to; chmod 640 to; ln -s to link')
       await run(ws, 'mkfifo pipe; echo x > kept')
@@ -122,7 +130,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/have-a-real-path',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(
         ws,
@@ -150,7 +158,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/are-refused-without-links',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(ws, 'mkdir d; echo words > d/a; ln -s d link; ln -s d/a file')
       const fs = linkCalls(ws).withoutLinks()
@@ -167,7 +175,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/path-rules-see-what-is-reached',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(ws, HIDDEN)
       const fs = ruled(ws, [{ pattern: '/secret/**', access: 'none' }])
@@ -195,7 +203,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
   },
   {
     id: 'shell/links/path-rules-hold-for-copies-and-moves',
-    needs: ['fs'],
+    needs: ['fs', 'processes'],
     slow: true,
     run: async (ws) => {
       await run(ws, HIDDEN)

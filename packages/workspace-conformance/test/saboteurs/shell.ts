@@ -165,6 +165,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/timeout/ends-what-ignores-a-polite-signal': heartGoesOn,
   'shell/timeout/holds-for-argument-vectors': result(() => ({ exitCode: 137 })),
   'shell/timeout/a-fast-command-is-not-touched': result(() => ({ timedOut: true })),
+  'shell/abort/ends-a-loop-and-keeps-the-output': heartGoesOn,
   'shell/abort/ends-the-tree-and-keeps-the-output': heartGoesOn,
   'shell/abort/before-the-start-runs-nothing': without('signal'),
   'shell/callbacks/see-every-byte-in-order': withShell((good) => ({
@@ -198,6 +199,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/root/replaced-by-a-link-is-one-place-for-files-and-commands': withFiles(() => ({
     readFile: async () => encode('the words of another place'),
   })),
+  'shell/links/are-made-or-an-error': line((text) => text.replace('; ln -s d link', '')),
   'shell/links/that-lead-out-are-refused': followsLinks,
   'shell/links/inside-are-followed': withFiles((good) => ({
     ls: async (path) => (await good.ls(path)).map((entry) => ({ ...entry, type: 'file' })),

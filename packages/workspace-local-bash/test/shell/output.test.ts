@@ -4,7 +4,7 @@ import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { HeadTail } from '../../src/shell/output/head-tail.ts'
+import { HeadTail } from '@helix-agents/core/provider'
 import { TestHost, text } from '../open-workspace.ts'
 
 let host: TestHost

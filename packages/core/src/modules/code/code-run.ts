@@ -7,7 +7,7 @@ import {
 import type { ModelOutput, ModelOutputPart } from '../../tools/model-output.ts'
 import type { ModuleToolContext } from '../define-module.ts'
 import { decodeText } from '../fs/text/bytes.ts'
-import { plainTerminalText } from '../shell/terminal-text.ts'
+import { plainTerminalText } from '../shell/output/terminal-text.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import type { CodeOutput, RunCodeOptions, RunCodeResult } from './contract.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainTerminalText } from '../../../src/modules/shell/terminal-text.ts'
+import { plainTerminalText } from '../../../src/modules/shell/output/terminal-text.ts'
 
 test.each([
   ['plain\ttext\r\n', 'plain\ttext\r\n'],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   firstCharacterStart,
   wholeCharactersLength,
-} from '../../../src/modules/shell/utf8-edges.ts'
+} from '../../../src/modules/shell/output/utf8-edges.ts'
 
 const decode = (part: Uint8Array): string => new TextDecoder().decode(part)
 

@@ -1,5 +1,4 @@
-import type { OutputCut, ShellRunOptions } from '@helix-agents/core/provider'
-import { HeadTail } from './head-tail.ts'
+import { HeadTail, type OutputCut, type ShellRunOptions } from '@helix-agents/core/provider'
 import type { SpillFile } from './spill-file.ts'
 
 export interface CaptureOptions {

@@ -6,8 +6,8 @@ import { backgroundMissing } from '../background-missing.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, Shell } from '../contract.ts'
 import { describeProcess } from '../describe-process.ts'
-import { plainTerminalText } from '../terminal-text.ts'
-import { wholeCharactersLength } from '../utf8-edges.ts'
+import { plainTerminalText } from '../output/terminal-text.ts'
+import { wholeCharactersLength } from '../output/utf8-edges.ts'
 
 /** One page of each output, in bytes; two pages fill the budget. */
 const PAGE_BYTES = MAX_RESULT_CHARACTERS / 2

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
-import { showOutputs, MAX_OUTPUT_BYTES } from '../shown-output.ts'
+import { showOutputs, MAX_OUTPUT_BYTES } from '../output/shown-output.ts'
 import { previewCommand } from '../command-preview.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
 import { workspaceDirectory } from '../../fs/path/workspace-path.ts'
 import { exitCodeMeaning } from '../exit-code.ts'
 import { findStaleReads, type StaleRead } from '../stale-reads.ts'
-import { plainTerminalText } from '../terminal-text.ts'
+import { plainTerminalText } from '../output/terminal-text.ts'
 
 /** Linux takes no longer argument. */
 const MAX_COMMAND_CHARACTERS = 131_072

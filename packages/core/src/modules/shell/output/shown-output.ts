@@ -1,7 +1,7 @@
-import { cutEnd, cutMiddle, cutStart, MAX_RESULT_CHARACTERS } from '../../tools/result-budget.ts'
-import type { ModuleToolContext } from '../define-module.ts'
-import { decodeText, utf8Length } from '../fs/text/bytes.ts'
-import type { OutputCut, RunResult } from './contract.ts'
+import { cutEnd, cutMiddle, cutStart, MAX_RESULT_CHARACTERS } from '../../../tools/result-budget.ts'
+import type { ModuleToolContext } from '../../define-module.ts'
+import { decodeText, utf8Length } from '../../fs/text/bytes.ts'
+import type { OutputCut, RunResult } from '../contract.ts'
 import { firstCharacterStart, wholeCharactersLength } from './utf8-edges.ts'
 
 /** Bytes of each output that a command is asked to return: room for the budget in any script. */

@@ -1,4 +1,4 @@
-import type { OutputCut } from '@helix-agents/core/provider'
+import type { OutputCut } from '../contract.ts'
 
 const HEAD_SHARE = 0.1
 
@@ -12,12 +12,14 @@ export interface KeptOutput {
 export class HeadTail {
   readonly #limit: number
   readonly #headBytes: number
-  #pieces: Buffer[] = []
-  #head: Buffer | undefined
-  #ring: Buffer | undefined
+  #pieces: Uint8Array[] = []
+  #head: Uint8Array | undefined
+  #headFilled = 0
+  #ring: Uint8Array | undefined
   #ringNext = 0
   #total = 0
 
+  /** @param limitBytes The most that is kept, in bytes. */
   constructor(limitBytes: number) {
     this.#limit = Math.max(0, Math.floor(limitBytes))
     this.#headBytes = Math.floor(this.#limit * HEAD_SHARE)
@@ -33,7 +35,7 @@ export class HeadTail {
   }
 
   /** All pieces while the output is whole. */
-  get pieces(): readonly Buffer[] {
+  get pieces(): readonly Uint8Array[] {
     return this.#pieces
   }
 
@@ -41,34 +43,33 @@ export class HeadTail {
   add(piece: Uint8Array): void {
     this.#total += piece.length
     if (this.isWhole) {
-      this.#pieces.push(Buffer.from(piece))
+      this.#pieces.push(Uint8Array.from(piece))
       return
     }
     if (this.#ring === undefined) this.#overflow()
     this.#addToTail(piece)
   }
 
+  /** What is kept so far, in memory that nothing else uses. */
   result(): KeptOutput {
-    if (this.isWhole) return { bytes: plain(Buffer.concat(this.#pieces)) }
+    if (this.isWhole) return { bytes: concat(this.#pieces) }
     const cut = { totalBytes: this.#total, headBytes: this.#headBytes }
     const [head, ring] = [this.#head, this.#ring]
     if (head === undefined || ring === undefined) return { bytes: new Uint8Array(), cut }
     const tail = [ring.subarray(this.#ringNext), ring.subarray(0, this.#ringNext)]
-    return { bytes: plain(Buffer.concat([head, ...tail])), cut }
+    return { bytes: concat([head, ...tail]), cut }
   }
 
   /** From now on only head and tail are kept. */
   #overflow(): void {
-    const whole = Buffer.concat(this.#pieces)
+    const whole = concat(this.#pieces)
     this.#pieces = []
     // The head may reach into the piece that is one too many: it is filled first.
-    this.#head = Buffer.alloc(this.#headBytes)
-    this.#ring = Buffer.alloc(this.#limit - this.#headBytes)
+    this.#head = new Uint8Array(this.#headBytes)
+    this.#ring = new Uint8Array(this.#limit - this.#headBytes)
     this.#headFilled = 0
     this.#addToTail(whole)
   }
-
-  #headFilled = 0
 
   #addToTail(piece: Uint8Array): void {
     const rest = this.#fillHead(piece)
@@ -90,7 +91,12 @@ export class HeadTail {
   }
 }
 
-/** A view that is no Node buffer and shares memory with nothing. */
-function plain(bytes: Buffer): Uint8Array {
-  return Uint8Array.from(bytes)
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0))
+  let offset = 0
+  for (const piece of pieces) {
+    whole.set(piece, offset)
+    offset += piece.length
+  }
+  return whole
 }

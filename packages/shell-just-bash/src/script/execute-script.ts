@@ -1,0 +1,163 @@
+import type { Bash, BashOptions, InMemoryFs, MountableFs } from 'just-bash'
+import { encodeContent } from './byte-strings.ts'
+import { explainAbsent } from './commands/absent-programs.ts'
+import { scriptCommands } from './commands/script-commands.ts'
+import { FileMetadata } from './file-metadata.ts'
+import {
+  type OutputName,
+  type Script,
+  type ScriptEnd,
+  type ScriptHost,
+  type ScriptLimits,
+  SHELL_PID,
+  SHELL_ROOT,
+  TEMPORARY_DIRECTORY,
+} from './script.ts'
+import { streamOutputs } from './stream-outputs.ts'
+import { WorkspaceFiles } from './workspace-files.ts'
+
+/** What is used of the npm package. */
+export interface JustBash {
+  readonly Bash: typeof Bash
+  readonly InMemoryFs: typeof InMemoryFs
+  readonly MountableFs: typeof MountableFs
+}
+
+const SINKS = { stdout: '/dev/helix-stdout', stderr: '/dev/helix-stderr' }
+const OUTPUTS: ReadonlyMap<string, OutputName> = new Map([
+  [SINKS.stdout, 'stdout'],
+  [SINKS.stderr, 'stderr'],
+])
+
+/** A read of an endless device gives so much. */
+const DEVICE_BYTES = 1024 * 1024
+/** What the shell holds outside of the workspace, such as `/etc`, for the time of one command. */
+const MAX_BASE_BYTES = 16 * 1024 * 1024
+
+/** Runs one script to its end, in this thread. */
+export async function executeScript(
+  justBash: JustBash,
+  script: Script,
+  run: { readonly host: ScriptHost; readonly signal: AbortSignal },
+): Promise<ScriptEnd> {
+  const { host, signal } = run
+  const killed = new AbortController()
+  const metadata = new FileMetadata(script.metadata)
+  const fs = createRoot(justBash, host, metadata)
+  const bash = new justBash.Bash({
+    fs,
+    cwd: script.cwd,
+    env: { ...script.env },
+    // The thread, or the isolate, is closed once for all its scripts: see `lock-down.ts`.
+    defenseInDepth: false,
+    executionLimits: limitsOf(script.limits),
+    processInfo: { pid: SHELL_PID, ppid: 0, uid: 1000, gid: 1000 },
+    customCommands: scriptCommands(script, host, (code) => killed.abort(code)),
+    ...networkOf(script),
+  })
+  bash.registerTransformPlugin(streamOutputs(SINKS, script.source))
+  const result = await bash.exec(script.source, {
+    rawScript: true,
+    signal: AbortSignal.any([signal, killed.signal]),
+  })
+  if (!killed.signal.aborted) {
+    await writeRest(host, 'stdout', result.stdout)
+    await writeRest(host, 'stderr', result.stderr)
+  }
+  const exitCode = killed.signal.aborted ? Number(killed.signal.reason) : result.exitCode
+  return { exitCode, metadata: metadata.entries() }
+}
+
+/** What passes no sink: errors of the parser and of expansions, and writes to `/dev/stdout`. */
+async function writeRest(host: ScriptHost, output: OutputName, text: string): Promise<void> {
+  if (text === '') return
+  const shown = output === 'stderr' ? explainAbsent(text) : text
+  await host.write(output, encodeContent(shown, 'utf8'))
+}
+
+function createRoot(
+  { InMemoryFs, MountableFs }: JustBash,
+  host: ScriptHost,
+  metadata: FileMetadata,
+): MountableFs {
+  class Base extends InMemoryFs {
+    override async appendFile(...call: Parameters<InMemoryFs['appendFile']>): Promise<void> {
+      const [path, content, options] = call
+      const output = OUTPUTS.get(path)
+      if (output === undefined) return super.appendFile(...call)
+      const encoding = typeof options === 'string' ? options : (options?.encoding ?? 'utf8')
+      const shown = output === 'stderr' ? explained(content) : content
+      const bytes = encodeContent(shown, encoding)
+      if (bytes.length > 0) await host.write(output, bytes)
+    }
+
+    override async readFileBuffer(path: string): Promise<Uint8Array> {
+      if (path === '/dev/zero') return new Uint8Array(DEVICE_BYTES)
+      if (path === '/dev/urandom' || path === '/dev/random') return randomBytes()
+      return super.readFileBuffer(path)
+    }
+  }
+  const base = new Base(
+    { '/dev/urandom': '', '/dev/random': '' },
+    { maxTotalBytes: MAX_BASE_BYTES },
+  )
+  /** just-bash makes `/bin`, `/dev` and `/proc` where it finds these methods. */
+  class Root extends MountableFs {
+    mkdirSync(...call: Parameters<InMemoryFs['mkdirSync']>): void {
+      base.mkdirSync(...call)
+    }
+
+    writeFileSync(...call: Parameters<InMemoryFs['writeFileSync']>): void {
+      base.writeFileSync(...call)
+    }
+  }
+  return new Root({
+    base,
+    mounts: [
+      { mountPoint: SHELL_ROOT, filesystem: new WorkspaceFiles(host.files, '/', metadata) },
+      {
+        mountPoint: '/tmp',
+        filesystem: new WorkspaceFiles(host.files, TEMPORARY_DIRECTORY, metadata),
+      },
+    ],
+  })
+}
+
+/** All of a message comes at once. */
+function explained(content: string | Uint8Array): string | Uint8Array {
+  return typeof content === 'string' ? explainAbsent(content) : content
+}
+
+function randomBytes(): Uint8Array {
+  const bytes = new Uint8Array(DEVICE_BYTES)
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    crypto.getRandomValues(bytes.subarray(at, at + 65_536))
+  }
+  return bytes
+}
+
+/** The time is bounded by the caller, who has the clock. */
+function limitsOf(limits: ScriptLimits): NonNullable<BashOptions['executionLimits']> {
+  const { maxLoopIterations, maxStringBytes, maxMemoryBytes, maxVisitedFiles } = limits
+  return {
+    maxCommandCount: limits.maxCommands,
+    maxCallDepth: limits.maxCallDepth,
+    maxLoopIterations,
+    maxAwkIterations: maxLoopIterations,
+    maxSedIterations: maxLoopIterations,
+    maxJqIterations: maxLoopIterations,
+    maxWorkUnits: Number.MAX_SAFE_INTEGER,
+    maxStringLength: maxStringBytes,
+    maxHeredocSize: maxStringBytes,
+    maxLiveBytes: maxMemoryBytes,
+    maxOutputSize: maxMemoryBytes,
+    maxTraversalEntries: maxVisitedFiles,
+    maxTraversalWork: maxVisitedFiles,
+    maxGlobOperations: maxVisitedFiles,
+  }
+}
+
+function networkOf({ allowedUrls }: Script): Pick<BashOptions, 'network'> {
+  if (allowedUrls.length === 0) return {}
+  return { network: { allowedUrlPrefixes: [...allowedUrls] } }
+}
