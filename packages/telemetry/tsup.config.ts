@@ -7,5 +7,6 @@ export default definePackage({
     'src/pino/index.ts',
     'src/console/index.ts',
     'src/redact/index.ts',
+    'src/webhook/index.ts',
   ],
 })

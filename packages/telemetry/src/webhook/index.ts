@@ -1,0 +1,5 @@
+export {
+  createRequestWebhook,
+  type RequestWebhookOptions,
+  type RequestWebhookPayload,
+} from './request-webhook.ts'
