@@ -7,7 +7,7 @@ import { find, root } from '../repository.ts'
 
 const templates = 'packages/create-helix-agents/templates'
 const leftBehind =
-  /^(?:node_modules|dist|\.data|\.wrangler|\.env|tsconfig\.workspace\.json|.*\.tsbuildinfo)$/
+  /^(?:node_modules|dist|\.data|\.wrangler|\.env|tsconfig\.(?:node\.)?workspace\.json|.*\.tsbuildinfo)$/
 
 /** Writes them below a folder, in place of what is there. */
 export function buildTemplates(target: string): void {

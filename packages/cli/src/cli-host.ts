@@ -53,6 +53,8 @@ export interface CliHost {
   ) => Promise<OpenedSessions>
   /** Opens an existing ledger of sandboxes for reading. */
   readonly openLedger: (file: string) => Promise<OpenedLedger>
+  /** Runs `helix init` with its arguments. @returns its exit code. */
+  readonly createProject: (args: readonly string[]) => Promise<number>
   /** Whether the reader of the output has closed it: further work is useless. */
   readonly isOutputClosed: () => boolean
 }

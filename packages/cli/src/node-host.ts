@@ -28,6 +28,15 @@ export function createNodeHost(): CliHost {
     fetch: globalThis.fetch,
     openSessions: openSessionDatabase,
     openLedger: openLedgerDatabase,
+    createProject,
     isOutputClosed: () => isOutputClosed,
   }
+}
+
+/** Loaded when it is asked for: the other commands need none of it. */
+async function createProject(args: readonly string[]): Promise<number> {
+  const { interruptSignal, runCreate } = await import('create-helix-agents')
+  const { stdin, stdout, stderr, env } = process
+  const signal = interruptSignal()
+  return runCreate(args, { stdin, stdout, stderr, env, signal, program: 'helix init' })
 }

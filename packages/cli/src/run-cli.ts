@@ -45,7 +45,7 @@ function createProgram(context: CommandContext): Command {
   const { stdout, stderr } = context.host
   const program = new Command('helix')
     .description(
-      'Looks after agents of Helix: their sessions, workspaces, sandboxes and left-overs.',
+      'Looks after agents of Helix: new projects, sessions, workspaces, sandboxes, left-overs.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')

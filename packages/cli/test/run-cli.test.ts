@@ -20,6 +20,7 @@ describe('helix', () => {
     [['--help']],
     [['help']],
     [['help', 'reap']],
+    [['help', 'init']],
     [['reap', '--help']],
     [['sessions', '--help']],
     [['sessions', 'list', '-h']],

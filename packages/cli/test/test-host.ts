@@ -41,6 +41,8 @@ export class TestHost {
   env: Record<string, string> = {}
   fetch: typeof globalThis.fetch = async () => Promise.reject(new Error('no network'))
   isOutputClosed = () => false
+  /** Arguments of each `helix init`, which ends with 1. */
+  readonly created: (readonly string[])[] = []
   /** What a person types, or a pipe brings. */
   input = ''
   hasPerson = false
@@ -66,6 +68,10 @@ export class TestHost {
       openLedger: async (file) => {
         this.opened.push(file)
         return { store: this.fleetStore, close: () => void (this.closed += 1) }
+      },
+      createProject: async (given) => {
+        this.created.push(given)
+        return 1
       },
       isOutputClosed: () => this.isOutputClosed(),
     }

@@ -79,9 +79,9 @@ function writeFiles(
   }
 }
 
-/** Both names hold only characters that mean nothing in Markdown and JSON. */
+/** Names stand in Markdown and in JSON; none has a character that means something there. */
 function filled(text: string, name: string): string {
-  return text.replaceAll('{{name}}', name).replaceAll('{{worker}}', workerName(name))
+  return text.replaceAll('{{name}}', name).replaceAll('"my-worker"', `"${workerName(name)}"`)
 }
 
 function stopIfAborted(signal: AbortSignal): void {

@@ -17,6 +17,8 @@ export interface CreateHost {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Stops the command: Ctrl+C. */
   readonly signal: AbortSignal
+  /** What the user typed, for help and errors. Default: `npm create helix-agents`. */
+  readonly program?: string
   /** Folder of the templates. Default: those of this package. */
   readonly templatesFolder?: string
 }
@@ -31,6 +33,9 @@ export const createExitCodes = {
   /** Ctrl+C; nothing is left. */
   interrupted: 130,
 } as const
+
+/** npm takes options for itself up to the dashes. */
+const NPM_CREATE = 'npm create helix-agents'
 
 /**
  * Runs one command line of `create-helix-agents`.
@@ -130,20 +135,21 @@ function doneText({ name, folder }: CreatedProject, next: readonly string[]): st
   return `${name} is in ${folder}. Next:\n\n${lines}\nIts README.md has the rest.\n`
 }
 
-function report(error: CreateError, isJson: boolean, { stdout, stderr }: CreateHost): number {
+function report(error: CreateError, isJson: boolean, host: CreateHost): number {
+  const { stdout, stderr, program = NPM_CREATE } = host
   const { code, message } = error
   if (isJson) stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
   else if (code === 'interrupted') stderr.write('Interrupted; nothing was made.\n')
-  else stderr.write(`create-helix-agents: ${message}\n`)
+  else stderr.write(`${program}: ${message}\n`)
   if (code === 'usage') return createExitCodes.usage
   return code === 'interrupted' ? createExitCodes.interrupted : createExitCodes.failed
 }
 
-function helpText({ templatesFolder = ownTemplates }: CreateHost): string {
+function helpText({ templatesFolder = ownTemplates, program = NPM_CREATE }: CreateHost): string {
   const templates = listTemplates(templatesFolder)
   const width = Math.max(...templates.map(({ name }) => name.length))
   const lines = templates.map((one) => `  ${one.name.padEnd(width)}  ${one.description}\n`).join('')
-  return `Usage: npm create helix-agents [folder] -- [options]
+  return `Usage: ${program} [folder] ${program === NPM_CREATE ? '-- ' : ''}[options]
 
 Makes a project with an agent that runs at once, and installs it.
 

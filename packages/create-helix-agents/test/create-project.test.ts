@@ -218,6 +218,7 @@ test('help names every option and template; the version is that of the package',
     expect(stdout).toContain(word)
   }
   for (const name of readdirSync(templatesFolder)) expect(stdout).toContain(`  ${name}`)
+  expect(stdout).toMatch(/^Usage: npm create helix-agents \[folder\] -- \[options\]\n/)
   expect((await create(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 

@@ -12,7 +12,11 @@ test.concurrent.each(names)(
   'the tests of the template %s pass',
   async (name) => {
     const args = ['--conditions=@helix-agents/source', '--test', 'test/**/*.test.ts']
-    const env: NodeJS.ProcessEnv = { ...process.env, NODE_TEST_CONTEXT: undefined }
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      NODE_TEST_CONTEXT: undefined,
+      WRANGLER_BUILD_CONDITIONS: '@helix-agents/source,workerd,worker,browser',
+    }
     const cwd = join(folder, name)
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env })
     expect(stdout).toMatch(/^ℹ pass [1-9]/m)

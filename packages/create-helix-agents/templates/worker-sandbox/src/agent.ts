@@ -1,0 +1,29 @@
+import { defineAgent, defineTool } from '@helix-agents/core'
+import * as z from 'zod'
+
+/** A tool of your own: the model reads the description and calls it. */
+const countWords = defineTool({
+  name: 'count_words',
+  description: 'Counts the words of a text.',
+  inputSchema: z.strictObject({ text: z.string() }),
+  annotations: { readOnly: true },
+  execute: ({ text }) => text.split(/\s+/).filter((word) => word !== '').length,
+})
+
+const systemPrompt = `You work in a Linux container: read and write files, run commands, run code. Keep what the
+user tells you below /notes. Answer in one sentence.`
+
+/** @param model A model of the AI SDK; a script needs none. */
+export const createAgent = (model: unknown) =>
+  defineAgent({
+    name: 'assistant',
+    systemPrompt,
+    llmConfig: { model },
+    tools: [countWords],
+    workspaces: {
+      box: {
+        provider: { kind: 'cloudflare-sandbox', sleepAfter: '10m' },
+        capabilities: { fs: true, shell: true, code: true },
+      },
+    },
+  })
