@@ -1,7 +1,12 @@
 // What the author of a workspace provider implements, and the parts that providers share.
 
 // Provider and workspace
-export type { CapabilityFlag, WorkspaceCapabilityFlags, WorkspaceModules } from './modules/list.ts'
+export type {
+  CapabilityFlag,
+  ToolNotes,
+  WorkspaceCapabilityFlags,
+  WorkspaceModules,
+} from './modules/list.ts'
 export { createOpenLimit, type OpenLimit } from './registry/open-limit.ts'
 export {
   parseProviderRef,

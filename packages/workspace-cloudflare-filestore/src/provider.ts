@@ -14,6 +14,7 @@ import {
   type ResolveOptions,
   type SessionRef,
   type ShellEngine,
+  type ToolNotes,
   type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
@@ -70,6 +71,7 @@ interface Attach {
 export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<CloudflareFileStoreConfig> {
   readonly providerId = FILE_STORE_KIND
   readonly capabilities: WorkspaceCapabilityFlags
+  readonly toolNotes: ToolNotes
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #database: Database
   readonly #bucket: FileStoreBucket | undefined
@@ -91,6 +93,10 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     this.#settings = readSettings(options)
     this.#shell = options.shell
     this.#code = options.code
+    this.toolNotes = {
+      ...(options.shell !== undefined && { shell: options.shell.toolNote }),
+      ...(options.code !== undefined && { code: options.code.toolNote }),
+    }
     this.capabilities = {
       fs: true,
       snapshot: true,

@@ -8,6 +8,7 @@ import {
   type ResolveOptions,
   type SessionRef,
   type ShellEngine,
+  type ToolNotes,
   type WorkspaceCapabilityFlags,
   type WorkspaceProvider,
   type WorkspaceRef,
@@ -66,6 +67,7 @@ const OWN_CAPABILITIES = { fs: true, snapshot: true, branch: true } as const
 export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWorkspaceConfig> {
   readonly providerId = IN_MEMORY_KIND
   readonly capabilities: WorkspaceCapabilityFlags
+  readonly toolNotes: ToolNotes
   readonly refSchemaVersion = REF_SCHEMA_VERSION
   readonly #entries = new Map<string, Entry>()
   readonly #snapshots = new Map<string, Snapshot>()
@@ -80,6 +82,10 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   constructor(options: InMemoryProviderOptions = {}) {
     this.#shell = options.shell
     this.#code = options.code
+    this.toolNotes = {
+      ...(options.shell !== undefined && { shell: options.shell.toolNote }),
+      ...(options.code !== undefined && { code: options.code.toolNote }),
+    }
     this.capabilities = {
       ...OWN_CAPABILITIES,
       ...(options.shell !== undefined && { shell: true }),

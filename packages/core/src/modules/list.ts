@@ -31,6 +31,9 @@ export type WorkspaceCapabilityFlags = { readonly [F in CapabilityFlag]?: boolea
 /** The modules of a live workspace; those that it does not have are absent. */
 export type WorkspaceModules = { readonly [N in ModuleName]?: ContractOf<Modules[N]> }
 
+/** What a provider tells the model of its modules, such as what its shell cannot do. */
+export type ToolNotes = { readonly [N in ModuleName]?: string }
+
 /** What an agent declares: `true` for the defaults, an object for policy. */
 export type CapabilitiesInput = {
   readonly [N in ModuleName]?: boolean | z.input<SchemaOf<Modules[N]>>

@@ -28,11 +28,12 @@ export class WorkspaceTool implements Tool {
   /** What must be said with a result, until it is rendered. */
   readonly #notices = new WeakMap<object, string>()
 
-  constructor(module: DeclaredModule, tool: ModuleTool<object, unknown>) {
+  constructor(module: DeclaredModule, tool: ModuleTool<object, unknown>, note = '') {
     const { workspace, config } = module
     const { description } = tool
     this.name = workspaceToolName(workspace, tool.name)
-    this.description = typeof description === 'string' ? description : description(config)
+    const own = typeof description === 'string' ? description : description(config)
+    this.description = note === '' ? own : `${own} ${note}`
     this.annotations = tool.annotations
     this.orderKey = workspaceOrderKey(workspace)
     this.#module = module

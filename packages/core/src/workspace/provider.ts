@@ -1,7 +1,6 @@
 import type { Logger } from '../logging/logger.ts'
-import type { Capabilities } from '../modules/list.ts'
+import type { Capabilities, ToolNotes, WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Clock } from '../time/clock.ts'
-import type { WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { WorkspaceRef } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -50,6 +49,8 @@ export interface WorkspaceProvider<TConfig extends { readonly kind: string } = {
   readonly providerId: string
   /** What it can offer at all. */
   readonly capabilities: WorkspaceCapabilityFlags
+  /** Added to the description of the first tool of a module. Default: nothing. */
+  readonly toolNotes?: ToolNotes
   /** Version of the refs it writes. */
   readonly refSchemaVersion: number
   /**

@@ -65,9 +65,11 @@ export class ToolSets {
     const own = Object.fromEntries(
       Object.entries(agent.workspaces).filter(([name]) => !Object.hasOwn(inherited, name)),
     )
-    const offered = (name: string) =>
-      this.#providers.get(declarations[name]?.provider.kind ?? '')?.capabilities ?? {}
-    const workspaceTools = injectWorkspaceTools(declarations, offered)
+    const providerOf = (name: string) =>
+      this.#providers.get(declarations[name]?.provider.kind ?? '')
+    const offered = (name: string) => providerOf(name)?.capabilities ?? {}
+    const notesOf = (name: string) => providerOf(name)?.toolNotes
+    const workspaceTools = injectWorkspaceTools(declarations, offered, notesOf)
     return { tools: buildEffectiveTools(agent, workspaceTools), declarations, own }
   }
 }
