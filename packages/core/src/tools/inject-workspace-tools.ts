@@ -24,7 +24,9 @@ export function injectWorkspaceTools(
   return Object.values(declarations).flatMap((declaration) => {
     const flags = offered(declaration.name)
     const notes = notesOf(declaration.name) ?? {}
-    return allModules().flatMap((definition) => injectModule(declaration, definition, { flags, notes }))
+    return allModules().flatMap((definition) =>
+      injectModule(declaration, definition, { flags, notes }),
+    )
   })
 }
 
@@ -45,5 +47,7 @@ function injectModule(
   const module: DeclaredModule = { workspace, labels, definition, config, guarded: new WeakMap() }
   return definition.tools
     .filter((tool) => tool.available(config, flags))
-    .map((tool, index) => new WorkspaceTool(module, tool, index === 0 ? notes[definition.name] : ''))
+    .map(
+      (tool, index) => new WorkspaceTool(module, tool, index === 0 ? notes[definition.name] : ''),
+    )
 }

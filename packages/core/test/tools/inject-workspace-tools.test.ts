@@ -61,7 +61,11 @@ test('several workspaces keep their own tools and order keys', () => {
 test('the first tool of a module says what its provider notes', () => {
   const box = declare({ shell: { background: true }, fs: true })
   const notes = { shell: 'There is no git here.' }
-  const tools = injectWorkspaceTools({ box }, () => ({}), () => notes)
+  const tools = injectWorkspaceTools(
+    { box },
+    () => ({}),
+    () => notes,
+  )
   const noted = tools.filter(({ description }) => description.endsWith(` ${notes.shell}`))
   expect(noted.map(({ name }) => name)).toEqual(['workspace__box__run'])
 })
