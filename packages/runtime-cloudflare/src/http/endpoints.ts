@@ -6,6 +6,7 @@ import { known, openAccess } from '../server/session-access.ts'
 import { abort, interrupt, restore, resume, say, start, type Turn } from '../server/turns.ts'
 import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
+import { getRequest, getRequests, postAnswer } from './request-endpoints.ts'
 import type { SessionRequest } from './session-request.ts'
 import {
   check,
@@ -36,6 +37,9 @@ export const endpoints: Readonly<Record<ReadAction, Endpoint>> = {
   state: getState,
   messages: getMessages,
   checkpoints: getCheckpoints,
+  requests: getRequests,
+  request: getRequest,
+  respond: postAnswer,
   stream: getStream,
   healthz: getHealth,
   socket: refusePlain,

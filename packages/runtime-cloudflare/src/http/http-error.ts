@@ -83,9 +83,9 @@ function statusOf(error: unknown): number {
   // The client has sent a state that the agent does not accept.
   if (AgentDefinitionError.isInstance(error)) return 400
   if (!SessionError.isInstance(error)) return 500
-  if (error.code === 'invalid-message') return 400
+  if (error.code === 'invalid-message' || error.code === 'invalid-answer') return 400
   // Sessions of other agents are none of the caller's business.
-  return error.code === 'other-agent' ? 404 : 409
+  return error.code === 'other-agent' || error.code === 'unknown-request' ? 404 : 409
 }
 
 export function notFound(what: string): RequestError {

@@ -1,6 +1,6 @@
 import type { Caller } from '../route/caller.ts'
 import { readTarget } from '../route/object-request.ts'
-import { actionOf, routes } from '../route/session-action.ts'
+import { actionOf, methodsOf } from '../route/session-action.ts'
 import type { AgentHost } from '../server/agent-host.ts'
 import { assertMayWrite, openAccess, type SessionAccess } from '../server/session-access.ts'
 import { createFromSeed } from './branch-seed.ts'
@@ -46,7 +46,7 @@ async function answer<Env>(sent: SessionRequest<Env>, isSeed: boolean): Promise<
   if (custom !== undefined) return custom(request, contextOf(access))
   const { action } = actionOf(request.method, url.pathname)
   if (action !== 'other' && action !== 'delete') return endpoints[action](sent)
-  const methods = routes.get(url.pathname)
+  const methods = methodsOf(url.pathname)
   if (methods === undefined) throw notFound('route')
   const allow = Object.keys(methods).join(', ')
   throw new RequestError(405, 'method-not-allowed', `allowed: ${allow}`, { headers: { allow } })

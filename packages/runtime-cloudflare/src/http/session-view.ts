@@ -1,10 +1,11 @@
 import type { Message } from '@helix-agents/core'
-import type { Checkpoint, SessionState } from '@helix-agents/core/runtime'
+import type { Checkpoint, SessionRequest, SessionState } from '@helix-agents/core/runtime'
 
 export interface SessionLinks {
   readonly self: string
   readonly messages: string
   readonly stream: string
+  readonly requests: string
 }
 
 /** A session as clients see it: no refs, since those say where the files are. */
@@ -30,7 +31,12 @@ export function toSessionView(session: SessionState, base: string): object {
 }
 
 export function linksOf(base: string): SessionLinks {
-  return { self: `${base}/state`, messages: `${base}/messages`, stream: `${base}/stream` }
+  return {
+    self: `${base}/state`,
+    messages: `${base}/messages`,
+    stream: `${base}/stream`,
+    requests: `${base}/requests`,
+  }
 }
 
 /** A message as JSON: bytes are named by their size. */
@@ -46,4 +52,11 @@ export function toMessageView(message: Message): unknown {
 export function toCheckpointView(checkpoint: Checkpoint): object {
   const { id, stepCount, messageCount, status, createdAt } = checkpoint
   return { id, stepCount, messageCount, status, createdAt }
+}
+
+/** A request as those see it who may answer: without what only the store needs to know. */
+export function toRequestView(request: SessionRequest): object {
+  const { basis: _basis, ...preview } = request.preview
+  const { subject: _subject, ...shown } = request
+  return { ...shown, preview }
 }

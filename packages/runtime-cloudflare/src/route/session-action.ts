@@ -11,6 +11,9 @@ export type SessionAction =
   | 'state'
   | 'messages'
   | 'checkpoints'
+  | 'requests'
+  | 'request'
+  | 'respond'
   | 'stream'
   | 'healthz'
   | 'socket'
@@ -22,7 +25,7 @@ export type BuiltInAction = Exclude<SessionAction, 'other'>
 export const SOCKET_PATH = '/socket'
 
 /** The built-in routes of a session: by path, then by method. */
-export const routes: ReadonlyMap<string, Readonly<Record<string, BuiltInAction>>> = new Map<
+const routes: ReadonlyMap<string, Readonly<Record<string, BuiltInAction>>> = new Map<
   string,
   Readonly<Record<string, BuiltInAction>>
 >([
@@ -36,6 +39,8 @@ export const routes: ReadonlyMap<string, Readonly<Record<string, BuiltInAction>>
   ['/restore', { POST: 'restore' }],
   ['/branch', { POST: 'branch' }],
   ['/checkpoints', { GET: 'checkpoints' }],
+  ['/requests', { GET: 'requests' }],
+  ['/requests/:id', { GET: 'request', POST: 'respond' }],
   ['/state', { GET: 'state' }],
   ['/stream', { GET: 'stream' }],
   ['/healthz', { GET: 'healthz' }],
@@ -46,9 +51,23 @@ const reads: ReadonlySet<SessionAction> = new Set<SessionAction>([
   'state',
   'messages',
   'checkpoints',
+  'requests',
+  'request',
   'stream',
   'healthz',
 ])
+
+const REQUEST_PATH = /^\/requests\/([^/]+)$/
+
+/** The actions of a path by method; `undefined` for a path of the application. */
+export function methodsOf(path: string): Readonly<Record<string, BuiltInAction>> | undefined {
+  return routes.get(REQUEST_PATH.test(path) ? '/requests/:id' : path)
+}
+
+/** The id in the path of a request to people. */
+export function requestIdOf(path: string): string {
+  return REQUEST_PATH.exec(path)?.[1] ?? ''
+}
 
 /** What a request is for, and whether it may change something. */
 export interface RequestedAction {
@@ -62,7 +81,7 @@ export interface RequestedAction {
 
 /** @param path what follows that of the session */
 export function actionOf(method: string, path: string): RequestedAction {
-  const methods = routes.get(path) ?? {}
+  const methods = methodsOf(path) ?? {}
   const action = Object.hasOwn(methods, method) ? (methods[method] ?? 'other') : 'other'
   const isWrite = action === 'other' ? !/^(?:GET|HEAD)$/.test(method) : !reads.has(action)
   return { action, isWrite }

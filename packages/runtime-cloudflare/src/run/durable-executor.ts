@@ -7,6 +7,8 @@ import {
   JSAgentExecutor,
   type JSAgentExecutorOptions,
   type Recovery,
+  type RequestResponse,
+  type RespondResult,
   type ResumeOptions,
 } from '@helix-agents/runtime-js'
 import type { RunRecord } from './run-records.ts'
@@ -51,6 +53,21 @@ export class DurableExecutor extends JSAgentExecutor {
   ): Promise<AgentHandle<TOutput>> {
     const record = this.#resuming.get(sessionId) ?? { sessionId, attempts: 0 }
     return this.#watchdog.watch(record, () => super.resume(agent, sessionId, options))
+  }
+
+  /**
+   * Answers a request. It is recorded meanwhile: when the object is evicted before the session was
+   * resumed, the next instance does that.
+   */
+  override async respond<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    requestId: string,
+    response: RequestResponse,
+  ): Promise<RespondResult<TOutput>> {
+    const work = (): Promise<RespondResult<TOutput>> =>
+      super.respond(agent, sessionId, requestId, response)
+    return response.resume === false ? work() : this.#watchdog.note(sessionId, work)
   }
 
   /** Resumes a run of an earlier instance, if that has left one. */

@@ -1,5 +1,10 @@
 import { type Agent, type Clock, type Logger, SessionError } from '@helix-agents/core'
-import type { SessionState, SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
+import type {
+  SessionState,
+  SessionStateStore,
+  SessionStatus,
+  StreamManager,
+} from '@helix-agents/core/runtime'
 import { endStream } from '@helix-agents/runtime-js'
 import type { DurableExecutor } from './durable-executor.ts'
 import { endCutOffRun } from './end-cut-off-run.ts'
@@ -39,20 +44,38 @@ export async function recoverRuns(parts: RecoveryParts): Promise<void> {
 }
 
 async function recoverRun(parts: RecoveryParts, record: RunRecord): Promise<void> {
-  const { stateStore, executor, agentOf, records, sync, logger } = parts
+  const { stateStore, records, sync } = parts
   const { sessionId } = record
   const session = await stateStore.loadSession(sessionId)
-  if (session?.status !== 'running') return forget(parts, sessionId, session)
+  if (session === null || !mayContinue.has(session.status)) return forget(parts, sessionId, session)
   const next = await countAttempt(parts, record, session)
   // A run that ends the object each time must be counted, however soon that happens.
   records.put(next)
   await sync()
-  if (next.attempts > parts.maxAttempts) return failRun(parts, session)
-  const agent = agentOf(session.agentType)
-  if (agent === undefined) throw new TypeError(`there is no agent ${session.agentType} any more`)
+  if (next.attempts <= parts.maxAttempts) return resumeRun(parts, { session, record, next })
+  // What waits has not failed: it waits on.
+  if (session.status === 'waiting') return forget(parts, sessionId, session)
+  return failRun(parts, session)
+}
+
+/** One that waits may have an answer that no run has acted on. */
+const mayContinue: ReadonlySet<SessionStatus> = new Set<SessionStatus>(['running', 'waiting'])
+
+interface Attempt {
+  readonly session: SessionState
+  /** Before the attempt was counted, and with it. */
+  readonly record: RunRecord
+  readonly next: RunRecord
+}
+
+async function resumeRun(parts: RecoveryParts, { session, record, next }: Attempt): Promise<void> {
+  const { executor, agentOf, records, logger } = parts
+  const { sessionId, agentType } = session
+  const agent = agentOf(agentType)
+  if (agent === undefined) throw new TypeError(`there is no agent ${agentType} any more`)
   try {
     const recovery = await executor().resumeLeft(agent, next)
-    if (recovery.outcome === 'not-needed') return records.remove(sessionId)
+    if (recovery.outcome === 'not-needed') return await forget(parts, sessionId, session)
     if (recovery.outcome === 'held')
       return records.put({ ...record, retryAt: recovery.leaseUntil ?? 0 })
     logger.info({ sessionId, attempts: next.attempts }, 'run resumed in a new instance')

@@ -85,6 +85,22 @@ export class RunWatchdog implements AlarmSource {
     }
   }
 
+  /** Records a session while something is stored that a run of it has to act on. */
+  async note<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+    const { records, clock, heartbeatMs, assertMayStart } = this.#parts
+    assertMayStart()
+    if (records.get(sessionId) === undefined) records.put({ sessionId, attempts: 0 })
+    try {
+      await this.#parts.ringBy(clock.now() + heartbeatMs)
+      return await work()
+    } finally {
+      if (!this.isRunning(sessionId)) {
+        await this.#forget(sessionId)
+        await this.#parts.onChange()
+      }
+    }
+  }
+
   nextAt(now: number): number | undefined {
     const times = this.#parts.records
       .all()

@@ -18,6 +18,7 @@ import {
 import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { type Collection, collectionsOf } from '../alarm/collections.ts'
+import { RequestExpiry } from '../alarm/request-expiry.ts'
 import { RequestError, withoutSqlite } from '../http/http-error.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
@@ -90,7 +91,12 @@ export class AgentHost<Env> {
       assertMayStart: () => this.assertMayChange(),
     })
     this.#retries = new AlarmRetries(ctx.storage.kv, logger)
-    const sources = (): readonly AlarmSource[] => [this.watchdog, ...this.collections]
+    const expiry = new RequestExpiry({
+      stateStore: this.stateStore,
+      resume: (agent, sessionId) => this.executor.resume(agent, sessionId),
+      agentOf: (name) => this.agents.get(name),
+    })
+    const sources = (): readonly AlarmSource[] => [this.watchdog, expiry, ...this.collections]
     const { storage } = ctx
     const retries = this.#retries
     const isEmpty = (): Promise<boolean> => this.isEmpty()

@@ -4,7 +4,7 @@ import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
 import { hasPlace, tooMany } from '../http/caller-places.ts'
 import { isWebSocketUpgrade, readTarget, withoutClientControl } from '../route/object-request.ts'
-import { actionOf, routes, SOCKET_PATH } from '../route/session-action.ts'
+import { actionOf, methodsOf, SOCKET_PATH } from '../route/session-action.ts'
 import { receive } from '../socket/socket-messages.ts'
 import { SocketPumps } from '../socket/socket-pumps.ts'
 import { noteState, stateOf } from '../socket/socket-state.ts'
@@ -163,7 +163,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
     if (customEndpoint(this.#host, pathname) !== undefined) return true
     if (actionOf(request.method, pathname).action === 'start') return true
     // A path of a subclass.
-    return !routes.has(pathname) && this.onRequest !== AgentServer.prototype.onRequest
+    return methodsOf(pathname) === undefined && this.onRequest !== AgentServer.prototype.onRequest
   }
 
   /** What `partyserver` does before all else: its own errors are shown to clients. */

@@ -1,5 +1,5 @@
 import type { SessionLabels, SessionStatus } from '@helix-agents/core/runtime'
-import type { AgentHandle } from '@helix-agents/runtime-js'
+import type { AgentHandle, RequestResponse, RespondResult } from '@helix-agents/runtime-js'
 import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'
 import type { ExecutionState, TurnRequest } from './server-hooks.ts'
@@ -53,6 +53,23 @@ export function resume<Env>(message?: string): Turn<Env> {
     const handle = await host.executor.resume(agent, sessionId, options)
     await hooks?.afterResume?.({ ...turn, runId: handle.runId })
     return handle
+  }
+}
+
+/**
+ * Answers a request; the session goes on with it.
+ * @throws {SessionError} `unknown-request`, `already-decided`, `expired`, `invalid-answer`
+ */
+export function answer<Env>(
+  requestId: string,
+  given: RequestResponse,
+): (access: SessionAccess<Env>) => Promise<RespondResult> {
+  return async (access) => {
+    const { host, agent, caller } = access
+    const { sessionId } = known(access)
+    // Who answers is what the application says, never what the client does.
+    const by = caller.userId === undefined ? {} : { by: caller.userId }
+    return host.executor.respond(agent, sessionId, requestId, { ...given, ...by })
   }
 }
 

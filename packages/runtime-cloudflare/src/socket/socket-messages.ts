@@ -1,11 +1,18 @@
 import type { Connection } from 'partyserver'
 import * as z from 'zod'
-import { check, parseJson } from '../http/request-body.ts'
+import { answerSchema, check, parseJson } from '../http/request-body.ts'
 import { DEFAULT_MAX_BODY_BYTES } from '../http/respond.ts'
 import { RequestError, toRefusal } from '../http/http-error.ts'
 import type { AgentHost } from '../server/agent-host.ts'
 import { assertMayWrite, openAccess } from '../server/session-access.ts'
-import { abort, interrupt, resume, say, type Turn } from '../server/turns.ts'
+import {
+  abort,
+  answer as answerRequest,
+  interrupt,
+  resume,
+  say,
+  type Turn,
+} from '../server/turns.ts'
 import { isReading, noteAnswer, send } from './socket-flow.ts'
 import { stateOf } from './socket-state.ts'
 
@@ -17,6 +24,12 @@ const schema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resume'), message: message.optional(), id }),
   z.strictObject({ type: z.literal('interrupt'), id }),
   z.strictObject({ type: z.literal('abort'), id }),
+  z.strictObject({
+    type: z.literal('respond'),
+    requestId: z.string().min(1).max(200),
+    answer: answerSchema,
+    id,
+  }),
   // What it was asked, as it came.
   z.strictObject({ type: z.literal('ack'), id: z.string().max(100) }),
 ])
@@ -61,6 +74,11 @@ async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command
   const leave = host.places.commands.take(caller)
   try {
     const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
+    if (sent.type === 'respond') {
+      const answered = await answerRequest<Env>(sent.requestId, sent.answer)(access)
+      const { request, handle } = answered
+      return { type: 'accepted', sessionId: request.sessionId, runId: handle?.runId }
+    }
     const { sessionId, runId } = await turnOf<Env>(sent)(access)
     return { type: 'accepted', sessionId, runId }
   } finally {
@@ -80,7 +98,7 @@ function read(data: unknown, maxBytes: number): Sent {
   return check(schema, parseJson(data))
 }
 
-function turnOf<Env>(sent: Command): Turn<Env> {
+function turnOf<Env>(sent: Exclude<Command, { readonly type: 'respond' }>): Turn<Env> {
   if (sent.type === 'message') return say(sent.message)
   if (sent.type === 'resume') return resume(sent.message)
   return sent.type === 'interrupt' ? interrupt : abort

@@ -10,7 +10,12 @@ describe('a session', () => {
   test('is started, seen and continued', async () => {
     const session = createSession({ brain: (messages) => say(`${messages.length}`) })
     const base = `/agents/tested/${session.id}`
-    const links = { self: `${base}/state`, messages: `${base}/messages`, stream: `${base}/stream` }
+    const links = {
+      self: `${base}/state`,
+      messages: `${base}/messages`,
+      stream: `${base}/stream`,
+      requests: `${base}/requests`,
+    }
     const started = await session.post('/start', { message: 'hello' })
     expect(started.status).toBe(202)
     expect(started.headers.get('location')).toBe(links.self)

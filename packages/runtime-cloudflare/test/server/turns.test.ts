@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createGate, say, type Script, use, waitTool } from '../scripts.ts'
 import { createSession, type TestSession } from '../session.ts'
 
-type Status = 'idle' | 'running' | 'interrupted' | 'completed' | 'failed' | 'aborted'
+type Status = 'idle' | 'running' | 'waiting' | 'interrupted' | 'completed' | 'failed' | 'aborted'
 
 /** A session in a state; the model answers once more after that. */
 async function createIn(status: Status): Promise<TestSession> {
@@ -15,12 +15,13 @@ async function createIn(status: Status): Promise<TestSession> {
     if (calls === 1) return use('note')
     if (calls > 2) return say(`answer to ${messages.length}`)
     if (status === 'failed') throw new Error('the model is broken')
+    if (status === 'waiting') return use('ask')
     return status === 'completed' ? say('done') : use('wait')
   }
-  const session = createSession({ brain, tools: [waitTool(gate), noteTool] })
+  const session = createSession({ brain, tools: [waitTool(gate), noteTool, askTool] })
   await session.post('/start', { message: 'go' })
   if (status === 'idle') return branchOf(session, gate.open)
-  if (status !== 'completed' && status !== 'failed') await gate.begun
+  if (!['completed', 'failed', 'waiting'].includes(status)) await gate.begun
   if (status === 'running') return session
   if (status === 'aborted') await session.post('/abort')
   if (status === 'interrupted') await session.post('/interrupt')
@@ -37,6 +38,14 @@ const noteTool = defineTool({
   execute: () => 'noted',
 })
 
+const askTool = defineTool({
+  name: 'ask',
+  description: 'Asks first.',
+  inputSchema: { type: 'object' },
+  needsApproval: true,
+  execute: () => 'done',
+})
+
 async function branchOf(session: TestSession, open: () => void): Promise<TestSession> {
   open()
   await session.ended()
@@ -49,6 +58,7 @@ async function branchOf(session: TestSession, open: () => void): Promise<TestSes
 const ok = [202, undefined] as const
 const exists = [409, 'session-exists'] as const
 const running = [409, 'already-running'] as const
+const waiting = [409, 'waiting'] as const
 const notRunning = [409, 'not-running'] as const
 const notResumable = [409, 'not-resumable'] as const
 const message = { message: 'more' }
@@ -63,6 +73,7 @@ const table: readonly Row[] = [
     {
       idle: ok,
       running: exists,
+      waiting: exists,
       interrupted: exists,
       completed: exists,
       failed: exists,
@@ -72,7 +83,7 @@ const table: readonly Row[] = [
   [
     'message',
     message,
-    { idle: ok, running, interrupted: ok, completed: ok, failed: ok, aborted: ok },
+    { idle: ok, running, waiting, interrupted: ok, completed: ok, failed: ok, aborted: ok },
   ],
   [
     'resume',
@@ -80,6 +91,7 @@ const table: readonly Row[] = [
     {
       idle: ok,
       running,
+      waiting: ok,
       interrupted: ok,
       completed: notResumable,
       failed: ok,
@@ -89,7 +101,15 @@ const table: readonly Row[] = [
   [
     'resume',
     message,
-    { idle: ok, running, interrupted: ok, completed: ok, failed: ok, aborted: notResumable },
+    {
+      idle: ok,
+      running,
+      waiting,
+      interrupted: ok,
+      completed: ok,
+      failed: ok,
+      aborted: notResumable,
+    },
   ],
   [
     'interrupt',
@@ -97,6 +117,7 @@ const table: readonly Row[] = [
     {
       idle: notRunning,
       running: ok,
+      waiting: notRunning,
       interrupted: notRunning,
       completed: notRunning,
       failed: notRunning,
@@ -109,6 +130,7 @@ const table: readonly Row[] = [
     {
       idle: notRunning,
       running: ok,
+      waiting: ok,
       interrupted: ok,
       completed: notRunning,
       failed: ok,
@@ -117,7 +139,15 @@ const table: readonly Row[] = [
   ],
 ]
 
-const statuses = ['idle', 'running', 'interrupted', 'completed', 'failed', 'aborted'] as const
+const statuses = [
+  'idle',
+  'running',
+  'waiting',
+  'interrupted',
+  'completed',
+  'failed',
+  'aborted',
+] as const
 
 const cells = statuses.flatMap((status) =>
   table.map(([request, body, row]) => ({ status, request, body, cell: row[status] })),
@@ -152,6 +182,7 @@ describe.each(statuses)('a session that is %s', (status) => {
 test.each([
   ['idle', 404],
   ['running', 409],
+  ['waiting', 202],
   ['interrupted', 202],
   ['completed', 202],
   ['failed', 202],
