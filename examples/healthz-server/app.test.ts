@@ -28,7 +28,9 @@ describe('a session', () => {
 
   test('gets an id when none is given', async () => {
     const { post, get } = createHarness()
-    const { body } = await json(post('/sessions', { message: 'hello' }))
+    const { body } = await json<{ links: { self: string } }>(
+      post('/sessions', { message: 'hello' }),
+    )
     expect((await get(body.links.self)).status).toBe(200)
   })
 
@@ -39,7 +41,7 @@ describe('a session', () => {
     })
     await post('/sessions', { message: 'write', sessionId: 's' })
     await ended('s')
-    const { body } = await json(get('/sessions/s'))
+    const { body } = await json<{ workspaces: object }>(get('/sessions/s'))
     expect(body.workspaces).toEqual([{ name: 'box', provider: 'in-memory' }])
     const ref = (await stateStore.loadSession('s'))?.workspaceRefs.box?.ref
     expect(ref).toBeDefined()
@@ -60,7 +62,9 @@ describe('a session', () => {
     await ended('s')
     await post('/sessions/s/messages', { message: 'read' })
     await ended('s')
-    const { body } = await json(get('/sessions/s/messages?offset=6&limit=1'))
+    const { body } = await json<{ messages: object[] }>(
+      get('/sessions/s/messages?offset=6&limit=1'),
+    )
     expect(body.messages[0]).toMatchObject({
       role: 'tool',
       content: expect.stringContaining('kept'),
@@ -88,7 +92,7 @@ describe('a session', () => {
     expect((await post('/sessions/s/resume', { message: 'more' })).status).toBe(202)
     expect((await post('/sessions/s/abort')).status).toBe(202)
     expect(await ended('s')).toBe('aborted')
-    expect((await json(get('/sessions/s'))).body.status).toBe('aborted')
+    expect(await json(get('/sessions/s'))).toMatchObject({ body: { status: 'aborted' } })
   })
 
   test('that was paused resumes with a message', async () => {
@@ -101,8 +105,8 @@ describe('a session', () => {
     await ended('s')
     expect((await post('/sessions/s/messages', { message: 'go on' })).status).toBe(202)
     expect(await ended('s')).toBe('completed')
-    const { body } = await json(get('/sessions/s/messages'))
-    const roles = body.messages.map((message: { role: string }) => message.role)
+    const { body } = await json<{ messages: { role: string }[] }>(get('/sessions/s/messages'))
+    const roles = body.messages.map(({ role }) => role)
     expect(roles.slice(0, 4)).toEqual(['user', 'assistant', 'tool', 'user'])
   })
 })
@@ -119,7 +123,7 @@ describe('health', () => {
     })
     await post('/sessions', { message: 'go', sessionId: 's' })
     await begun
-    const { status, body } = await json(get('/healthz/s'))
+    const { status, body } = await json<{ workspaces: object }>(get('/healthz/s'))
     expect([status, Object.keys(body)]).toEqual([200, ['workspaces']])
     expect(body.workspaces).toMatchObject([
       { name: 'box', providerId: 'in-memory', state: 'open', receipt: { outcome: 'created' } },

@@ -3,6 +3,10 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { createHarness, createGate, json, JSON_TYPE, waitThenSay } from './harness.ts'
 
+interface Issues {
+  readonly error: { readonly details: { readonly issues: readonly { readonly path: string }[] } }
+}
+
 describe('what is refused', () => {
   test.each([
     ['POST', '/sessions', '{"message":', 400, 'invalid-json'],
@@ -49,8 +53,8 @@ describe('what is refused', () => {
 
   test('names each bad field', async () => {
     const { post } = createHarness()
-    const { body } = await json(post('/sessions', { message: 1, sessionId: '' }))
-    const paths = body.error.details.issues.map(({ path }: { path: string }) => path)
+    const { body } = await json<Issues>(post('/sessions', { message: 1, sessionId: '' }))
+    const paths = body.error.details.issues.map(({ path }) => path)
     expect(paths).toEqual(['message', 'sessionId'])
   })
 

@@ -30,8 +30,7 @@ import { REF_SCHEMA_VERSION } from './ref.ts'
  * Workspaces in Cloudflare Sandboxes: files, commands, code and snapshots in a container of their
  * own.
  *
- * The disk of a container is gone when it sleeps or is replaced. That is found before the next
- * operation acts, and told: the registry opens an empty workspace and says so, or the last
+ * The disk of a container is gone when it sleeps or is replaced.  * operation acts, and told: the registry opens an empty workspace and says so, or the last
  * snapshot comes back, where `autoRestore` is declared. Mounted buckets stay.
  */
 export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<CloudflareSandboxConfigInput> {

@@ -1,7 +1,7 @@
 import { HelixError, type HelixErrorOptions } from './helix-error.ts'
 
 /**
- * `rate-limited`: the provider takes no more calls for now, or the quota is used up. `overloaded`:
+ * `rate-limited`: the provider accepts no more calls at the moment, or the quota is used up. `overloaded`:
  * the provider has no capacity at the moment. `unauthorized`: the key is missing, wrong, or not
  * allowed to use the model. `context-length`: the conversation is longer than the model takes; see
  * `prepareStep`. `content-filtered`: the provider rejected the conversation or the answer.
@@ -39,7 +39,7 @@ export interface ModelErrorOptions extends HelixErrorOptions {
 }
 
 const SENTENCES: Readonly<Record<ModelErrorCode, string>> = {
-  'rate-limited': 'the provider of the model takes no more calls for now',
+  'rate-limited': 'the provider of the model accepts no more calls at the moment',
   overloaded: 'the provider of the model is overloaded',
   unauthorized: 'the provider of the model refused the key, or there is none',
   'context-length': 'the conversation is longer than the model takes',

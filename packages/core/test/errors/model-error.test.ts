@@ -11,7 +11,7 @@ test('a model error says what happened, and whether it may pass', () => {
     transient: true,
     retryAfterMs: 500,
     statusCode: 429,
-    message: 'the provider of the model takes no more calls for now (status 429)',
+    message: 'the provider of the model accepts no more calls at the moment (status 429)',
   })
 })
 

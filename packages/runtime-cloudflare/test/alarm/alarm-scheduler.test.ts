@@ -63,7 +63,7 @@ test('the alarm is the earliest wish', async () => {
   expect(state.alarm).toBe(base + 20)
 })
 
-test('is set for now by a wish for once', async () => {
+test('is set to the current time by a source that wants it at once', async () => {
   const { clock, state, scheduler } = createSubject(source('a', [0]))
   await scheduler.update()
   expect(state.alarm).toBe(clock.now())

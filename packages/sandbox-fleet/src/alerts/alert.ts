@@ -35,7 +35,7 @@ export interface Alert {
 
 /** A destination of alerts. Its errors are logged and do not affect other sinks. */
 export interface AlertSink {
-  /** Delivers one alert. Given up after 60 s. */
+  /** Delivers one alert. Abandoned after 60 s. */
   send(alert: Alert): void | Promise<void>
 }
 
@@ -98,7 +98,7 @@ const MIN_LEAK_CAPACITY = 5
 
 /**
  * Numbers that are not given follow from those that are, and from the capacity: a fleet whose
- * places are all taken can be told, except where that is how it works.
+ * places are all taken alerts, except where that is its normal state.
  * @throws {FleetError} `config-invalid`, naming each field.
  */
 export function parseAlertPolicy(input: AlertPolicyInput, fleet: CapacityPolicy): AlertPolicy {

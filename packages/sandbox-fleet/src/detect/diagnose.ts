@@ -240,7 +240,7 @@ function owed(record: SandboxRecord, { now }: DiagnoseContext): readonly Finding
   ]
 }
 
-/** Nobody tries: no pass runs, or none that reaches its provider. */
+/** No attempt was made: no pass runs, or none reaches its provider. */
 function untried(
   record: SandboxRecord,
   { now, nextAttemptAt, since }: { now: number; nextAttemptAt: number; since: number },

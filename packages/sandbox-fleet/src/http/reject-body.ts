@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { bodyOf } from './failures.ts'
 
 /**
- * Refuses a request with a body. Parameters are in the query: one in a body would be ignored, and
+ * Rejects a request with a body. Parameters are in the query: one in a body would be ignored, and
  * an intended dry run would be executed.
  */
 export const rejectBody: MiddlewareHandler = async (context, next) => {

@@ -64,7 +64,7 @@ export function withLease(record: SandboxRecord, lease: LeaseRecord | undefined)
   return { ...rest, ...(lease !== undefined && { lease }), version: record.version + 1 }
 }
 
-/** Notes that a destroy was tried and is not confirmed. */
+/** Records a destroy that was attempted and is not confirmed. */
 export function withFailedAttempt(
   record: SandboxRecord,
   error: Omit<SandboxError, 'at'>,

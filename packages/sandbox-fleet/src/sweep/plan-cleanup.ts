@@ -23,7 +23,7 @@ export interface CleanupPlan {
   readonly nextCursor?: string
 }
 
-/** Finds what a cleanup would end, in the ledger alone. Looks at a bounded number of records. */
+/** Finds what a cleanup would end, in the ledger alone. Reads a bounded number of records. */
 export async function planCleanup(
   context: FleetContext,
   mode: CleanupMode,

@@ -21,7 +21,7 @@ export function registerFleet(parent: Command, context: CommandContext): void {
   const group = parent
     .command('fleet')
     .summary('find and clear stuck and leaked sandboxes')
-    .description('Looks after a fleet of sandboxes: finds and clears what is stuck or leaked.')
+    .description('Operates a fleet of sandboxes: finds and clears what is stuck or leaked.')
     .addHelpText('after', HELP)
   registerStats(group, context)
   registerList(group, context)

@@ -52,7 +52,7 @@ Examples:
 export function registerList(parent: Command, context: CommandContext): void {
   addReadOptions(parent.command('list'))
     .summary('list sandboxes, newest first, with what is wrong with them')
-    .description('Lists the sandboxes of a fleet, newest first, with what is wrong with them.')
+    .description('Lists the sandboxes of a fleet, newest first, with their findings.')
     .option(
       '--status <status>',
       `only those that are ${STATUSES.join(', ')} (default: active)`,
@@ -65,8 +65,8 @@ export function registerList(parent: Command, context: CommandContext): void {
     .option('--tenant <id>', 'only those of this tenant')
     .option('--older-than <duration>', 'only those that are older', parseDuration)
     .option('--stuck', 'only those that need attention')
-    .option('--limit <n>', 'read at most so many', parseCount(1, 100_000), 50)
-    .option('--cursor <cursor>', 'go on behind the last page')
+    .option('--limit <n>', 'maximum number of sandboxes', parseCount(1, 100_000), 50)
+    .option('--cursor <cursor>', 'continue after the last page')
     .addHelpText('after', HELP)
     .action(async (flags: ListFlags) =>
       withFleet(context.host, flags, async (fleet) =>

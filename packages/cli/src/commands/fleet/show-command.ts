@@ -40,9 +40,9 @@ Examples:
 export function registerShow(parent: Command, context: CommandContext): void {
   addReadOptions(parent.command('show'))
     .summary('show one sandbox: what is wrong with it, and its history')
-    .description('Shows one sandbox: whose it is, what is wrong with it, what happened to it.')
+    .description('Shows one sandbox: owner, findings, events.')
     .argument('<id>', 'id of the sandbox')
-    .option('--resources', 'also what it uses now')
+    .option('--resources', 'also its current resource usage')
     .addHelpText('after', HELP)
     .action(async (id: string, flags: ShowFlags) =>
       withFleet(context.host, flags, async (fleet) =>

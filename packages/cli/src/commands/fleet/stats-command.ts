@@ -25,7 +25,7 @@ Examples:
 export function registerStats(parent: Command, context: CommandContext): void {
   addReadOptions(parent.command('stats'))
     .summary('how the fleet stands, and its alerts')
-    .description('Shows how many sandboxes there are, in which state, and the alerts.')
+    .description('Shows the number of sandboxes by state, and the alerts.')
     .addHelpText('after', HELP)
     .action(async (flags: StatsFlags) =>
       withFleet(context.host, flags, async (fleet) =>
@@ -64,13 +64,13 @@ export function firingIn(metrics: string): readonly string[] {
   })
 }
 
-interface Told {
+interface Shown {
   readonly numbers: FleetNumbers
   readonly alerts: readonly string[]
   readonly now: number
 }
 
-function print({ numbers, alerts, now }: Told, output: Output): void {
+function print({ numbers, alerts, now }: Shown, output: Output): void {
   const { executions, max_concurrent: most, timeouts } = numbers
   output.fields([
     ['environment', numbers.environment],

@@ -38,7 +38,7 @@ export function registerTerminate(parent: Command, context: CommandContext): voi
     .summary('end sandboxes now, in use or not')
     .description('Ends sandboxes now, in use or not.')
     .argument('<id...>', 'ids of the sandboxes')
-    .option('--reason <text>', 'is kept with each of them')
+    .option('--reason <text>', 'recorded with each sandbox')
     .addHelpText('after', HELP)
     .action(async (ids: readonly string[], flags: TerminateFlags) => terminate(ids, flags, context))
 }

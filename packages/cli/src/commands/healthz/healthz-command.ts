@@ -36,7 +36,7 @@ export function registerHealthz(parent: Command, context: CommandContext): void 
   parent
     .command('healthz')
     .summary('ask a server how the workspaces of a session are')
-    .description('Asks the health endpoint of a session how its workspaces are.')
+    .description('Shows the health of the workspaces of a session, from its health endpoint.')
     .argument('<url>', 'address of the health endpoint')
     .option('--session <id>', 'session to append to the address')
     .option('--token-env <name>', 'environment variable that holds the bearer token')

@@ -39,7 +39,7 @@ export interface FoundSession {
 export interface FoundSessions {
   readonly items: readonly FoundSession[]
   readonly unreadable: readonly UnreadableSession[]
-  /** Goes on behind the last session; absent when there is none. */
+  /** Continues after the last session; absent at the end. */
   readonly nextCursor?: string
   /** Sessions that were looked at, when it ended for their number. */
   readonly stoppedAfter?: number

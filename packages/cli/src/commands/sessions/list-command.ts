@@ -45,7 +45,7 @@ const FAILURES: Column = { title: 'workspace error', minWidth: 16 }
 const HELP = `
 --workspace-error finds sessions whose workspace could not be opened or used when it was called
 last, whatever the status of the session: its run continues without it. For it, --ref-version and
---owed sessions are looked at one by one, --scan of them at most; it says where to go on.
+--owed sessions are read one by one, at most --scan of them; the output says where to continue.
 Owed workspaces are those of a session that ended and did not get them closed.
 A running session whose lease is out has lost its process and can be resumed.
 A session whose stored data is damaged is listed after the others, whatever the filters say.
@@ -83,9 +83,14 @@ export function registerSessionsList(parent: Command, context: CommandContext): 
       parseCount(1, 1_000_000),
     )
     .option('--owed', 'only with a workspace that could not be closed')
-    .option('--scan <n>', 'examine at most so many for these three', parseCount(1, 1_000_000), 1000)
-    .option('--limit <n>', 'at most so many', parseCount(1, 100_000), 50)
-    .option('--cursor <cursor>', 'go on behind the last page')
+    .option(
+      '--scan <n>',
+      'maximum number of sessions to examine for these three',
+      parseCount(1, 1_000_000),
+      1000,
+    )
+    .option('--limit <n>', 'maximum number of sessions', parseCount(1, 100_000), 50)
+    .option('--cursor <cursor>', 'continue after the last page')
     .option(...JSON_OPTION)
     .addHelpText('after', HELP)
     .action(async (flags: ListFlags) => list(flags, context))
@@ -117,7 +122,7 @@ function print(found: FoundSessions, context: CommandContext): void {
   if (rows.length === 0) output.note('no sessions')
   else output.table(hasFailures ? [...COLUMNS, FAILURES] : COLUMNS, rows)
   if (damaged.length > 0) output.note(`${damaged.length} of these cannot be read`)
-  if (stoppedAfter !== undefined) output.note(`looked at ${stoppedAfter} sessions, as --scan says`)
+  if (stoppedAfter !== undefined) output.note(`stopped after ${stoppedAfter} sessions (--scan)`)
   if (nextCursor !== undefined) output.note(`there are more: --cursor ${nextCursor}`)
 }
 

@@ -13,7 +13,7 @@ export function registerSessions(parent: Command, context: CommandContext): void
   const group = parent
     .command('sessions')
     .summary('look into a session database')
-    .description('Looks into a session database. Nothing is changed, and none is made.')
+    .description('Reads a session database. Changes nothing and creates no file.')
     .addHelpText('after', HELP)
   registerSessionsList(group, context)
   registerSessionsShow(group, context)

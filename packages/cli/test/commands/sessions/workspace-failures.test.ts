@@ -56,7 +56,7 @@ describe('helix sessions list, by what is wrong with a workspace', () => {
     const args = ['sessions', 'list', '--owed', '--scan', '20']
     const first = (await host.json(args)) as { nextCursor: string; stoppedAfter: number }
     expect(first).toMatchObject({ items: [], stoppedAfter: 20 })
-    expect((await host.run(args)).err).toContain('looked at 20 sessions, as --scan says\n')
+    expect((await host.run(args)).err).toContain('stopped after 20 sessions (--scan)\n')
     expect(await idsOf('--owed', '--scan', '20', '--cursor', first.nextCursor)).toEqual(['oldest'])
   })
 })

@@ -10,7 +10,7 @@ import type {
 } from '../../http/wire.ts'
 
 const TIMEOUT_MS = 15_000
-/** A pass over a large fleet takes minutes; to give up on it would not stop it. */
+/** A pass over a large fleet takes minutes; abandoning the request would not stop it. */
 const PASS_TIMEOUT_MS = 300_000
 const PAGE = '200'
 const NEXT_PAGE = /<(?<address>[^>]+)>;\s*rel="next"/

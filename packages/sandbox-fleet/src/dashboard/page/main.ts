@@ -15,8 +15,8 @@ const ACTIVE_PAGES = 10
 /** Of those that are gone, enough for the chart. */
 const ENDED_PAGES = 2
 
-/** Parts of the page, beside the table, that tell of sandboxes. */
-const TELLING = [
+/** Parts of the page, beside the table, that show sandboxes. */
+const SHOWING = [
   'summary',
   'activity',
   'activity-caption',
@@ -58,7 +58,7 @@ function signOut(message?: string): void {
   showSignedIn(false)
   // Nothing of it stays on the page.
   for (const id of ['plan', 'detail']) byId(id, HTMLDialogElement).close()
-  for (const id of TELLING) byId(id, HTMLElement).replaceChildren()
+  for (const id of SHOWING) byId(id, HTMLElement).replaceChildren()
   table.show([])
   announce('')
   say(message)
@@ -181,7 +181,7 @@ async function guarded(
   try {
     await work(api)
   } catch (error) {
-    // An answer to somebody who signed out meanwhile.
+    // The operator has signed out since the request.
     if (client !== api) return
     const isRejected = error instanceof RequestFailed && [401, 403].includes(error.status)
     if (isRejected) signOut('The server rejected the token.')

@@ -11,7 +11,7 @@ export type OutputName = 'stderr' | 'stdout'
 
 export interface FollowOptions {
   readonly signal: AbortSignal
-  /** Returns false when it wants no more for now. */
+  /** Returns false when it wants no more until the next poll. */
   onOutput(stream: OutputName, text: string): boolean
   /** Asked at every poll: a process that was killed writes no exit code any more. */
   killed?(): boolean

@@ -14,7 +14,7 @@ export class GrowingText {
 
   /**
    * Hands on what was added since the last time.
-   * @param take - Returns false when it wants no more for now.
+   * @param take - Returns false when it wants no more until the next call.
    * @returns Whether everything there is was handed on.
    */
   drain(take: (text: string) => boolean): boolean {
