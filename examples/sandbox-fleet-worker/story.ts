@@ -72,7 +72,7 @@ class Story {
   async oweAndConfirm(): Promise<void> {
     await this.#forget('458', 'review', 'echo reviewing')
     const { faults } = this.#local.testbed
-    faults.inject({ kind: 'refused-destroy', step: 'both', sandbox: 'sandbox-458' })
+    faults.inject({ kind: 'rejected-destroy', step: 'both', sandbox: 'sandbox-458' })
     this.#tell('# the platform refuses to destroy the next one')
     this.#show(await this.#curl(`curl -X DELETE ${API}/sandbox-458`), ['outcome'])
     const { owed } = await this.#curl(`curl ${API}/sandbox-458`)

@@ -146,7 +146,7 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
         options: { pace: 10 },
       })
       const fault = bench.testbed.faults.inject({
-        kind: 'refused-destroy',
+        kind: 'rejected-destroy',
         step: 'both',
         sandbox: ws.id,
       })

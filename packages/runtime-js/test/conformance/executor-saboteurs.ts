@@ -161,7 +161,7 @@ export const executorSaboteurs: Readonly<Record<string, Sabotage>> = {
     restoreCheckpoint: (_agent, sessionId, checkpointId) =>
       store.restoreCheckpoint(sessionId, checkpointId, LATER),
   })),
-  'executor/restore/is-refused-while-a-run-holds-the-session': withStore((good) => ({
+  'executor/restore/is-rejected-while-a-run-holds-the-session': withStore((good) => ({
     restoreCheckpoint: (sessionId, checkpointId) =>
       good.restoreCheckpoint(sessionId, checkpointId, LATER),
   })),

@@ -167,7 +167,7 @@ async function remove({ store, reference }: Call): Promise<Answer> {
 function rejects({ name }: Container, store: ContainerStore, step: 'kill' | 'delete'): boolean {
   const isMeant = (fault: { readonly step: string }): boolean =>
     fault.step === step || fault.step === 'both'
-  return store.settings.faults.take('refused-destroy', name, isMeant) !== undefined
+  return store.settings.faults.take('rejected-destroy', name, isMeant) !== undefined
 }
 
 function missing(reference: string): Answer {

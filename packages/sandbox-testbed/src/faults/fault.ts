@@ -49,7 +49,7 @@ export type Fault = FaultScope &
       }
     | {
         /** The engine rejects stopping or removing the container, which keeps running. */
-        readonly kind: 'refused-destroy'
+        readonly kind: 'rejected-destroy'
         readonly step: 'kill' | 'delete' | 'both'
       }
   )

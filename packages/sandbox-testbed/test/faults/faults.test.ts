@@ -199,7 +199,7 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
     await warm('stubborn')
     const before = await testbed.sandbox('stubborn')
     const fault = testbed.faults.inject({
-      kind: 'refused-destroy',
+      kind: 'rejected-destroy',
       step: 'both',
       sandbox: 'stubborn',
     })

@@ -109,7 +109,7 @@ describe.skipIf(reason !== undefined)('faults', () => {
 
   it('a destroy that the platform refuses is not reported as done', async () => {
     await drive(testbed, 'stays', [ENSURE])
-    testbed.faults.inject({ kind: 'refused-destroy', step: 'both', sandbox: 'stays' })
+    testbed.faults.inject({ kind: 'rejected-destroy', step: 'both', sandbox: 'stays' })
     const [refused] = await drive(testbed, 'stays', [{ call: 'destroy' }], { deadlineScale: 0.02 })
     const isThere = (await testbed.sandbox('stays')) !== undefined
     expect(refused?.error?.['code'] ?? 'destroyed').toBe(

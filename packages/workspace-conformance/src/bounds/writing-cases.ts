@@ -33,7 +33,7 @@ export const writingCases: readonly BoundCase[] = [
     name: 'copy/many-entries',
     prepare: ({ fs }, { entries }) => fillDirectory(fs, '/d', entries),
     input: () => ({ from: '/d', to: '/e' }),
-    // A provider may refuse what it cannot do at once, as its documentation says.
+    // A provider may reject what it cannot do at once, as its documentation says.
     results: ['ok', 'too-large'],
   },
   {
@@ -46,7 +46,7 @@ export const writingCases: readonly BoundCase[] = [
     name: 'move/many-entries',
     prepare: ({ fs }, { entries }) => fillDirectory(fs, '/d', entries),
     input: () => ({ from: '/d', to: '/e' }),
-    // A provider may refuse what it cannot do at once, as its documentation says.
+    // A provider may reject what it cannot do at once, as its documentation says.
     results: ['ok', 'too-large'],
   },
 ]

@@ -57,7 +57,7 @@ export const codeBehaviours: readonly CodeBehaviour[] = [
     },
   },
   {
-    id: 'code/languages/an-unknown-one-is-refused',
+    id: 'code/languages/an-unknown-one-is-rejected',
     run: (code) => rejectsWithCode('invalid-input', () => code.runCode('no-such-language', '1')),
   },
   {
@@ -172,7 +172,7 @@ export const codeBehaviours: readonly CodeBehaviour[] = [
     }),
   },
   {
-    id: 'code/context/a-deleted-or-unknown-one-is-refused',
+    id: 'code/context/a-deleted-or-unknown-one-is-rejected',
     needs: ['stateful-code'],
     run: inEachLanguage(async (code, language, write) => {
       const stateful = statefulOf(code)

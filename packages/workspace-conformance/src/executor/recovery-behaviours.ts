@@ -144,7 +144,7 @@ export const recoveryBehaviours: readonly Behaviour<ExecutorSubject>[] = [
     },
   },
   {
-    id: 'executor/restore/is-refused-while-a-run-holds-the-session',
+    id: 'executor/restore/is-rejected-while-a-run-holds-the-session',
     run: async (subject) => {
       const hung = newGate()
       const hang = newTool({ name: 'hang', execute: () => (hung.open(), never()) })

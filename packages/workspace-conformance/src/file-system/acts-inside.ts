@@ -54,7 +54,7 @@ export async function assertActsInside(fs: FileSystem): Promise<void> {
 
 /**
  * Shows, in an empty workspace, that `rm` of the root and `rm` of a subtree each mean this workspace:
- * a full root is refused without `recursive`, an empty one is accepted, and of the subtree nothing
+ * a full root is rejected without `recursive`, an empty one is accepted, and of the subtree nothing
  * stays. Only then may a behaviour empty the root.
  * @throws {ConformanceError} when one of these calls means something else; nothing more is tried.
  */
@@ -75,7 +75,7 @@ interface Effect {
   readonly vanishes?: readonly string[]
 }
 
-/** A call that a provider does not offer may be refused; one that looks elsewhere finds nothing. */
+/** A call that a provider does not offer may be rejected; one that looks elsewhere finds nothing. */
 async function acts(
   fs: FileSystem,
   name: Call,

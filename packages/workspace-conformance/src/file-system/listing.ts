@@ -92,14 +92,14 @@ export const directoryBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/mkdir/an-existing-one-is-refused',
+    id: 'fs/mkdir/an-existing-one-is-rejected',
     run: async (fs) => {
       await fs.mkdir('/d')
       await rejectsWithCode('already-exists', () => fs.mkdir('/d'))
     },
   },
   {
-    id: 'fs/mkdir/over-a-file-is-refused',
+    id: 'fs/mkdir/over-a-file-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/a', 'x')
       await rejectsWithCode('already-exists', () => fs.mkdir('/a'))
@@ -114,7 +114,7 @@ export const directoryBehaviours: readonly FileSystemBehaviour[] = [
     run: (fs) => rejectsWithCode('not-found', () => fs.mkdir('/a/b')),
   },
   {
-    id: 'fs/mkdir/below-a-file-is-refused',
+    id: 'fs/mkdir/below-a-file-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/a', 'x')
       await rejectsWithCode('not-directory', () => fs.mkdir('/a/b', { recursive: true }))

@@ -23,10 +23,10 @@ export const PATH_CALLS: readonly ((fs: FileSystem, path: string) => Promise<unk
 ]
 
 /**
- * Each call refuses each path with a code, and nothing is touched.
+ * Each call rejects each path with a code, and nothing is touched.
  * @param pathsTo Paths of something with an unguessable name: a call that follows them finds nothing.
  */
-function refuses(
+function rejects(
   code: string,
   pathsTo: (name: string) => readonly string[],
 ): FileSystemBehaviour['run'] {
@@ -56,8 +56,8 @@ export const pathBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/path/escape-is-refused',
-    run: refuses('path-escape', (name) => [
+    id: 'fs/path/escape-is-rejected',
+    run: rejects('path-escape', (name) => [
       `/../${name}`,
       `../${name}`,
       `/../../${name}/a`,
@@ -66,23 +66,23 @@ export const pathBehaviours: readonly FileSystemBehaviour[] = [
     ]),
   },
   {
-    id: 'fs/path/nul-is-refused',
-    run: refuses('invalid-path', (name) => [`/${name}\u0000b`, `/\u0000/${name}`]),
+    id: 'fs/path/nul-is-rejected',
+    run: rejects('invalid-path', (name) => [`/${name}\u0000b`, `/\u0000/${name}`]),
   },
   {
-    id: 'fs/path/a-name-over-255-bytes-is-refused',
-    run: refuses('invalid-path', (name) => [
+    id: 'fs/path/a-name-over-255-bytes-is-rejected',
+    run: rejects('invalid-path', (name) => [
       `/${name}${'n'.repeat(256)}`,
       `/${name}${'水'.repeat(86)}`,
     ]),
   },
   {
-    id: 'fs/path/over-4096-bytes-is-refused',
-    run: refuses('invalid-path', (name) => [`/${name}/${'deep/'.repeat(900)}x`]),
+    id: 'fs/path/over-4096-bytes-is-rejected',
+    run: rejects('invalid-path', (name) => [`/${name}/${'deep/'.repeat(900)}x`]),
   },
   {
-    id: 'fs/path/over-256-names-is-refused',
-    run: refuses('invalid-path', (name) => [
+    id: 'fs/path/over-256-names-is-rejected',
+    run: rejects('invalid-path', (name) => [
       `/${name}/${'d/'.repeat(255)}x`,
       `${name}/${'d/./'.repeat(255)}x/`,
     ]),

@@ -48,14 +48,14 @@ export const readingBehaviours: readonly FileSystemBehaviour[] = [
     run: (fs) => rejectsWithCode('not-found', () => fs.readFile('/missing')),
   },
   {
-    id: 'fs/read/a-directory-is-refused',
+    id: 'fs/read/a-directory-is-rejected',
     run: async (fs) => {
       await fs.mkdir('/d')
       await rejectsWithCode('is-directory', () => fs.readFile('/d'))
     },
   },
   {
-    id: 'fs/read/below-a-file-is-refused',
+    id: 'fs/read/below-a-file-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/a', 'x')
       await rejectsWithCode(['not-found', 'not-directory'], () => fs.readFile('/a/b'))

@@ -37,7 +37,7 @@ export const removingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/rm/a-full-directory-is-refused',
+    id: 'fs/rm/a-full-directory-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/d/a', 'x')
       await rejectsWithCode('not-empty', () => fs.rm('/d'))

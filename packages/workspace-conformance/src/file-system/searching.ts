@@ -171,7 +171,7 @@ export const grepBehaviours: readonly FileSystemBehaviour[] = [
     run: (fs) => rejectsWithCode('not-found', () => fs.grep('x', { path: '/missing' })),
   },
   {
-    id: 'fs/grep/a-broken-pattern-is-refused',
+    id: 'fs/grep/a-broken-pattern-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/a', 'x')
       await rejectsWithCode('invalid-pattern', () => fs.grep('(unclosed'))

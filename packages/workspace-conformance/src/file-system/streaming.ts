@@ -105,7 +105,7 @@ export const streamBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/stream/if-absent-refuses-an-existing-file',
+    id: 'fs/stream/if-absent-rejects-an-existing-file',
     run: async (fs) => {
       await fs.writeFile('/a', 'old')
       await rejectsWithCode('already-exists', () =>
@@ -115,7 +115,7 @@ export const streamBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/stream/if-version-refuses-a-changed-file',
+    id: 'fs/stream/if-version-rejects-a-changed-file',
     run: async (fs) => {
       const { version } = await fs.writeFile('/a', 'one')
       await fs.writeFile('/a', 'two')

@@ -3,7 +3,7 @@ import { equal, rejectionOf, rejectsWithCode } from '../assert.ts'
 import { unguessable } from '../unguessable.ts'
 import { type FileSystemBehaviour, names, read, readOrCode, writeFiles } from './files.ts'
 
-/** Runs a call that may be refused or do nothing. */
+/** Runs a call that may be rejected or do nothing. */
 async function attempt(run: () => Promise<unknown>): Promise<void> {
   await run().catch(() => undefined)
 }
@@ -23,7 +23,7 @@ const sharedClauses: readonly {
     },
   },
   {
-    name: 'an-existing-target-is-refused',
+    name: 'an-existing-target-is-rejected',
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/a': 'a', '/b': 'b' })
       await rejectsWithCode('already-exists', () => transfer('/a', '/b'))
@@ -41,7 +41,7 @@ const sharedClauses: readonly {
     },
   },
   {
-    name: 'over-a-directory-is-refused',
+    name: 'over-a-directory-is-rejected',
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/a': 'a', '/d/b': 'b' })
       await rejectsWithCode(['is-directory', 'already-exists'], () => transfer('/a', '/d'))
@@ -60,7 +60,7 @@ const sharedClauses: readonly {
     },
   },
   {
-    name: 'into-its-own-child-is-refused',
+    name: 'into-its-own-child-is-rejected',
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/d/a': 'a' })
       await rejectsWithCode('invalid-path', () => transfer('/d', '/d/sub'))
@@ -78,7 +78,7 @@ const sharedClauses: readonly {
     },
   },
   {
-    name: 'past-the-limits-of-paths-is-refused',
+    name: 'past-the-limits-of-paths-is-rejected',
     run: async (fs, transfer) => {
       const deep = `/d/${'d/'.repeat(150)}a`
       const long = `/l/${`${'l'.repeat(200)}/`.repeat(15)}a`
@@ -98,7 +98,7 @@ const sharedClauses: readonly {
     },
   },
   {
-    name: 'below-a-file-is-refused',
+    name: 'below-a-file-is-rejected',
     run: async (fs, transfer) => {
       await writeFiles(fs, { '/a': 'a', '/b': 'b' })
       await rejectionOf(() => transfer('/a', '/b/c'))

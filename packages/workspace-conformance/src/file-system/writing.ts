@@ -83,7 +83,7 @@ export const writingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/write/if-version-refuses-a-changed-file',
+    id: 'fs/write/if-version-rejects-a-changed-file',
     run: async (fs) => {
       const { version } = await fs.writeFile('/a', 'one')
       await fs.writeFile('/a', 'two')
@@ -92,7 +92,7 @@ export const writingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/write/if-version-refuses-a-removed-file',
+    id: 'fs/write/if-version-rejects-a-removed-file',
     run: async (fs) => {
       const { version } = await fs.writeFile('/a', 'one')
       await fs.rm('/a')
@@ -124,7 +124,7 @@ export const writingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/write/if-absent-refuses-an-existing-file',
+    id: 'fs/write/if-absent-rejects-an-existing-file',
     run: async (fs) => {
       await fs.writeFile('/a', 'old')
       await rejectsWithCode('already-exists', () => fs.writeFile('/a', 'new', { ifAbsent: true }))
@@ -145,7 +145,7 @@ export const writingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/write/over-a-directory-is-refused',
+    id: 'fs/write/over-a-directory-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/d/a', 'x')
       await rejectsWithCode('is-directory', () => fs.writeFile('/d', 'y'))
@@ -153,14 +153,14 @@ export const writingBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/write/over-the-root-is-refused',
+    id: 'fs/write/over-the-root-is-rejected',
     run: async (fs) => {
       await rejectsWithCode('is-directory', () => fs.writeFile('/', 'y'))
       equal((await fs.stat('/')).type, 'directory')
     },
   },
   {
-    id: 'fs/write/below-a-file-is-refused',
+    id: 'fs/write/below-a-file-is-rejected',
     run: async (fs) => {
       await fs.writeFile('/a', 'x')
       await rejectsWithCode('not-directory', () => fs.writeFile('/a/b/c', 'y'))
@@ -221,7 +221,7 @@ export const appendBehaviours: readonly FileSystemBehaviour[] = [
     },
   },
   {
-    id: 'fs/append/to-a-directory-is-refused',
+    id: 'fs/append/to-a-directory-is-rejected',
     run: async (fs) => {
       await fs.mkdir('/d')
       await rejectsWithCode('is-directory', () => fs.appendFile('/d', 'x'))

@@ -27,7 +27,7 @@ export interface PlannedUsage {
   readonly reasoningTokens?: number
 }
 
-/** Why a provider refuses a call. */
+/** Why a provider rejects a call. */
 export type PlannedFailure =
   | 'rate-limited'
   | 'quota-used-up'

@@ -174,7 +174,7 @@ export const lifecycleBehaviours: readonly ProviderBehaviour[] = [
     },
   },
   {
-    id: 'lifecycle/close/later-calls-are-refused',
+    id: 'lifecycle/close/later-calls-are-rejected',
     needs: ['fs'],
     run: async (subject) => {
       const { ws } = await subject.open()

@@ -92,13 +92,13 @@ export class ProviderSubject {
     return this.#keep(opened)
   }
 
-  /** Tries to open with a config that must be refused. What opens is detached, never closed. */
+  /** Tries to open with a config that must be rejected. What opens is detached, never closed. */
   async openForged(config: unknown): Promise<void> {
     const session = { sessionId: this.sessionId, agentType: 'kit' }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong config is the point
     const wrong = config as { readonly kind: string }
     const opened = await this.provider.open(wrong, session, this.#options({}))
-    await letGo(opened, `a config to be refused, and ${JSON.stringify(config)} opened a workspace`)
+    await letGo(opened, `a config to be rejected, and ${JSON.stringify(config)} opened a workspace`)
   }
 
   /** Opens and returns the files. */
@@ -131,7 +131,7 @@ export class ProviderSubject {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a store may hold is not typed
     const opened = await this.provider.resolve(forged as WorkspaceRef, options)
     if (await isHarmless(opened)) return opened.ws.detach?.()
-    await letGo(opened, `a forged ref to be refused, and ${brief(forged)} opened a workspace`)
+    await letGo(opened, `a forged ref to be rejected, and ${brief(forged)} opened a workspace`)
   }
 
   async evict(ref: WorkspaceRef): Promise<void> {

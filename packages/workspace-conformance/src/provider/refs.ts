@@ -36,7 +36,7 @@ const payloadOf = (ref: WorkspaceRef): object => {
   return ref.ref
 }
 
-async function refusesVersion(subject: ProviderSubject, distance: number): Promise<void> {
+async function rejectsVersion(subject: ProviderSubject, distance: number): Promise<void> {
   const ref = await storedRef(subject)
   const schemaVersion = ref.schemaVersion + distance
   const error = await rejectionOf(() => subject.resolveForged({ ...ref, schemaVersion }))
@@ -48,7 +48,7 @@ async function refusesVersion(subject: ProviderSubject, distance: number): Promi
 
 const NOT_REFS = [null, undefined, 'ref', 7, [], {}]
 
-async function refusesEach(
+async function rejectsEach(
   subject: ProviderSubject,
   forge: (ref: WorkspaceRef & Forged) => readonly unknown[],
 ): Promise<void> {
@@ -97,15 +97,15 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
     },
   },
   {
-    id: 'refs/version/two-ahead-is-refused-by-name',
-    run: (subject) => refusesVersion(subject, 2),
+    id: 'refs/version/two-ahead-is-rejected-by-name',
+    run: (subject) => rejectsVersion(subject, 2),
   },
   {
-    id: 'refs/version/far-ahead-is-refused-by-name',
-    run: (subject) => refusesVersion(subject, 1000),
+    id: 'refs/version/far-ahead-is-rejected-by-name',
+    run: (subject) => rejectsVersion(subject, 1000),
   },
   {
-    id: 'refs/version/two-behind-is-refused',
+    id: 'refs/version/two-behind-is-rejected',
     run: async (subject) => {
       const ref = await storedRef(subject)
       const schemaVersion = ref.schemaVersion - 2
@@ -117,7 +117,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/invalid/an-unknown-field',
     run: (subject) =>
-      refusesEach(subject, (ref) => [
+      rejectsEach(subject, (ref) => [
         { ...ref, unknown: 1 },
         { ...ref, ref: { ...payloadOf(ref), unknown: 1 } },
         { ...ref, capabilities: { ...ref.capabilities, unknown: true } },
@@ -126,7 +126,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/invalid/a-prototype-key',
     run: (subject) =>
-      refusesEach(subject, (ref) => {
+      rejectsEach(subject, (ref) => {
         const text = JSON.stringify(ref)
         const payload = JSON.stringify(ref.ref)
         const forged = `{"__proto__":{"polluted":true},${payload.slice(1)}`
@@ -140,7 +140,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/invalid/a-wrong-type',
     run: (subject) =>
-      refusesEach(subject, (ref) => [
+      rejectsEach(subject, (ref) => [
         ...NOT_REFS,
         ...['1', 1.5, null, undefined, Number.NaN].map((it) => ({ ...ref, schemaVersion: it })),
         ...[null, 7, ''].map((it) => ({ ...ref, providerId: it })),
@@ -150,7 +150,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   {
     id: 'refs/invalid/a-wrong-payload',
     run: (subject) =>
-      refusesEach(subject, (ref) => [
+      rejectsEach(subject, (ref) => [
         ...[null, undefined, 7, 'payload', [], {}].map((it) => ({ ...ref, ref: it })),
         ...Object.keys(payloadOf(ref)).map((key) => ({
           ...ref,
@@ -160,7 +160,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
   },
   {
     id: 'refs/invalid/of-another-provider',
-    run: (subject) => refusesEach(subject, (ref) => [{ ...ref, providerId: 'another-provider' }]),
+    run: (subject) => rejectsEach(subject, (ref) => [{ ...ref, providerId: 'another-provider' }]),
   },
   {
     id: 'refs/invalid/a-forged-payload-opens-nothing',
@@ -178,7 +178,7 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
         await rejectsWithCode(codes, () => subject.resolveForged({ ...ref, ref: payload }))
         for (const each of forgeEachText(ref.ref, id)) {
           const forged = { ...ref, ref: each }
-          await rejectsWithCode(codes, () => refusedOrTheSame(subject, forged, mine))
+          await rejectsWithCode(codes, () => rejectedOrTheSame(subject, forged, mine))
         }
       }
       await target.assertIntact()
@@ -188,13 +188,13 @@ export const refBehaviours: readonly ProviderBehaviour[] = [
 ]
 
 /** A text that is no id may say what it likes: the ref then still means the same workspace. */
-async function refusedOrTheSame(
+async function rejectedOrTheSame(
   subject: ProviderSubject,
   forged: unknown,
   mine: OpenedWorkspace,
 ): Promise<never> {
   await subject.resolveForged(forged, (opened) => isTheSame(opened.ws, mine.ws))
-  throw new WorkspaceFailedError('ref-invalid', 'as good as refused')
+  throw new WorkspaceFailedError('ref-invalid', 'as good as rejected')
 }
 
 async function isTheSame(one: Workspace, other: Workspace): Promise<boolean> {

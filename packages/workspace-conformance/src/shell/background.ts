@@ -89,7 +89,7 @@ export const backgroundBehaviours: readonly ShellBehaviour[] = [
     },
   },
   {
-    id: 'shell/background/an-unknown-id-is-refused',
+    id: 'shell/background/an-unknown-id-is-rejected',
     needs: ['background'],
     run: async (ws) => {
       const shell = backgroundOf(ws)

@@ -84,7 +84,7 @@ export const freshStartBehaviours: readonly ShellBehaviour[] = [
     },
   },
   {
-    id: 'shell/cwd/outside-or-missing-is-refused',
+    id: 'shell/cwd/outside-or-missing-is-rejected',
     run: async (ws) => {
       await rejectsWithCode('path-escape', () => run(ws, 'pwd', { cwd: `/../${unguessable()}` }))
       await rejectsWithCode(['working-directory-missing', 'not-found'], () =>

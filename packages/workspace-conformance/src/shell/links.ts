@@ -29,7 +29,7 @@ export async function makeOutside(ws: Workspace, ...places: readonly string[]): 
   return made
 }
 
-async function refusesLinksTo(ws: Workspace, outside: string): Promise<void> {
+async function rejectsLinksTo(ws: Workspace, outside: string): Promise<void> {
   const file = `${outside}/private.txt`
   await run(ws, `ln -s '${outside}' out; ln -s '${file}' file; ln -s '${UP}${file}' up`)
   await run(ws, 'ln -s no gone')
@@ -84,12 +84,12 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
     },
   },
   {
-    id: 'shell/links/that-lead-out-are-refused',
+    id: 'shell/links/that-lead-out-are-rejected',
     needs: ['fs', 'processes'],
     run: async (ws) => {
       const outside = await makeOutside(ws, '/tmp/')
       try {
-        await refusesLinksTo(ws, outside)
+        await rejectsLinksTo(ws, outside)
         equal(await outputOf(ws, `cat '${outside}/private.txt'`), 'private words')
       } finally {
         await run(ws, `rm -rf '${outside}'`)
@@ -157,7 +157,7 @@ export const linkBehaviours: readonly ShellBehaviour[] = [
     },
   },
   {
-    id: 'shell/links/are-refused-without-links',
+    id: 'shell/links/are-rejected-without-links',
     needs: ['fs', 'processes'],
     run: async (ws) => {
       await run(ws, 'mkdir d; echo words > d/a; ln -s d link; ln -s d/a file')

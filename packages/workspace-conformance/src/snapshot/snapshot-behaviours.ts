@@ -113,7 +113,7 @@ const forkClauses: readonly {
     },
   },
   {
-    name: 'a-broken-ref-is-refused',
+    name: 'a-broken-ref-is-rejected',
     run: async (subject, method) => {
       const taken = await takeSnapshot(subject)
       for (const ref of [null, 'x', { forged: true }]) {
@@ -143,7 +143,7 @@ const forkClauses: readonly {
   },
 ]
 
-/** A fork of what no provider ever took opens nothing, whether it is refused at once or later. */
+/** A fork of what no provider ever took opens nothing, whether it is rejected at once or later. */
 async function leadsNowhere(subject: ProviderSubject, taken: Taken, method: Fork): Promise<void> {
   const codes = ['ref-invalid', 'cross-session', 'provider-failed', ...GONE]
   await rejectsWithCode(codes, async () => subject.resolveForged(await fork(taken, method)))

@@ -77,7 +77,7 @@ export const checkpointBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/checkpoint/bad-query-is-refused',
+    id: 'store/checkpoint/bad-query-is-rejected',
     run: async ({ store }) => {
       await threeSteps(store)
       for (const query of [{ cursor: 'not a cursor!' }, { limit: 0 }, { limit: 0.5 }]) {

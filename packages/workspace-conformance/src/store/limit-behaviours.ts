@@ -31,14 +31,14 @@ export const limitBehaviours: readonly Behaviour<StoreSubject>[] = [
       await run.step('kept')
       equal(await contentsOf(store, sessionId), ['kept'])
       for (const over of [{ sessionId: TOO_LONG_ID }, { agentType: TOO_LONG_ID }]) {
-        await refuses(store.createSession(newSession({ ...over })))
+        await rejects(store.createSession(newSession({ ...over })))
       }
       for (const over of [{ userId: TOO_LONG_ID }, { tags: [TOO_LONG_ID] }]) {
-        await refuses(store.createSession(newSession({ sessionId: 'other', ...over })))
+        await rejects(store.createSession(newSession({ sessionId: 'other', ...over })))
       }
-      await refuses(store.beginRun({ sessionId, runId: TOO_LONG_ID, now: 0, leaseMs: 1 }))
+      await rejects(store.beginRun({ sessionId, runId: TOO_LONG_ID, now: 0, leaseMs: 1 }))
       const journal = [{ ...journaled('a'), toolCallId: TOO_LONG_ID }]
-      await refuses(store.beginStep({ ...run.write(), messages: [], journal }))
+      await rejects(store.beginStep({ ...run.write(), messages: [], journal }))
       equal(await store.loadSession('other'), null)
       equal(await store.loadSession('x'.repeat(3_000_000)), null)
       equal((await headOf(store, sessionId)).tags, [LONG_ID])
@@ -53,14 +53,14 @@ export const limitBehaviours: readonly Behaviour<StoreSubject>[] = [
       const entry = { ...journaled('a'), arguments: DEEPEST }
       await store.beginStep({ ...run.write(), messages: [calling(DEEPEST)], journal: [entry] })
       for (const value of [TOO_DEEP, ENDLESS]) {
-        await refuses(store.createSession(newSession({ sessionId: 'n', customState: value })))
-        await refuses(store.createSession(newSession({ sessionId: 'n', metadata: { value } })))
-        await refuses(store.appendMessages({ ...run.write(), messages: [calling(value)] }))
+        await rejects(store.createSession(newSession({ sessionId: 'n', customState: value })))
+        await rejects(store.createSession(newSession({ sessionId: 'n', metadata: { value } })))
+        await rejects(store.appendMessages({ ...run.write(), messages: [calling(value)] }))
         const journal = [{ ...journaled('a'), arguments: value }]
-        await refuses(store.beginStep({ ...run.write(), messages: [], journal }))
-        await refuses(run.step('', { customState: { value } }))
-        await refuses(run.step('', { outcome: { status: 'completed', output: value } }))
-        await refuses(run.end('completed', { output: value }))
+        await rejects(store.beginStep({ ...run.write(), messages: [], journal }))
+        await rejects(run.step('', { customState: { value } }))
+        await rejects(run.step('', { outcome: { status: 'completed', output: value } }))
+        await rejects(run.end('completed', { output: value }))
       }
       await run.step('one', { customState: { value: DEEPEST } })
       const head = await headOf(store)
@@ -73,18 +73,18 @@ export const limitBehaviours: readonly Behaviour<StoreSubject>[] = [
     run: async ({ store }) => {
       const text = 'x'.repeat(contentLimits.maxCharacters + 1)
       const run = await createAndBegin(store)
-      await refuses(store.createSession(newSession({ sessionId: 'n', customState: text })))
-      await refuses(
+      await rejects(store.createSession(newSession({ sessionId: 'n', customState: text })))
+      await rejects(
         store.createSession(newSession({ sessionId: 'n', messages: [userMessage(text)] })),
       )
-      await refuses(run.append(text))
-      await refuses(store.appendMessages({ ...run.write(), messages: [calling(text)] }))
-      await refuses(run.step('', { customState: { value: text } }))
+      await rejects(run.append(text))
+      await rejects(store.appendMessages({ ...run.write(), messages: [calling(text)] }))
+      await rejects(run.step('', { customState: { value: text } }))
       const result = resultOf('a')
       const message = { ...result.message, content: text }
       await store.beginStep({ ...run.write(), messages: [], journal: [journaled('a')] })
       const completion = { ...run.write(), toolCallId: 'a', result: { ...result, message } }
-      await refuses(store.completeToolCall(completion))
+      await rejects(store.completeToolCall(completion))
       equal((await store.loadJournal('session'))[0]?.result, undefined)
       equal(await contentsOf(store), [])
     },
@@ -97,9 +97,9 @@ export const limitBehaviours: readonly Behaviour<StoreSubject>[] = [
       for (const bad of NO_MESSAGES) {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that is the point
         const messages = [bad as Message]
-        await refuses(store.appendMessages({ ...run.write(), messages }))
-        await refuses(store.beginStep({ ...run.write(), messages, journal: [] }))
-        await refuses(store.createSession(newSession({ sessionId: 'n', messages })))
+        await rejects(store.appendMessages({ ...run.write(), messages }))
+        await rejects(store.beginStep({ ...run.write(), messages, journal: [] }))
+        await rejects(store.createSession(newSession({ sessionId: 'n', messages })))
       }
       equal(await contentsOf(store), ['before'])
     },
@@ -121,7 +121,7 @@ const NO_MESSAGES: readonly unknown[] = [
   null,
 ]
 
-function refuses(write: Promise<unknown>): Promise<void> {
+function rejects(write: Promise<unknown>): Promise<void> {
   return rejectsWithCode('not-storable', () => write)
 }
 

@@ -110,7 +110,7 @@ export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/list/bad-query-is-refused',
+    id: 'store/list/bad-query-is-rejected',
     run: async ({ store }) => {
       await createMany(store, 1)
       const limits = [0, -1, 1.5, Number.NaN].map((limit) => ({ limit }))

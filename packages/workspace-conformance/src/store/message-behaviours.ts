@@ -95,7 +95,7 @@ export const messageBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
-    id: 'store/messages/bad-query-is-refused',
+    id: 'store/messages/bad-query-is-rejected',
     run: async ({ store }) => {
       await store.createSession(newSession())
       const queries = [{ offset: -1 }, { limit: -1 }, { limit: 1.5 }, { offset: Number.NaN }]

@@ -263,7 +263,7 @@ export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
   },
 ]
 
-/** A write that may be refused or dropped. */
+/** A write that may be rejected or dropped. */
 async function writeLate(writer: StreamWriter): Promise<void> {
   await writer.write(text('late')).catch((error: unknown) => {
     check(error instanceof Error, 'an error as rejection')

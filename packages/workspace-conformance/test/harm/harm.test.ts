@@ -29,7 +29,7 @@ const applicable = workspaceBehaviours.filter(
 
 const FORGED_REF = 'refs/invalid/a-forged-payload-opens-nothing'
 const BESIDE = 'isolation/files/beside-the-workspace-are-out-of-reach'
-const ESCAPE = 'fs/path/escape-is-refused'
+const ESCAPE = 'fs/path/escape-is-rejected'
 const FORGED_SNAPSHOT = 'snapshot/restore/a-forged-ref-brings-nothing'
 
 /** Files at a place of their own, to which ids and paths lead: what a provider's own test gives. */

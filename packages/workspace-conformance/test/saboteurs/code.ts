@@ -34,7 +34,7 @@ const noContextMethods: Saboteur = (good) => omit(good, 'createContext')
 
 export const codeSaboteurs: Readonly<Record<string, Saboteur>> = {
   'code/languages/are-named-once': replace(() => ({ languages: ['javascript', 'javascript'] })),
-  'code/languages/an-unknown-one-is-refused': replace((good) => ({
+  'code/languages/an-unknown-one-is-rejected': replace((good) => ({
     runCode: (_, code, options) => good.runCode('javascript', code, options),
   })),
   'code/run/both-outputs-are-kept': result((value) => ({
@@ -54,7 +54,7 @@ export const codeSaboteurs: Readonly<Record<string, Saboteur>> = {
   'code/context/keeps-variables': forgets,
   'code/context/two-never-share': oneContext,
   'code/context/an-error-keeps-the-context': forgets,
-  'code/context/a-deleted-or-unknown-one-is-refused': replace(() => ({
+  'code/context/a-deleted-or-unknown-one-is-rejected': replace(() => ({
     deleteContext: async () => {},
   })),
 }

@@ -62,10 +62,10 @@ export const listingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
       return good.mkdir(path, options)
     },
   })),
-  'fs/mkdir/an-existing-one-is-refused': input('mkdir', (path) => [path, { recursive: true }]),
-  'fs/mkdir/over-a-file-is-refused': swallow('mkdir'),
+  'fs/mkdir/an-existing-one-is-rejected': input('mkdir', (path) => [path, { recursive: true }]),
+  'fs/mkdir/over-a-file-is-rejected': swallow('mkdir'),
   'fs/mkdir/a-missing-parent-is-not-found': input('mkdir', (path) => [path, { recursive: true }]),
-  'fs/mkdir/below-a-file-is-refused': recode('mkdir', 'not-directory'),
+  'fs/mkdir/below-a-file-is-rejected': recode('mkdir', 'not-directory'),
   'fs/rm/removes-a-file': replace(() => ({ rm: async () => {} })),
   'fs/rm/removes-an-empty-directory': replace((good) => ({
     rm: async (path) => {
@@ -74,7 +74,7 @@ export const listingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
       }
     },
   })),
-  'fs/rm/a-full-directory-is-refused': input('rm', (path) => [path, { recursive: true }]),
+  'fs/rm/a-full-directory-is-rejected': input('rm', (path) => [path, { recursive: true }]),
   'fs/rm/recursive-removes-the-subtree': input('rm', (path) => [path]),
   'fs/rm/missing-is-not-found': swallow('rm'),
   'fs/rm/the-root-is-emptied-and-stays': replace((good) => ({
@@ -92,11 +92,11 @@ export const pathSaboteurs: Readonly<Record<string, FsSaboteur>> = {
     path.startsWith('/') ? path : `/r/${path}`,
   ),
   'fs/path/dots-and-slashes-are-normalised': seesPathsAs((path) => path.replaceAll('.', '_')),
-  'fs/path/escape-is-refused': acceptsInRm,
-  'fs/path/nul-is-refused': recode('grep', 'invalid-path'),
-  'fs/path/a-name-over-255-bytes-is-refused': swallow('mkdir'),
-  'fs/path/over-4096-bytes-is-refused': recode('readStream', 'invalid-path'),
-  'fs/path/over-256-names-is-refused': recode('stat', 'invalid-path'),
+  'fs/path/escape-is-rejected': acceptsInRm,
+  'fs/path/nul-is-rejected': recode('grep', 'invalid-path'),
+  'fs/path/a-name-over-255-bytes-is-rejected': swallow('mkdir'),
+  'fs/path/over-4096-bytes-is-rejected': recode('readStream', 'invalid-path'),
+  'fs/path/over-256-names-is-rejected': recode('stat', 'invalid-path'),
   'fs/path/256-names-are-fine': result('glob', (paths) =>
     paths.filter((path) => path.length < 500),
   ),

@@ -97,7 +97,7 @@ export const lifecycleSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
     }
   }),
   'lifecycle/close/leaves-nothing-to-resolve': closesNothing,
-  'lifecycle/close/later-calls-are-refused': closesNothing,
+  'lifecycle/close/later-calls-are-rejected': closesNothing,
   'lifecycle/close/leaves-other-workspaces-alone': provider((good) => {
     const closes: (() => Promise<void>)[] = []
     return {
@@ -152,9 +152,9 @@ export const refSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
   })),
   'refs/version/the-previous-one-is-read': exactVersion,
   'refs/version/of-the-next-one-what-is-known-is-read': exactVersion,
-  'refs/version/two-ahead-is-refused-by-name': exactVersion,
-  'refs/version/far-ahead-is-refused-by-name': anyVersion,
-  'refs/version/two-behind-is-refused': anyVersion,
+  'refs/version/two-ahead-is-rejected-by-name': exactVersion,
+  'refs/version/far-ahead-is-rejected-by-name': anyVersion,
+  'refs/version/two-behind-is-rejected': anyVersion,
   'refs/invalid/an-unknown-field': readsLoosely,
   'refs/invalid/a-prototype-key': readsLoosely,
   'refs/invalid/a-wrong-type': lenient((ref) => ({ ...ref, capabilities: CAPABILITIES })),

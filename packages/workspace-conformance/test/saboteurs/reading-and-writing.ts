@@ -61,8 +61,8 @@ export const readingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
     return { readFile: async (path) => cache.get(path) ?? load(path) }
   }),
   'fs/read/a-missing-file-is-not-found': swallow('readFile', new Uint8Array()),
-  'fs/read/a-directory-is-refused': recode('readFile', 'is-directory'),
-  'fs/read/below-a-file-is-refused': swallow('readFile', new Uint8Array()),
+  'fs/read/a-directory-is-rejected': recode('readFile', 'is-directory'),
+  'fs/read/below-a-file-is-rejected': swallow('readFile', new Uint8Array()),
   'fs/read/as-text-keeps-mark-and-line-ends': replace((good) => ({
     readText: async (path) => new TextDecoder().decode(await good.readFile(path)),
   })),
@@ -137,8 +137,8 @@ export const writingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
         ? good.writeFile(path, data)
         : Promise.reject(new FileSystemError('stale-write', path)),
   })),
-  'fs/write/if-version-refuses-a-changed-file': ignoresConditions,
-  'fs/write/if-version-refuses-a-removed-file': ignoresConditions,
+  'fs/write/if-version-rejects-a-changed-file': ignoresConditions,
+  'fs/write/if-version-rejects-a-removed-file': ignoresConditions,
   'fs/write/if-version-lets-one-of-ten-win': racingCondition,
   'fs/write/if-absent-creates': replace((good) => ({
     writeFile: (path, data, options) =>
@@ -146,11 +146,11 @@ export const writingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
         ? Promise.reject(new FileSystemError('already-exists', path))
         : good.writeFile(path, data),
   })),
-  'fs/write/if-absent-refuses-an-existing-file': ignoresConditions,
+  'fs/write/if-absent-rejects-an-existing-file': ignoresConditions,
   'fs/write/if-absent-lets-one-of-ten-win': racingCondition,
-  'fs/write/over-a-directory-is-refused': recode('writeFile', 'is-directory'),
-  'fs/write/over-the-root-is-refused': swallow('writeFile'),
-  'fs/write/below-a-file-is-refused': replace((good) => ({
+  'fs/write/over-a-directory-is-rejected': recode('writeFile', 'is-directory'),
+  'fs/write/over-the-root-is-rejected': swallow('writeFile'),
+  'fs/write/below-a-file-is-rejected': replace((good) => ({
     writeFile: async (path, data) => {
       const attempt = good.writeFile(path, data)
       return attempt.catch(async () => {
@@ -169,7 +169,7 @@ export const writingSaboteurs: Readonly<Record<string, FsSaboteur>> = {
     },
   })),
   'fs/append/has-a-new-version': result('appendFile', versionOfTime),
-  'fs/append/to-a-directory-is-refused': recode('appendFile', 'is-directory'),
+  'fs/append/to-a-directory-is-rejected': recode('appendFile', 'is-directory'),
   'fs/append/ten-at-once-lose-nothing': racingAppend,
   'fs/append/fifty-at-once-lose-nothing': racingAppend,
 }

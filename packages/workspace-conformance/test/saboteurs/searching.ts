@@ -93,7 +93,7 @@ export const grepSaboteurs: Readonly<Record<string, FsSaboteur>> = {
   'fs/grep/searches-below-path': grepWithout('path'),
   'fs/grep/include-glob-chooses-files': grepWithout('includeGlob'),
   'fs/grep/a-missing-path-is-not-found': swallow('grep', EMPTY),
-  'fs/grep/a-broken-pattern-is-refused': recode('grep', 'invalid-pattern'),
+  'fs/grep/a-broken-pattern-is-rejected': recode('grep', 'invalid-pattern'),
   'fs/grep/a-hostile-pattern-ends': result('grep', (found) => ({
     ...found,
     matches: [{ path: '/a', lineNumber: 1, line: 'gave up' }],

@@ -148,7 +148,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/fresh/variables-and-functions-do-not-stay': keepsState,
   'shell/cwd/the-default-is-the-root': line((text) => `cd /; ${text}`),
   'shell/cwd/is-a-path-of-the-workspace': without('cwd'),
-  'shell/cwd/outside-or-missing-is-refused': without('cwd'),
+  'shell/cwd/outside-or-missing-is-rejected': without('cwd'),
   'shell/env/reaches-the-command-and-not-the-next': withShell((good) => {
     let env: Readonly<Record<string, string>> = {}
     return {
@@ -200,7 +200,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
     readFile: async () => encode('the words of another place'),
   })),
   'shell/links/are-made-or-an-error': line((text) => text.replace('; ln -s d link', '')),
-  'shell/links/that-lead-out-are-refused': followsLinks,
+  'shell/links/that-lead-out-are-rejected': followsLinks,
   'shell/links/inside-are-followed': withFiles((good) => ({
     ls: async (path) => (await good.ls(path)).map((entry) => ({ ...entry, type: 'file' })),
   })),
@@ -210,7 +210,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/links/have-a-real-path': withFiles((good) => ({
     realPath: async (path) => (await good.stat(path)).path,
   })),
-  'shell/links/are-refused-without-links': withFiles((good) => ({ withoutLinks: () => good })),
+  'shell/links/are-rejected-without-links': withFiles((good) => ({ withoutLinks: () => good })),
   'shell/links/path-rules-see-what-is-reached': withFiles((good) => ({
     realPath: async (path) => path,
     withoutLinks: () => good,
@@ -232,7 +232,7 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
     output: (id) => good.output!(id),
   })),
   'shell/background/kill-ends-the-tree': withShell(() => ({ kill: async () => {} })),
-  'shell/background/an-unknown-id-is-refused': withShell(() => ({ kill: async () => {} })),
+  'shell/background/an-unknown-id-is-rejected': withShell(() => ({ kill: async () => {} })),
   'shell/background/is-offered-whole-or-not-at-all': (good) => ({
     ...good,
     shell: omit(good.shell!, 'kill'),

@@ -26,7 +26,7 @@ const forkSaboteurs: Readonly<Record<string, ProviderSaboteur>> = {
     (fork) => (ref, options) => fork(ref, { ...options, allowCrossSession: true }),
   ),
   'an-aborted-signal-forks-nothing': forks((fork) => (ref) => fork(ref)),
-  'a-broken-ref-is-refused': trusting,
+  'a-broken-ref-is-rejected': trusting,
   'a-forged-ref-brings-nothing': trusting,
 }
 

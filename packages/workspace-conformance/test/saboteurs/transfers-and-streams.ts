@@ -27,24 +27,24 @@ function shared(method: Method): Readonly<Record<string, FsSaboteur>> {
   const always = withOptions(() => ({ overwrite: true }))
   return {
     [`fs/${method}/a-missing-source-is-not-found`]: swallow(method),
-    [`fs/${method}/an-existing-target-is-refused`]: always,
+    [`fs/${method}/an-existing-target-is-rejected`]: always,
     [`fs/${method}/overwrite-replaces-a-file`]: withOptions(() => ({})),
-    [`fs/${method}/over-a-directory-is-refused`]: recode(method, 'is-directory'),
+    [`fs/${method}/over-a-directory-is-rejected`]: recode(method, 'is-directory'),
     [`fs/${method}/onto-itself-loses-nothing`]: replace((good) => ({
       [method]: async (from: string, to: string, options?: TransferOptions) => {
         if (options?.overwrite) await good.rm(to, { recursive: true })
         return good[method](from, to, options)
       },
     })),
-    [`fs/${method}/into-its-own-child-is-refused`]: recode(method, 'invalid-path'),
+    [`fs/${method}/into-its-own-child-is-rejected`]: recode(method, 'invalid-path'),
     [`fs/${method}/a-name-that-only-starts-alike-is-no-child`]: replace((good) => ({
       [method]: (from: string, to: string) =>
         to.startsWith(from)
           ? Promise.reject(new FileSystemError('invalid-path', to))
           : good[method](from, to),
     })),
-    [`fs/${method}/past-the-limits-of-paths-is-refused`]: swallow(method),
-    [`fs/${method}/below-a-file-is-refused`]: replace((good) => ({
+    [`fs/${method}/past-the-limits-of-paths-is-rejected`]: swallow(method),
+    [`fs/${method}/below-a-file-is-rejected`]: replace((good) => ({
       [method]: async (from: string, to: string) => {
         await good.rm('/b')
         return good[method](from, to)
@@ -120,11 +120,11 @@ export const streamSaboteurs: Readonly<Record<string, FsSaboteur>> = {
   'fs/stream/more-than-two-megabytes': readsAsText,
   'fs/stream/a-failing-source-leaves-the-old-file': writesThrough,
   'fs/stream/a-failing-source-makes-no-file': writesThrough,
-  'fs/stream/if-absent-refuses-an-existing-file': input('writeStream', (path, source) => [
+  'fs/stream/if-absent-rejects-an-existing-file': input('writeStream', (path, source) => [
     path,
     source,
   ]),
-  'fs/stream/if-version-refuses-a-changed-file': input('writeStream', (path, source) => [
+  'fs/stream/if-version-rejects-a-changed-file': input('writeStream', (path, source) => [
     path,
     source,
   ]),

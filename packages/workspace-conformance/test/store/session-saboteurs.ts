@@ -72,7 +72,7 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
     loadMessages: (sessionId, query) =>
       good.loadMessages(sessionId, query?.limit === 0 ? {} : query),
   }),
-  'store/messages/bad-query-is-refused': (good) => ({
+  'store/messages/bad-query-is-rejected': (good) => ({
     loadMessages: (sessionId) => good.loadMessages(sessionId),
   }),
   'store/messages/loaded-ones-do-not-change': (good) => {

@@ -98,7 +98,7 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
     listCheckpoints: (sessionId, query) =>
       good.listCheckpoints(sessionId, { ...query, limit: query?.limit ?? 100 }),
   }),
-  'store/checkpoint/bad-query-is-refused': (good) => ({
+  'store/checkpoint/bad-query-is-rejected': (good) => ({
     listCheckpoints: (sessionId) => good.listCheckpoints(sessionId),
   }),
   'store/restore/goes-back-to-the-checkpoint': (good) => ({
@@ -212,7 +212,7 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
     listSessions: async (query) =>
       byOffset<SessionState>((await good.listSessions({ limit: 200 })).items, query),
   }),
-  'store/list/bad-query-is-refused': (good) => ({ listSessions: () => good.listSessions() }),
+  'store/list/bad-query-is-rejected': (good) => ({ listSessions: () => good.listSessions() }),
 }
 
 /** Pages by offset, which move when entries come or go. */
