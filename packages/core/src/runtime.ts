@@ -10,6 +10,7 @@ export { type AgentPermissions, strictest } from './permissions/agent-permission
 export {
   type CheckedCall,
   decideCall,
+  permissionDenied,
   permissionsOf,
   subjectOf,
 } from './permissions/decide-call.ts'

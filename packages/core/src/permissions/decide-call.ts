@@ -1,7 +1,8 @@
 import type { Agent } from '../agent/agent-definition.ts'
+import { PolicyError } from '../errors/policy-error.ts'
 import type { Tool } from '../tools/tool.ts'
 import { AgentPermissions, strictest } from './agent-permissions.ts'
-import type { PermissionSubject, PermissionVerdict } from './permission-rule.ts'
+import { describeRule, type PermissionSubject, type PermissionVerdict } from './permission-rule.ts'
 import { factsOf } from './tool-facts.ts'
 import type { CallAccess } from './tool-permission.ts'
 
@@ -53,4 +54,20 @@ export async function decideCall(
     subject = await tool.permission.resolve(subject, access)
   }
   return strictest(rules.map((each) => each.decide(facts, subject)))
+}
+
+/** What the model reads of a call that a rule forbids. */
+export function permissionDenied({ rule, detail }: PermissionVerdict): PolicyError {
+  const name = rule === undefined ? 'a rule' : `the rule "${describeRule(rule)}"`
+  const because = detail === undefined ? '' : ` (${detail})`
+  return new PolicyError(
+    'denied',
+    `${name} of this agent forbids the call${because}; nothing was done`,
+    {
+      hint:
+        detail === undefined
+          ? 'Do not try the same by other means. Go on without it, or say what is missing.'
+          : 'Write plain commands, one in each call: no substitutions, variables, here documents or code in arguments.',
+    },
+  )
 }

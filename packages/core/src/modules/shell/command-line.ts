@@ -9,7 +9,8 @@ export interface CommandLine {
   readonly opaque?: string
 }
 
-const MAX_LINE_CHARACTERS = 131_072
+/** Longer lines are opaque: to take one apart takes no more than a few milliseconds. */
+const MAX_LINE_CHARACTERS = 32_768
 const MAX_COMMANDS = 1000
 const MAX_DEPTH = 4
 const MAX_WRAPPER_WORDS = 200
