@@ -1,5 +1,5 @@
 import type { Clock } from '@helix-agents/core'
-import type { SessionInteractionStore, SessionStateStore } from '@helix-agents/core/runtime'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
 /** Where text goes: a terminal, a pipe or a file. */
@@ -23,7 +23,7 @@ export interface TextInput {
 
 /** A session database that was opened. */
 export interface OpenedSessions {
-  readonly stateStore: SessionStateStore & SessionInteractionStore
+  readonly stateStore: SessionStateStore
   /** Closes the file. */
   close(): Promise<void> | void
 }

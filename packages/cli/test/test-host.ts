@@ -1,7 +1,8 @@
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
-import { type CliHost, type OpenedSessions, runCli, type TextStream } from '@helix-agents/cli'
+import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
 
 interface Terminal {
   readonly isTTY?: boolean
@@ -32,7 +33,7 @@ export interface Ran {
 
 /** A machine in memory: a store, a clock, a network. */
 export class TestHost {
-  stateStore = new InMemoryStateStore() as object as OpenedSessions['stateStore']
+  stateStore: SessionStateStore = new InMemoryStateStore()
   fleetStore: FleetStore = new MemoryFleetStore()
   readonly clock = new ManualClock(1_000_000)
   readonly opened: string[] = []

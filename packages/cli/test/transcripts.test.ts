@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SessionRequest, WorkspaceDescription } from '@helix-agents/core/runtime'
-import { openSqliteStores } from '@helix-agents/store-sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SampleFleet } from './commands/fleet/sample-fleet.ts'
 import { TestHost } from './test-host.ts'
 
@@ -91,9 +90,6 @@ async function addRun({ stateStore }: TestHost, sample: SampleRun): Promise<void
 async function createAskingHost(): Promise<TestHost> {
   const host = new TestHost()
   await host.clock.advance(NOW - host.clock.now())
-  const stores = await openSqliteStores(':memory:')
-  onTestFinished(() => stores.close())
-  host.stateStore = stores.stateStore
   const asked = {
     kind: 'approval',
     agentPath: ['repairer'],

@@ -4,8 +4,6 @@ import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { type Behaviour, defineConformance } from '@helix-agents/workspace-conformance'
 import {
-  interactionBehaviours,
-  type InteractionSubject,
   storeBehaviours,
   type StoreSubject,
   streamBehaviours,
@@ -47,15 +45,6 @@ describe('DOStateStore', () => {
     },
   })
   defineConformance(runner, behaviours, { create, offers: ['durable', 'damage'] })
-  const interactions = inObjects<InteractionSubject>(interactionBehaviours, {
-    inside: ({ stateStore }) => ({ store: stateStore }),
-    outside: (stub) => {
-      const store = remoteStore(stub)
-      const reopen = () => evictDurableObject(stub).then(() => store)
-      return { store, reopen }
-    },
-  })
-  defineConformance(runner, interactions, { create, offers: ['durable'] })
 })
 
 describe('DOStreamManager', () => {

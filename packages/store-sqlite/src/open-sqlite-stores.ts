@@ -1,9 +1,5 @@
 import { systemClock } from '@helix-agents/core'
-import type {
-  SessionInteractionStore,
-  SessionStateStore,
-  StreamManager,
-} from '@helix-agents/core/runtime'
+import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
   migrate,
   SqlStateStore,
@@ -22,7 +18,7 @@ export interface SqliteStoresOptions extends SqliteDatabaseOptions {
 
 /** Sessions and streams in one file. */
 export interface SqliteStores {
-  readonly stateStore: SessionStateStore & SessionInteractionStore
+  readonly stateStore: SessionStateStore
   readonly streamManager: StreamManager
   /** Closes the file. What is called later fails as `unavailable`; closing again does nothing. */
   readonly close: () => Promise<void>

@@ -5,7 +5,6 @@ import type {
   JournalEntry,
   QueuedMessage,
   RunWrite,
-  SessionInteractionStore,
   SessionRequest,
   SessionStateStore,
 } from '@helix-agents/core/runtime'
@@ -13,12 +12,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Recorded, RecordingDatabase } from './recording-database.ts'
 import { begun, NOW, step, user } from './script.ts'
 
-type Store = SessionStateStore & SessionInteractionStore
-
 interface Subject {
   readonly database: SqliteDatabase
   readonly recording: RecordingDatabase
-  readonly store: Store
+  readonly store: SessionStateStore
 }
 
 async function subject(): Promise<Subject> {
@@ -230,7 +227,7 @@ test('a deleted session leaves no row', async () => {
 })
 
 /** Every method, so that every statement runs. */
-async function everyCall(store: Store): Promise<void> {
+async function everyCall(store: SessionStateStore): Promise<void> {
   const session = { sessionId: 's', agentType: 'a', customState: 1, now: NOW, userId: 'u' }
   await store.createSession({ ...session, messages: [user('0')], workspaceRefs: { box: ref } })
   const write = { sessionId: 's', runId: 'r', now: NOW }
@@ -258,7 +255,7 @@ async function everyCall(store: Store): Promise<void> {
   await store.deleteSession('gone')
 }
 
-async function everyInteraction(store: Store, write: RunWrite): Promise<void> {
+async function everyInteraction(store: SessionStateStore, write: RunWrite): Promise<void> {
   const requests = ['c', 'd', 'e'].map((call) => request(call))
   await store.addRequests({ ...write, requests })
   await store.getRequest('s', 'request-c')

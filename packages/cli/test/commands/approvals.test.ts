@@ -1,18 +1,13 @@
-import { writeFileSync } from 'node:fs'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SessionRequest } from '@helix-agents/core/runtime'
-import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { DANGEROUS, TestHost } from '../test-host.ts'
 
 let host: TestHost
-beforeEach(async () => {
+beforeEach(() => {
   host = new TestHost()
-  const stores = await openSqliteStores(':memory:')
-  host.stateStore = stores.stateStore
-  onTestFinished(() => stores.close())
 })
 
 const ASKED = 1_000_000 - 60_000

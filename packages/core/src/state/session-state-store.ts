@@ -6,6 +6,7 @@ import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Page, PageQuery } from './page-query.ts'
 import type { RunWrite } from './run-write.ts'
+import type { SessionInteractionStore } from './session-requests.ts'
 import type {
   Checkpoint,
   JournalEntry,
@@ -136,7 +137,7 @@ export interface MessagePage {
  * an unknown session, `conflict` as said above, `invalid-query` for a limit, an offset or a
  * cursor that cannot be used.
  */
-export interface SessionStateStore {
+export interface SessionStateStore extends SessionInteractionStore {
   /** @throws {StateStoreError} `conflict` when the session exists. */
   createSession(session: NewSession): Promise<SessionState>
   /** `null` for an unknown session. */

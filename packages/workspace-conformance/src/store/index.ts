@@ -4,6 +4,7 @@ import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
 import { holdBehaviours } from './hold-behaviours.ts'
 import { hostileBehaviours } from './hostile-behaviours.ts'
+import { interactionBehaviours } from './interaction/index.ts'
 import { limitBehaviours } from './limit-behaviours.ts'
 import { listBehaviours } from './list-behaviours.ts'
 import { messageBehaviours } from './message-behaviours.ts'
@@ -38,6 +39,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...limitBehaviours,
   ...damageBehaviours,
   ...durableBehaviours,
+  ...interactionBehaviours,
 ]
 
 /** The contract of `StreamManager`. A subject may offer `durable` and `shared`. */
@@ -50,7 +52,6 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamDurableBehaviours,
 ]
 
+export { interactionBehaviours } from './interaction/index.ts'
 export type { StoreSubject } from './store-subject.ts'
 export type { StreamSubject } from './stream-subject.ts'
-export { interactionBehaviours } from './interaction/index.ts'
-export type { InteractionStore, InteractionSubject } from './interaction/request-script.ts'

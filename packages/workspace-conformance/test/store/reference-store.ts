@@ -6,6 +6,7 @@ import type {
   Page,
   PageQuery,
   QueuedMessage,
+  SessionInteractionStore,
   RunRecord,
   RunWrite,
   SessionRequest,
@@ -14,6 +15,7 @@ import type {
   StateChange,
   StopRequest,
 } from '@helix-agents/core/runtime'
+import { withInteractions } from './interaction/reference-interactions.ts'
 
 /** All data of one session; plain, so that a copy of it is a reopened store. */
 export interface Stored {
@@ -42,6 +44,12 @@ export type StoredSessions = Map<string, Stored>
 
 /** The simplest store that keeps the contract; saboteurs break one method of it. */
 export function createReferenceStore(sessions: StoredSessions = new Map()): SessionStateStore {
+  return withInteractions(createSessionsStore(sessions), sessions)
+}
+
+function createSessionsStore(
+  sessions: StoredSessions,
+): Omit<SessionStateStore, keyof SessionInteractionStore> {
   let ordinals = sessions.size
   const find = (sessionId: string): Stored => {
     const stored = sessions.get(sessionId)

@@ -3,6 +3,12 @@ import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conf
 import { describe, expect, test } from 'vitest'
 import { callSaboteurs } from './call-saboteurs.ts'
 import { holdSaboteurs } from './hold-saboteurs.ts'
+import {
+  answerSaboteurs,
+  inboxSaboteurs,
+  signalSaboteurs,
+} from './interaction/interaction-saboteurs.ts'
+import { requestSaboteurs } from './interaction/request-saboteurs.ts'
 import { limitSaboteurs, withLimits } from './limit-saboteurs.ts'
 import { createReferenceStore, type StoredSessions } from './reference-store.ts'
 import { isVerdict } from './verdict.ts'
@@ -18,6 +24,10 @@ const storeSaboteurs = {
   ...callSaboteurs,
   ...holdSaboteurs,
   ...limitSaboteurs,
+  ...requestSaboteurs,
+  ...answerSaboteurs,
+  ...inboxSaboteurs,
+  ...signalSaboteurs,
 }
 
 /** What a store gets wrong of sessions that were damaged. */
@@ -79,6 +89,19 @@ const forgetful: Readonly<Record<string, Lost>> = {
     }
     return sessions
   },
+  'store/durable/requests-and-answers-survive': (sessions) => {
+    for (const one of [...sessions.values()].flatMap(({ requests }) => requests)) {
+      const { startedAt: _, ...request } = one.request
+      one.request = request
+    }
+    return sessions
+  },
+  'store/durable/messages-and-stops-survive': (sessions) => {
+    for (const stored of sessions.values()) {
+      stored.inbox = stored.inbox.filter(({ isQueued }) => isQueued)
+    }
+    return sessions
+  },
 }
 
 function createSubject(
@@ -99,7 +122,7 @@ function createSubject(
 test('each behaviour has a saboteur', () => {
   const ids = storeBehaviours.map((behaviour) => behaviour.id)
   const all = { ...storeSaboteurs, ...careless, ...forgetful }
-  expect(Object.keys(all)).toEqual(ids)
+  expect(Object.keys(all).toSorted()).toEqual(ids.toSorted())
   expect(new Set(ids).size).toBe(ids.length)
 })
 

@@ -1,6 +1,5 @@
-import type { Page, SessionRequest } from '@helix-agents/core/runtime'
+import type { Page, SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
 import type { Command } from 'commander'
-import type { OpenedSessions } from '../../cli-host.ts'
 import { parseCount } from '../../input/option-parsers.ts'
 import type { Cell } from '../../output/cell.ts'
 import { toAgeText } from '../../output/duration-text.ts'
@@ -71,7 +70,7 @@ async function list(flags: ListFlags, { host, output }: CommandContext): Promise
 const MAX_PAGE = 200
 
 async function readPages(
-  store: OpenedSessions['stateStore'],
+  store: SessionStateStore,
   { session, all, limit, cursor }: ListFlags,
   now: number,
 ): Promise<Page<SessionRequest>> {

@@ -1,7 +1,6 @@
 import { StateStoreError } from '@helix-agents/core'
-import type { SessionRequest } from '@helix-agents/core/runtime'
+import type { SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
 import type { Command } from 'commander'
-import type { OpenedSessions } from '../../cli-host.ts'
 import type { Cell, Tone } from '../../output/cell.ts'
 import { toAgeText, toTimeText } from '../../output/duration-text.ts'
 import type { Output } from '../../output/output.ts'
@@ -46,7 +45,7 @@ export function registerApprovalsShow(parent: Command, context: CommandContext):
 
 /** @throws {StateStoreError} `not-found`, also for a request of another session */
 export async function findRequest(
-  store: OpenedSessions['stateStore'],
+  store: SessionStateStore,
   sessionId: string,
   requestId: string,
 ): Promise<SessionRequest> {

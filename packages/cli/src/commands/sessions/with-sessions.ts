@@ -1,5 +1,6 @@
 import { StateStoreError } from '@helix-agents/core'
-import type { CliHost, OpenedSessions } from '../../cli-host.ts'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
+import type { CliHost } from '../../cli-host.ts'
 import { CommandError } from '../../command-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
@@ -19,7 +20,7 @@ const DEFAULT_FILE = 'helix.db'
 export async function withSessions<T>(
   host: CliHost,
   { db: file, writable = false }: { readonly db?: string; readonly writable?: boolean },
-  work: (store: OpenedSessions['stateStore']) => Promise<T>,
+  work: (store: SessionStateStore) => Promise<T>,
 ): Promise<T> {
   const fromEnvironment = host.env.HELIX_DB === '' ? undefined : host.env.HELIX_DB
   try {

@@ -1,4 +1,8 @@
-import type { RequestAnswer, RequestResolution } from '@helix-agents/core/runtime'
+import type {
+  RequestAnswer,
+  RequestResolution,
+  SessionStateStore,
+} from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { HOSTILE_TEXTS, HOSTILE_VALUES } from '../hostile-behaviours.ts'
@@ -10,15 +14,14 @@ import {
   asking,
   DENIED,
   inStep,
-  type InteractionStore,
-  type InteractionSubject,
   requestFor,
   requestOf,
   resolved,
   wrong,
 } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const answerBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const answerBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/answer/first-one-counts',
     run: async ({ store }) => {
@@ -150,7 +153,7 @@ export const answerBehaviours: readonly Behaviour<InteractionSubject>[] = [
 ]
 
 /** Asks for calls with these subjects. */
-async function askingFor(store: InteractionStore, subjects: Readonly<Record<string, string>>) {
+async function askingFor(store: SessionStateStore, subjects: Readonly<Record<string, string>>) {
   const run = await inStep(store, Object.keys(subjects))
   const requests = Object.entries(subjects).map(([call, subject]) => requestFor(call, { subject }))
   await ask(store, run, ...requests)

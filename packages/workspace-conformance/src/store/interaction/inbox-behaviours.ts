@@ -1,4 +1,4 @@
-import type { MessageDelivery, RunWrite } from '@helix-agents/core/runtime'
+import type { MessageDelivery, RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import { check, equal, equalBytes, patternBytes, rejectsWithCode } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { HOSTILE_TEXTS } from '../hostile-behaviours.ts'
@@ -11,9 +11,10 @@ import {
   newSession,
   START,
 } from '../session-script.ts'
-import { type InteractionStore, type InteractionSubject, queued, wrong } from './request-script.ts'
+import { queued, wrong } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const inboxBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const inboxBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/inbox/keeps-messages-in-order',
     run: async ({ store }) => {
@@ -185,18 +186,18 @@ export const inboxBehaviours: readonly Behaviour<InteractionSubject>[] = [
   },
 ]
 
-async function queueAll(store: InteractionStore, ...ids: readonly string[]): Promise<void> {
+async function queueAll(store: SessionStateStore, ...ids: readonly string[]): Promise<void> {
   for (const id of ids) await store.queueMessage(queued(id))
 }
 
 async function idsOf(
-  store: InteractionStore,
+  store: SessionStateStore,
   delivery?: MessageDelivery,
 ): Promise<readonly string[]> {
   const messages = await store.listQueuedMessages('session', delivery)
   return messages.map(({ messageId }) => messageId)
 }
 
-function deliver(store: InteractionStore, write: RunWrite, ...messageIds: readonly string[]) {
+function deliver(store: SessionStateStore, write: RunWrite, ...messageIds: readonly string[]) {
   return store.deliverMessages({ ...write, messageIds })
 }

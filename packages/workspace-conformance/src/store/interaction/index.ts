@@ -5,11 +5,11 @@ import { interactionDurableBehaviours } from './interaction-durable-behaviours.t
 import { requestBehaviours } from './request-behaviours.ts'
 import { requestEndBehaviours } from './request-end-behaviours.ts'
 import { requestListBehaviours } from './request-list-behaviours.ts'
-import type { InteractionSubject } from './request-script.ts'
 import { signalBehaviours } from './signal-behaviours.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-/** The contract of `SessionInteractionStore`. A subject may offer `durable`. */
-export const interactionBehaviours: readonly Behaviour<InteractionSubject>[] = [
+/** The contract of `SessionSessionStateStore`. A subject may offer `durable`. */
+export const interactionBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...requestBehaviours,
   ...requestEndBehaviours,
   ...requestListBehaviours,

@@ -1,3 +1,4 @@
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { equal } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { contentsOf, START } from '../session-script.ts'
@@ -5,15 +6,14 @@ import {
   answer,
   asking,
   DENIED,
-  type InteractionStore,
-  type InteractionSubject,
   liveCallsOf,
   queued,
   requestFor,
   requestOf,
 } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const interactionDurableBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const interactionDurableBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/durable/requests-and-answers-survive',
     needs: ['durable'],
@@ -55,6 +55,6 @@ export const interactionDurableBehaviours: readonly Behaviour<InteractionSubject
   },
 ]
 
-async function reopened(subject: InteractionSubject): Promise<InteractionStore> {
+async function reopened(subject: StoreSubject): Promise<SessionStateStore> {
   return (await subject.reopen?.()) ?? subject.store
 }

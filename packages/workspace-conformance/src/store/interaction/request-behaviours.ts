@@ -10,14 +10,14 @@ import {
   beginStep,
   DENIED,
   inStep,
-  type InteractionSubject,
   liveCallsOf,
   requestFor,
   requestOf,
   wrong,
 } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const requestBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const requestBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/request/keeps-all-that-is-asked',
     run: async ({ store }) => {

@@ -1,3 +1,4 @@
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { equal } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { beginRun, LEASE_MS, resultOf, START } from '../session-script.ts'
@@ -8,13 +9,12 @@ import {
   askingBelow,
   decisionsOf,
   DENIED,
-  type InteractionStore,
-  type InteractionSubject,
   liveCallsOf,
   requestFor,
 } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const requestEndBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const requestEndBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/request/ends-with-its-call',
     run: async ({ store }) => {
@@ -124,6 +124,6 @@ export const requestEndBehaviours: readonly Behaviour<InteractionSubject>[] = [
 ]
 
 /** Live calls of the root and of its sub-agent. */
-async function liveIn(store: InteractionStore): Promise<readonly (readonly string[])[]> {
+async function liveIn(store: SessionStateStore): Promise<readonly (readonly string[])[]> {
   return [await liveCallsOf(store), await liveCallsOf(store, 'session/sub')]
 }

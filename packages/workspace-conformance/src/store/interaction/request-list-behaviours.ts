@@ -1,18 +1,11 @@
-import type { RequestQuery } from '@helix-agents/core/runtime'
+import type { RequestQuery, SessionStateStore } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { START } from '../session-script.ts'
-import {
-  answer,
-  ask,
-  asking,
-  inStep,
-  type InteractionStore,
-  type InteractionSubject,
-  requestFor,
-} from './request-script.ts'
+import { answer, ask, asking, inStep, requestFor } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const requestListBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const requestListBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/request/list-pages-oldest-first',
     run: async ({ store }) => {
@@ -77,6 +70,6 @@ export const requestListBehaviours: readonly Behaviour<InteractionSubject>[] = [
   },
 ]
 
-async function callsOf(store: InteractionStore, query: RequestQuery): Promise<readonly string[]> {
+async function callsOf(store: SessionStateStore, query: RequestQuery): Promise<readonly string[]> {
   return (await store.listRequests(query)).items.map(({ toolCallId }) => toolCallId)
 }

@@ -2,7 +2,6 @@ import type {
   QueuedMessage,
   RequestAnswer,
   RequestResolution,
-  SessionInteractionStore,
   SessionRequest,
   SessionStateStore,
 } from '@helix-agents/core/runtime'
@@ -15,15 +14,6 @@ import {
   type ScriptedRun,
   START,
 } from '../session-script.ts'
-
-/** A store of sessions with their requests and messages. */
-export type InteractionStore = SessionStateStore & SessionInteractionStore
-
-export interface InteractionSubject {
-  readonly store: InteractionStore
-  /** The same data through a new store, as a new process would open it after a crash. */
-  reopen?(): Promise<InteractionStore>
-}
 
 export const APPROVED: RequestAnswer = { decision: 'approve' }
 export const DENIED: RequestAnswer = { decision: 'deny', reason: 'not today' }
@@ -69,7 +59,7 @@ export function queued(messageId: string, over: Partial<QueuedMessage> = {}): Qu
 
 /** A new session whose run is in a step with these calls. */
 export async function inStep(
-  store: InteractionStore,
+  store: SessionStateStore,
   calls: readonly string[] = ['a', 'b'],
   script: RunScript = {},
 ): Promise<ScriptedRun> {
@@ -80,7 +70,7 @@ export async function inStep(
 }
 
 export async function beginStep(
-  store: InteractionStore,
+  store: SessionStateStore,
   run: ScriptedRun,
   calls: readonly string[],
 ): Promise<void> {
@@ -89,7 +79,7 @@ export async function beginStep(
 
 /** As `inStep`; each of the calls asks. */
 export async function asking(
-  store: InteractionStore,
+  store: SessionStateStore,
   calls: readonly string[] = ['a', 'b'],
 ): Promise<ScriptedRun> {
   const run = await inStep(store, calls)
@@ -98,7 +88,7 @@ export async function asking(
 }
 
 export function ask(
-  store: InteractionStore,
+  store: SessionStateStore,
   run: ScriptedRun,
   ...requests: readonly SessionRequest[]
 ): Promise<readonly SessionRequest[]> {
@@ -106,7 +96,7 @@ export function ask(
 }
 
 /** A sub-agent `session/sub` in a step, whose call `s` asks through `session`. */
-export async function askingBelow(store: InteractionStore): Promise<ScriptedRun> {
+export async function askingBelow(store: SessionStateStore): Promise<ScriptedRun> {
   const below = await inStep(store, ['s'], { sessionId: 'session/sub', runId: 'sub-run' })
   await ask(
     store,
@@ -118,7 +108,7 @@ export async function askingBelow(store: InteractionStore): Promise<ScriptedRun>
 
 /** A request that must be there. */
 export async function requestOf(
-  store: InteractionStore,
+  store: SessionStateStore,
   toolCallId: string,
 ): Promise<SessionRequest> {
   const request = await store.getRequest('session', `request-${toolCallId}`)
@@ -128,7 +118,7 @@ export async function requestOf(
 
 /** Decisions of requests by call; `open` without one. */
 export async function decisionsOf(
-  store: InteractionStore,
+  store: SessionStateStore,
   ...toolCallIds: readonly string[]
 ): Promise<readonly string[]> {
   const requests = await Promise.all(toolCallIds.map((call) => requestOf(store, call)))
@@ -137,14 +127,14 @@ export async function decisionsOf(
 
 /** The calls whose requests are live. */
 export async function liveCallsOf(
-  store: InteractionStore,
+  store: SessionStateStore,
   sessionId = 'session',
 ): Promise<readonly string[]> {
   return (await store.loadRequests(sessionId)).map(({ toolCallId }) => toolCallId)
 }
 
 export function answer(
-  store: InteractionStore,
+  store: SessionStateStore,
   toolCallId: string,
   given: RequestAnswer = APPROVED,
 ): Promise<{ readonly request: SessionRequest; readonly isFirst: boolean }> {

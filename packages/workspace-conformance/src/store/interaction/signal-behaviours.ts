@@ -1,17 +1,11 @@
+import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
 import { beginRun, createAndBegin, headOf, resultOf } from '../session-script.ts'
-import {
-  answer,
-  asking,
-  askingBelow,
-  DENIED,
-  type InteractionStore,
-  type InteractionSubject,
-  queued,
-} from './request-script.ts'
+import { answer, asking, askingBelow, DENIED, queued } from './request-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
-export const signalBehaviours: readonly Behaviour<InteractionSubject>[] = [
+export const signalBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/signal/counts-queued-messages',
     run: async ({ store }) => {
@@ -115,13 +109,13 @@ export const signalBehaviours: readonly Behaviour<InteractionSubject>[] = [
 ]
 
 async function countsOf(
-  store: InteractionStore,
+  store: SessionStateStore,
   sessionId = 'session',
 ): Promise<readonly number[]> {
   const { steering, followUps, answered } = await store.loadSignals(sessionId)
   return [steering, followUps, answered]
 }
 
-async function stopOf(store: InteractionStore): Promise<string | undefined> {
+async function stopOf(store: SessionStateStore): Promise<string | undefined> {
   return (await store.loadSignals('session')).stop
 }

@@ -8,14 +8,13 @@ import {
   type SessionRequest,
   type SessionStateStore,
 } from '@helix-agents/core/runtime'
-import type { InteractionStore } from '@helix-agents/workspace-conformance/store'
 import type { ReferenceRequest, Stored, StoredSessions } from '../reference-store.ts'
 
 /** A reference store with requests, messages and stops, the simplest way. */
 export function withInteractions(
-  store: SessionStateStore,
+  store: Omit<SessionStateStore, keyof SessionInteractionStore>,
   sessions: StoredSessions,
-): InteractionStore {
+): SessionStateStore {
   const all = (): ReferenceRequest[] =>
     [...sessions.values()]
       .flatMap(({ requests }) => requests)

@@ -1,9 +1,8 @@
-import type { SessionRequest } from '@helix-agents/core/runtime'
-import type { InteractionStore } from '@helix-agents/workspace-conformance/store'
+import type { SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
 import { without } from '../without.ts'
 
 /** Behaviour id → what a store gets wrong. Each must be caught by its behaviour. */
-export type Sabotage = (good: InteractionStore) => Partial<InteractionStore>
+export type Sabotage = (good: SessionStateStore) => Partial<SessionStateStore>
 
 /** A store that still lists some requests after their session is deleted. */
 const keepsDeleted =
