@@ -37,14 +37,19 @@ export class InMemoryInteractions implements SessionInteractionStore {
 
   /**
    * Oldest first.
-   * @throws {StateStoreError} `invalid-query`
+   * @throws {StateStoreError} `invalid-query`, `not-found`
    */
   async listRequests(query: RequestQuery): Promise<Page<SessionRequest>> {
+    if (query.sessionId !== undefined) this.find(query.sessionId)
     return this.requests.list(query)
   }
 
-  /** The live requests of one asking session, in the order they were made. */
+  /**
+   * The live requests of one asking session, in the order they were made.
+   * @throws {StateStoreError} `not-found`
+   */
   async loadRequests(askingSessionId: string): Promise<readonly SessionRequest[]> {
+    this.find(askingSessionId)
     return this.requests.live(askingSessionId)
   }
 
@@ -58,8 +63,12 @@ export class InMemoryInteractions implements SessionInteractionStore {
     return this.requests.resolve(sessionId, requestId, resolution)
   }
 
-  /** Whether an approval of this subject holds for the rest of the session. */
+  /**
+   * Whether an approval of this subject holds for the rest of the session.
+   * @throws {StateStoreError} `not-found`
+   */
   async isRemembered(sessionId: string, subject: string): Promise<boolean> {
+    this.find(sessionId)
     return this.requests.isRemembered(sessionId, subject)
   }
 

@@ -29,6 +29,9 @@ export class RequestBook {
     const known = new Map(this.live(sessionId).map((request) => [request.toolCallId, request]))
     const isNew = (request: SessionRequest): boolean => !known.has(request.toolCallId)
     const added = requests.filter(isNew)
+    if (requests.some(({ askingSessionId }) => askingSessionId !== sessionId)) {
+      throw new StateStoreError('not-storable', sessionId, 'another session asks')
+    }
     for (const request of added) this.#assertFree(sessionId, request)
     for (const request of added) this.#insert(request)
     return requests.map((request) => known.get(request.toolCallId) ?? request)
@@ -92,7 +95,7 @@ export class RequestBook {
   /** @returns whether it was not started before */
   start(sessionId: string, requestId: string, now: number): boolean {
     const stored = this.#asked(sessionId, requestId)
-    if (stored === undefined) throw noSuchRequest(sessionId)
+    if (stored === undefined) return false
     const { request } = stored
     const isFirst =
       stored.isLive && request.resolution?.decision === 'approve' && request.startedAt === undefined
@@ -100,16 +103,15 @@ export class RequestBook {
     return isFirst
   }
 
-  /** @throws {StateStoreError} `not-found`, `conflict` */
+  /** @throws {StateStoreError} `conflict` */
   replace(
     { sessionId, now }: { readonly sessionId: string; readonly now: number },
     requestId: string,
     by: SessionRequest,
   ): void {
     const old = this.#asked(sessionId, requestId)
-    if (old === undefined) throw noSuchRequest(sessionId)
-    if (!old.isLive || old.request.startedAt !== undefined) {
-      throw new StateStoreError('conflict', sessionId, 'the request is over or was started')
+    if (old?.isLive !== true || old.request.startedAt !== undefined) {
+      throw new StateStoreError('conflict', sessionId, 'no such request is to be started')
     }
     this.#assertFree(sessionId, by)
     this.#end(old, now)
@@ -142,10 +144,10 @@ export class RequestBook {
 
   /** Requests that were answered, and whose calls were not started and have no result. */
   countAnswered(sessionId: string): number {
-    return this.#listOf(sessionId).filter(
-      ({ isLive, request }) =>
-        isLive && request.resolution !== undefined && request.startedAt === undefined,
-    ).length
+    const about = new Set([...this.#listOf(sessionId), ...this.#liveOf(sessionId)])
+    const isWaiting = ({ isLive, request }: StoredRequest): boolean =>
+      isLive && request.resolution !== undefined && request.startedAt === undefined
+    return [...about].filter(isWaiting).length
   }
 
   deleteSession(sessionId: string): void {

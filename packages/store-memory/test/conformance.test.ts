@@ -1,12 +1,19 @@
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { defineConformance } from '@helix-agents/workspace-conformance'
-import { storeBehaviours, streamBehaviours } from '@helix-agents/workspace-conformance/store'
+import {
+  interactionBehaviours,
+  storeBehaviours,
+  streamBehaviours,
+} from '@helix-agents/workspace-conformance/store'
 import { describe, it } from 'vitest'
 
 const runner = { it, fails: it.fails }
 
 describe('InMemoryStateStore', () => {
   defineConformance(runner, storeBehaviours, {
+    create: async () => ({ store: new InMemoryStateStore() }),
+  })
+  defineConformance(runner, interactionBehaviours, {
     create: async () => ({ store: new InMemoryStateStore() }),
   })
 })
