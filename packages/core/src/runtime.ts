@@ -15,6 +15,7 @@ export {
   subjectOf,
 } from './permissions/decide-call.ts'
 export { describeRule, subjectKey } from './permissions/permission-rule.ts'
+export { factsOf } from './permissions/tool-facts.ts'
 export {
   basisHolds,
   previewCall,

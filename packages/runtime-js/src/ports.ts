@@ -12,6 +12,7 @@ import type {
 } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
+  AgentPermissions,
   CloseReport,
   FileVersionsSnapshot,
   RateLimitedLogger,
@@ -141,6 +142,8 @@ export interface RequestPlace {
   readonly rootSessionId: string
   /** Names of the agents from the root to the one that asks. */
   readonly agentPath: readonly string[]
+  /** Permission rules of the agent; of a sub-agent that shares workspaces also those above it. */
+  readonly rules: readonly AgentPermissions[]
   /** Requests with an answer whose calls wait for others; of the root and all its sub-agents. */
   readonly blocked: Set<string>
 }

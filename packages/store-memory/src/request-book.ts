@@ -145,9 +145,7 @@ export class RequestBook {
   /** Requests that were answered, and whose calls were not started and have no result. */
   countAnswered(sessionId: string): number {
     const about = new Set([...this.#listOf(sessionId), ...this.#liveOf(sessionId)])
-    const isWaiting = ({ isLive, request }: StoredRequest): boolean =>
-      isLive && request.resolution !== undefined && request.startedAt === undefined
-    return [...about].filter(isWaiting).length
+    return [...about].filter(isAnswered).length
   }
 
   deleteSession(sessionId: string): void {
@@ -208,6 +206,11 @@ function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
 
 function isExpired({ expiresAt = Infinity }: SessionRequest, now: number): boolean {
   return now >= expiresAt
+}
+
+/** It has an answer that no run has acted on. */
+function isAnswered({ isLive, request }: StoredRequest): boolean {
+  return isLive && request.resolution !== undefined && request.startedAt === undefined
 }
 
 function isAnswer({ decision }: RequestResolution): boolean {

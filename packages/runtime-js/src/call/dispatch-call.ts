@@ -99,8 +99,8 @@ function admit(run: Run, turn: Turn, tool: Tool | undefined): Admission | Promis
   return { type: 'start', arguments: call.arguments, isEdited: false }
 }
 
-function isGatedCall({ requests }: Run, { id }: ToolCall, tool: Tool): boolean {
-  return isGated(tool) || requests.byCall.has(id)
+function isGatedCall(run: Run, { id }: ToolCall, tool: Tool): boolean {
+  return isGated(run, tool) || run.requests.byCall.has(id)
 }
 
 /** A call that a person was asked about and that does not start is known from its request. */

@@ -1,14 +1,15 @@
-import {
-  type JsonValue,
-  PolicyError,
-  ToolFailedError,
-  WorkspaceEvictedError,
-} from '@helix-agents/core'
-import { untilAborted } from '@helix-agents/core/provider'
-import { type SessionRequest, subAgentOf } from '@helix-agents/core/runtime'
-import { CallContext } from '../call/call-context.ts'
+import { type JsonValue, PolicyError, WorkspaceEvictedError } from '@helix-agents/core'
+import { basisHolds, type SessionRequest, subAgentOf } from '@helix-agents/core/runtime'
 import type { Run } from '../ports.ts'
-import { argumentsText, ask, assertAskable, interactionsOfRun } from './ask.ts'
+import {
+  approveIfRemembered,
+  argumentsText,
+  ask,
+  askAgain,
+  interactionsOfRun,
+  makeRequest,
+} from './ask.ts'
+import { assertNotDenied, mustAsk, parseCall } from './decide-call.ts'
 import type { GatedCall } from './gated-call.ts'
 
 /** What becomes of a call that comes to its turn. */
@@ -33,19 +34,17 @@ export async function admitCall(run: Run, gated: GatedCall): Promise<Admission> 
   const known = requestOf(run, gated)
   if (known !== undefined) return actOn(run, gated, known)
   const decided = await decide(run, gated)
-  if (decided !== 'ask') return decided
-  const request = await ask(run, gated)
+  if ('type' in decided) return decided
+  const request = await ask(run, decided, gated.call)
   return request.resolution === undefined ? WAITING : actOn(run, gated, request)
 }
 
-/** What is to be done with a call that has no request. */
-async function decide(run: Run, gated: GatedCall): Promise<Admission | 'ask'> {
+/** What becomes of a call that has no request: it starts, it is rejected, or it gets this one. */
+async function decide(run: Run, gated: GatedCall): Promise<Admission | SessionRequest> {
   const { call, isBlocked } = gated
   try {
-    if (await mustAsk(run, gated)) {
-      assertAskable(call)
-      return 'ask'
-    }
+    const parsed = await parseCall(run, gated)
+    if (await mustAsk(run, parsed)) return await makeRequest(run, gated, parsed)
     return isBlocked ? WAITING : { type: 'start', arguments: call.arguments, isEdited: false }
   } catch (error) {
     if (run.control.cause !== undefined) return WAITING
@@ -64,27 +63,11 @@ export function requestOf(
   return isSame ? request : undefined
 }
 
-/** @throws {ToolInputError} `invalid-input`: nobody is asked about a call that cannot run. */
-async function mustAsk(run: Run, { tool, call }: GatedCall): Promise<boolean> {
-  const { needsApproval = false, answeredBy } = tool
-  const { signal } = run.control
-  const input = await untilAborted(Promise.resolve(tool.parse(call.arguments)), signal)
-  if (answeredBy !== undefined) return true
-  if (typeof needsApproval === 'boolean') return needsApproval
-  try {
-    const decided = Promise.resolve(needsApproval(input, new CallContext(run, call, signal)))
-    return await untilAborted(decided, signal)
-  } catch (cause) {
-    const detail = 'Whether a person must approve this call could not be decided: it was not run.'
-    throw new ToolFailedError('tool-failed', detail, { cause })
-  }
-}
-
 async function actOn(run: Run, gated: GatedCall, found: SessionRequest): Promise<Admission> {
-  const request = await expireIfLate(run, found)
+  const request = await approveIfRemembered(run, await expireIfLate(run, found))
   const { resolution } = request
   if (resolution === undefined) return WAITING
-  if (resolution.decision === 'approve') return startApproved(run, gated, request)
+  if (resolution.decision === 'approve') return actOnApproval(run, gated, request)
   emitResolved(run, request)
   if (resolution.decision === 'output') return { type: 'answered', output: resolution.output }
   return { type: 'rejected', error: denialOf(request), wasAsked: true }
@@ -101,25 +84,64 @@ async function expireIfLate(run: Run, request: SessionRequest): Promise<SessionR
   return resolved.request
 }
 
-async function startApproved(
+async function actOnApproval(
   run: Run,
   gated: GatedCall,
   request: SessionRequest,
 ): Promise<Admission> {
-  const { requestId, resolution, startedAt } = request
+  const { requestId, startedAt } = request
   if (gated.isBlocked) {
     run.requests.blocked.add(requestId)
     return WAITING
   }
-  const edited = resolution?.decision === 'approve' ? resolution.editedArguments : undefined
-  const approved: unknown = JSON.parse(edited ?? request.arguments)
-  const admission: Admission = {
-    type: 'start',
-    arguments: approved,
-    isEdited: edited !== undefined,
-  }
+  run.requests.blocked.delete(requestId)
+  const approved = approvedStart(request)
   // Only the session of a sub-agent is resumed; any other call that was started never comes here.
-  if (startedAt !== undefined && subAgentOf(gated.tool) !== undefined) return admission
+  if (startedAt !== undefined && subAgentOf(gated.tool) !== undefined) return approved
+  const obstacle = await findObstacle(run, gated, { request, approved })
+  if (obstacle === undefined) return startApproved(run, request, approved)
+  if (obstacle.type === 'rejected') emitResolved(run, request)
+  return obstacle
+}
+
+type Start = Extract<Admission, { readonly type: 'start' }>
+
+/** Exactly the bytes that were approved. */
+function approvedStart({ resolution, arguments: asked }: SessionRequest): Start {
+  const edited = resolution?.decision === 'approve' ? resolution.editedArguments : undefined
+  const given: unknown = JSON.parse(edited ?? asked)
+  return { type: 'start', arguments: given, isEdited: edited !== undefined }
+}
+
+/** Rules may have changed since a person approved the call, and so may what it was shown to do. */
+async function findObstacle(
+  run: Run,
+  gated: GatedCall,
+  { request, approved }: { readonly request: SessionRequest; readonly approved: Start },
+): Promise<Admission | undefined> {
+  let made: SessionRequest
+  try {
+    await assertNotDenied(run, await parseCall(run, gated, approved.arguments))
+    // What was shown is what was asked, also when the answer has changed the input.
+    const asked = await parseCall(run, gated)
+    if (await basisHolds(asked, request.preview.basis)) return undefined
+    made = await makeRequest(run, gated, asked)
+  } catch (error) {
+    if (run.control.cause !== undefined) return WAITING
+    return { type: 'rejected', error, wasAsked: true }
+  }
+  await askAgain(run, request, { made, call: gated.call })
+  return WAITING
+}
+
+/** Once it is stored that an approved call was started, it is never started again. */
+async function startApproved(
+  run: Run,
+  request: SessionRequest,
+  approved: Start,
+): Promise<Admission> {
+  const { requestId, toolCallId } = request
+  if (run.control.cause !== undefined) return WAITING
   const write = run.lease.write()
   if (!(await interactionsOfRun(run).startRequest({ ...write, requestId }))) {
     const error = new WorkspaceEvictedError('This call was started before.', {
@@ -127,10 +149,9 @@ async function startApproved(
     })
     return { type: 'rejected', error, wasAsked: true }
   }
-  run.requests.byCall.set(request.toolCallId, { ...request, startedAt: write.now })
-  run.requests.blocked.delete(requestId)
+  run.requests.byCall.set(toolCallId, { ...request, startedAt: write.now })
   emitResolved(run, request)
-  return admission
+  return approved
 }
 
 /** A run acts on the answer to a request. */

@@ -1,26 +1,15 @@
 import { PolicyError, type ToolCall } from '@helix-agents/core'
 import {
   contentProblem,
-  type RequestKind,
-  type RequestPreview,
+  previewCall,
   type SessionInteractionStore,
   type SessionRequest,
+  subjectKey,
+  subjectOf,
 } from '@helix-agents/core/runtime'
 import type { Run, RunServices } from '../ports.ts'
+import type { ParsedCall } from './decide-call.ts'
 import type { GatedCall } from './gated-call.ts'
-import { previewOfArguments } from './request-preview.ts'
-
-/** Stores the request of a call, and then reports it. A call that has a live one keeps that. */
-export async function ask(run: Run, gated: GatedCall): Promise<SessionRequest> {
-  const made = await makeRequest(run, gated)
-  const [stored = made] = await interactionsOfRun(run).addRequests({
-    ...run.lease.write(),
-    requests: [made],
-  })
-  run.requests.byCall.set(gated.call.id, stored)
-  if (stored.requestId === made.requestId) announce(run, stored, gated.call.arguments)
-  return stored
-}
 
 /** The store of a run that asks: `execute` has checked that there is one. */
 export function interactionsOfRun({ services }: Run): SessionInteractionStore {
@@ -28,22 +17,23 @@ export function interactionsOfRun({ services }: Run): SessionInteractionStore {
   throw new TypeError('the state store keeps no requests')
 }
 
-/** @throws {PolicyError} `denied` for arguments that are too large to be asked about. */
-export function assertAskable({ arguments: given }: ToolCall): void {
-  if (contentProblem(argumentsText(given)) === undefined) return
-  throw new PolicyError('denied', 'The arguments are too large to be shown to a person.', {
-    hint: 'Nothing was done. Make several calls with less in each.',
-  })
-}
-
 /** The exact text of arguments, as requests keep it. */
 export function argumentsText(given: unknown): string {
   return JSON.stringify(given ?? {})
 }
 
-async function makeRequest(run: Run, gated: GatedCall): Promise<SessionRequest> {
+/**
+ * Makes the request of a call, with its preview against the present.
+ * @throws {PolicyError} `denied` for arguments that are too large to be asked about.
+ */
+export async function makeRequest(
+  run: Run,
+  { call, tool }: GatedCall,
+  parsed: ParsedCall,
+): Promise<SessionRequest> {
   const { sessionId, requests, services } = run
-  const { call, tool } = gated
+  const args = assertAskable(call)
+  const preview = await previewCall({ ...parsed, args })
   const createdAt = services.clock.now()
   const ttlMs = tool.approvalTtlMs ?? run.agent.approvals?.expiresInMs
   return {
@@ -51,22 +41,82 @@ async function makeRequest(run: Run, gated: GatedCall): Promise<SessionRequest> 
     sessionId: requests.rootSessionId,
     askingSessionId: sessionId,
     agentPath: requests.agentPath,
-    kind: kindOf(gated),
+    kind: tool.answeredBy ?? 'approval',
     toolCallId: call.id,
     toolName: call.name,
-    arguments: argumentsText(call.arguments),
-    preview: previewOf(gated),
+    arguments: args,
+    preview,
+    subject: await subjectDigest(run, parsed, args),
     createdAt,
     ...(ttlMs !== undefined && { expiresAt: createdAt + ttlMs }),
   }
 }
 
-function kindOf({ tool }: GatedCall): RequestKind {
-  return tool.answeredBy ?? 'approval'
+function assertAskable({ arguments: given }: ToolCall): string {
+  const text = argumentsText(given)
+  if (contentProblem(text) === undefined) return text
+  throw new PolicyError('denied', 'The arguments are too large to be shown to a person.', {
+    hint: 'Nothing was done. Make several calls with less in each.',
+  })
 }
 
-function previewOf(gated: GatedCall): RequestPreview {
-  return previewOfArguments(gated)
+/** Calls with the same digest are the same for a person: see `remember`. */
+async function subjectDigest(run: Run, parsed: ParsedCall, args: string): Promise<string> {
+  const { permission } = parsed.tool
+  const subject = await subjectOf(parsed)
+  const resolved = (await permission?.resolve(subject, parsed.access)) ?? subject
+  const text = JSON.stringify([run.requests.agentPath, subjectKey(resolved, args)])
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Stores a request, and then reports it. A call that has a live one keeps that; one whose like was
+ * approved for the session is approved by that.
+ */
+export async function ask(run: Run, made: SessionRequest, call: ToolCall): Promise<SessionRequest> {
+  const [stored = made] = await interactionsOfRun(run).addRequests({
+    ...run.lease.write(),
+    requests: [made],
+  })
+  const request = await approveIfRemembered(run, stored)
+  if (request.resolution === undefined && stored.requestId === made.requestId) {
+    announce(run, request, call.arguments)
+  }
+  return request
+}
+
+/** An open request whose like was approved for the rest of the session needs no person. */
+export async function approveIfRemembered(
+  run: Run,
+  request: SessionRequest,
+): Promise<SessionRequest> {
+  const { sessionId, requestId, subject, kind, resolution } = request
+  run.requests.byCall.set(request.toolCallId, request)
+  if (resolution !== undefined || subject === undefined || kind !== 'approval') return request
+  const store = interactionsOfRun(run)
+  if (!(await store.isRemembered(sessionId, subject))) return request
+  const at = run.services.clock.now()
+  const answer = { decision: 'approve', reason: REMEMBERED, at } as const
+  const resolved = await store.resolveRequest(sessionId, requestId, answer)
+  run.requests.byCall.set(request.toolCallId, resolved.request)
+  return resolved.request
+}
+
+const REMEMBERED = 'approved before for the rest of the session'
+
+/** Asks again about a call: what its request showed is no longer true. */
+export async function askAgain(
+  run: Run,
+  old: SessionRequest,
+  { made, call }: { readonly made: SessionRequest; readonly call: ToolCall },
+): Promise<void> {
+  const title = `Asked again, since what was shown has changed: ${made.preview.title}`
+  const request = { ...made, preview: { ...made.preview, title } }
+  const write = run.lease.write()
+  await interactionsOfRun(run).replaceRequest({ ...write, requestId: old.requestId, request })
+  run.requests.byCall.set(request.toolCallId, request)
+  announce(run, request, call.arguments)
 }
 
 /** Emits the request and notifies the application, which never delays the run. */

@@ -2,21 +2,28 @@ import {
   type Agent,
   HelixError,
   type JsonValue,
+  type PermissionSubject,
   SessionError,
   type Tool,
   ToolInputError,
 } from '@helix-agents/core'
 import {
+  type AgentPermissions,
   contentProblem,
   describeContentProblem,
+  factsOf,
   isStorableId,
+  permissionsOf,
   type RequestAnswer,
   type SessionRequest,
+  strictest,
   subAgentOf,
+  subjectOf,
   toJsonValue,
 } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { argumentsText } from './ask.ts'
+import { deniedByRule } from './decide-call.ts'
 
 /** What a person decides about a request, and how it is carried out. */
 export type RequestResponse = (
@@ -65,11 +72,11 @@ export async function checkAnswer(
   if (by !== undefined && !isStorableId(by)) throw invalid(request, 'by must be a short text')
   const reason = checkReason(request, fields['reason'])
   if (decision === 'deny') return { decision, ...reason }
-  const tool = findTool(services, agent, request)
+  const found = findTool(services, agent, request)
   if (decision === 'output') {
-    return { decision, output: await checkOutput(request, tool, fields['output']) }
+    return { decision, output: await checkOutput(request, found?.tool, fields['output']) }
   }
-  return { decision, ...reason, ...(await checkApproval(request, tool, fields)) }
+  return { decision, ...reason, ...(await checkApproval(request, found, fields)) }
 }
 
 function checkDecision(request: SessionRequest, fields: Fields): 'approve' | 'deny' | 'output' {
@@ -82,7 +89,7 @@ function checkDecision(request: SessionRequest, fields: Fields): 'approve' | 'de
 
 async function checkApproval(
   request: SessionRequest,
-  tool: Tool | undefined,
+  found: RuledTool | undefined,
   { input, remember }: Fields,
 ): Promise<{ readonly remember?: 'session'; readonly editedArguments?: string }> {
   if (remember !== undefined && remember !== 'session') {
@@ -90,7 +97,7 @@ async function checkApproval(
   }
   return {
     ...(remember !== undefined && { remember }),
-    ...(input !== undefined && { editedArguments: await checkInput(request, tool, input) }),
+    ...(input !== undefined && { editedArguments: await checkInput(request, found, input) }),
   }
 }
 
@@ -103,19 +110,30 @@ function checkReason(request: SessionRequest, reason: unknown): { readonly reaso
 /** The exact text of the arguments that run instead. */
 async function checkInput(
   request: SessionRequest,
-  tool: Tool | undefined,
-  input: unknown,
+  found: RuledTool | undefined,
+  given: unknown,
 ): Promise<string> {
-  if (tool === undefined) throw invalid(request, `input: there is no tool ${request.toolName}`)
-  const text = argumentsText(checkJson(request, 'input', input))
+  if (found === undefined) throw invalid(request, `input: there is no tool ${request.toolName}`)
+  const text = argumentsText(checkJson(request, 'input', given))
   const problem = contentProblem(text)
   if (problem !== undefined) throw invalid(request, `input is ${describeContentProblem(problem)}`)
   try {
-    await tool.parse(JSON.parse(text))
+    assertNoRuleDenies(found, await subjectAfter(found, text))
     return text
   } catch (error) {
     throw invalid(request, describe('input', error), error)
   }
+}
+
+async function subjectAfter({ tool }: RuledTool, text: string): Promise<PermissionSubject> {
+  const input = await tool.parse(JSON.parse(text))
+  return subjectOf({ tool, input })
+}
+
+/** Checked again when the call starts, then with what its paths lead to. @throws {PolicyError} */
+function assertNoRuleDenies({ tool, rules }: RuledTool, subject: PermissionSubject): void {
+  const verdict = strictest(rules.map((each) => each.decide(factsOf(tool), subject)))
+  if (verdict.decision === 'deny') throw deniedByRule(verdict)
 }
 
 async function checkOutput(
@@ -151,21 +169,31 @@ function describe(field: string, error: unknown): string {
   return HelixError.isInstance(found) ? `${field}: ${found.message}` : `${field} does not fit`
 }
 
+/** A tool of an agent and the permission rules of its calls. */
+interface RuledTool {
+  readonly tool: Tool
+  readonly rules: readonly AgentPermissions[]
+}
+
 /** The tool of the agent that asks, on the way from the root to it. */
 function findTool(
   { toolSets }: RunServices,
   root: Agent,
   { agentPath, toolName }: SessionRequest,
-): Tool | undefined {
+): RuledTool | undefined {
   let agent = root
   let toolSet = toolSets.of(root)
+  let rules = [permissionsOf(root) ?? []].flat()
   for (const name of agentPath.slice(1)) {
     const call = agent.tools.map(subAgentOf).find((one) => one?.agent.name === name)
     if (call === undefined) return undefined
     agent = call.agent
-    toolSet = call.inheritWorkspaces ? toolSets.inheriting(agent, toolSet) : toolSets.of(agent)
+    const { inheritWorkspaces } = call
+    toolSet = inheritWorkspaces ? toolSets.inheriting(agent, toolSet) : toolSets.of(agent)
+    rules = [inheritWorkspaces ? rules : [], permissionsOf(agent) ?? []].flat()
   }
-  return toolSet.tools.byName.get(toolName)
+  const tool = toolSet.tools.byName.get(toolName)
+  return tool && { tool, rules }
 }
 
 function invalid(

@@ -1,5 +1,5 @@
 import type { Agent } from '@helix-agents/core'
-import type { SessionState } from '@helix-agents/core/runtime'
+import { type AgentPermissions, permissionsOf, type SessionState } from '@helix-agents/core/runtime'
 import type { ParentRun, RequestPlace, RunServices } from '../ports.ts'
 
 interface Asker {
@@ -15,7 +15,9 @@ export async function placeOf(
 ): Promise<RequestPlace> {
   if (parent !== undefined) {
     const { rootSessionId, agentPath, blocked } = parent.requests
-    return { rootSessionId, agentPath: [...agentPath, agent.name], blocked }
+    const above = parent.workspaces === undefined ? [] : parent.requests.rules
+    const rules = [...above, ...rulesOf(agent)]
+    return { rootSessionId, agentPath: [...agentPath, agent.name], rules, blocked }
   }
   const path = [agent.name]
   let root = session
@@ -26,5 +28,10 @@ export async function placeOf(
     root = above
     path.unshift(above.agentType)
   }
-  return { rootSessionId: root.sessionId, agentPath: path, blocked: new Set() }
+  const rules = rulesOf(agent)
+  return { rootSessionId: root.sessionId, agentPath: path, rules, blocked: new Set() }
+}
+
+function rulesOf(agent: Agent): readonly AgentPermissions[] {
+  return [permissionsOf(agent) ?? []].flat()
 }

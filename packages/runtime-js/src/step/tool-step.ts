@@ -4,7 +4,7 @@ import type { JournalEntry } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { dispatchCall } from '../call/dispatch-call.ts'
 import type { CallEnd, CallResult, PlacedCall, Run } from '../ports.ts'
-import { alwaysAsks, isGated } from '../request/gated-call.ts'
+import { forecastAsk, isGated } from '../request/gated-call.ts'
 import { scheduleCalls } from './schedule-calls.ts'
 import { stopped } from './stop-outcome.ts'
 
@@ -20,21 +20,38 @@ export async function runToolStep(
   step: { readonly message: AssistantMessage; readonly toolCalls: readonly ToolCall[] },
 ): Promise<RunOutcome | undefined> {
   await run.chunks.flush()
+  // Models use the id of a call again: a request is about a call of its own step.
+  run.requests.byCall.clear()
+  const placed: NewCall[] = []
+  for (const [index, call] of step.toolCalls.entries()) placed.push(await place(run, call, index))
   const write = run.lease.write()
-  const journal = step.toolCalls
-    .filter((call) => isJournaled(run, call))
-    .map((call) => toJournalEntry(run, call, write.now))
+  const journal = placed
+    .filter(({ isJournaled }) => isJournaled)
+    .map((one) => toJournalEntry(one, write.now))
   const messages = [step.message]
   const usage = run.recorder.unstoredUsage()
   await run.services.stateStore.beginStep({ ...write, ...usage, messages, journal })
   run.messages.push(step.message)
-  const calls = step.toolCalls.map((call, index) => ({
-    call,
-    index,
-    isRecovered: false,
-    isJournaled: isJournaled(run, call),
-  }))
-  return runCalls(run, calls, new Map())
+  return runCalls(run, placed, new Map())
+}
+
+interface NewCall extends PlacedCall {
+  /** A person is asked before it starts. */
+  readonly asks: boolean
+}
+
+/** What changes something, and what a person is asked about, does not run twice. */
+async function place(run: Run, call: ToolCall, index: number): Promise<NewCall> {
+  const tool = run.toolSet.tools.byName.get(call.name)
+  const isMutation = tool?.annotations.readOnly === false
+  const placed = { call, index, isRecovered: false, isJournaled: isMutation, asks: false }
+  if (tool === undefined || !isGated(run, tool)) return placed
+  const forecast = await forecastAsk(run, tool, call)
+  return {
+    ...placed,
+    isJournaled: isMutation || forecast !== 'never',
+    asks: forecast === 'certainly',
+  }
 }
 
 /** Runs all calls of a step but those whose result is stored, and stores the step. */
@@ -95,21 +112,9 @@ async function endsOf(
   return Promise.all(ends)
 }
 
-/** What changes something, and what a person is asked about, does not run twice. */
-function isJournaled({ toolSet }: Run, call: ToolCall): boolean {
-  const tool = toolSet.tools.byName.get(call.name)
-  return tool !== undefined && (!tool.annotations.readOnly || isGated(tool))
-}
-
-function toJournalEntry({ toolSet }: Run, call: ToolCall, startedAt: number): JournalEntry {
-  const tool = toolSet.tools.byName.get(call.name)
-  return {
-    toolCallId: call.id,
-    toolName: call.name,
-    arguments: call.arguments,
-    startedAt,
-    ...(tool !== undefined && alwaysAsks(tool) && { asks: true }),
-  }
+function toJournalEntry({ call, asks }: NewCall, startedAt: number): JournalEntry {
+  const { id: toolCallId, name: toolName, arguments: given } = call
+  return { toolCallId, toolName, arguments: given, startedAt, ...(asks && { asks }) }
 }
 
 async function recordAll(
