@@ -14,6 +14,8 @@ export interface Manifest {
   readonly repository?: Readonly<Record<string, string>>
   readonly files?: readonly string[]
   readonly exports?: ExportMap
+  /** Specifiers of its own that start with `#`. */
+  readonly imports?: Readonly<Record<string, string>>
   readonly publishConfig?: { readonly access?: string; readonly exports?: ExportMap }
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import type { SessionLimits } from './protocol.ts'
 
 /** How a QuickJS engine is set up. */
 export interface QuickJsCodeOptions {
-  /** Memory of one run or context, in bytes. Default 64 MiB. */
+  /** Memory of one run or context, in bytes, 16 MiB at least. Default 64 MiB, in workerd 32 MiB. */
   readonly memoryBytes?: number
   /** Stack of the code, in bytes. Default 192 KiB. */
   readonly stackBytes?: number
@@ -26,6 +26,7 @@ export interface QuickJsSettings {
 const KIB = 1024
 const MIB = 1024 * KIB
 
+/** The settings of an engine. */
 export function readSettings(options: QuickJsCodeOptions): QuickJsSettings {
   return {
     limits: {

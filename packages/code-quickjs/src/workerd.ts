@@ -7,10 +7,14 @@ import { InlineSeat } from './seat/inline-seat.ts'
 
 export type { QuickJsCodeOptions } from './options.ts'
 
+/** An isolate has 128 MB for all that it does. */
+const MEMORY_BYTES = 32 * 1024 * 1024
+
 /**
  * A code engine for JavaScript and TypeScript in QuickJS. Pass it to a provider as `code`. In workerd
  * it runs in the isolate of the object: `memoryBytes` and the time of a run are its bounds.
  */
 export function quickJsCode(options: QuickJsCodeOptions = {}): CodeEngine {
-  return createEngine(options, (limits) => new InlineSeat(wasm, limits))
+  const memoryBytes = options.memoryBytes ?? MEMORY_BYTES
+  return createEngine({ ...options, memoryBytes }, (limits) => new InlineSeat(wasm, limits))
 }

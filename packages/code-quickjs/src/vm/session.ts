@@ -18,6 +18,9 @@ const EVAL_ASYNC = 1 << 7
 /** The interpreter asks this often at most per millisecond; where the clock stands still, it counts. */
 const POLLS_PER_MS = 50
 const JOBS_AT_ONCE = 1000
+const PAGE_BYTES = 64 * 1024
+/** What the compiled interpreter starts with. */
+const FIRST_PAGES = 256
 /** Some bundlers give the module, others what it exports by default. */
 const variant = 'default' in imported ? imported.default : imported
 const NO_TARGET: EntriesTarget = {
@@ -85,7 +88,10 @@ export class QuickJsSession {
   }
 
   static async create(wasm: WebAssembly.Module, limits: SessionLimits): Promise<QuickJsSession> {
-    const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule: wasm }))
+    const wasmMemory = memoryOf(limits)
+    const quickjs = await newQuickJSWASMModuleFromVariant(
+      newVariant(variant, { wasmModule: wasm, wasmMemory }),
+    )
     return new QuickJsSession(quickjs, limits)
   }
 
@@ -129,7 +135,7 @@ export class QuickJsSession {
     const found = this.#context.evalCode(code, `<run ${this.#runs}>`, EVAL_ASYNC)
     if (found.error !== undefined) {
       using error = found.error
-      return time.ended === undefined ? this.#read(this.#callPrelude('report', error)) : {}
+      return time.ended === undefined ? this.#report(error) : {}
     }
     using running = found.value
     using settled = this.#callPrelude('settle', running)
@@ -143,7 +149,7 @@ export class QuickJsSession {
       if (time.ended !== undefined) return {}
       const state = this.#context.getPromiseState(promise)
       if (state.type === 'fulfilled') return this.#read(state.value)
-      if (state.type === 'rejected') return this.#read(this.#callPrelude('report', state.error))
+      if (state.type === 'rejected') return this.#report(state.error)
       if (this.#entries.underWay.size === 0) return { error: UNSETTLED }
       await this.#waitForFiles(time)
       if (this.#entries.failure !== undefined) throw this.#entries.failure.error
@@ -172,6 +178,15 @@ export class QuickJsSession {
     }
   }
 
+  /** Code that changed the built-ins may leave an error that cannot be shown. */
+  #report(error: QuickJSHandle): SessionOutcome {
+    using report = this.#context.getProp(this.#prelude, 'report')
+    const found = this.#context.callFunction(report, this.#context.undefined, error)
+    if (found.error === undefined) return this.#read(found.value)
+    found.error.dispose()
+    return { error: { name: 'Error', message: 'the code threw what cannot be shown' } }
+  }
+
   #read(text: QuickJSHandle): SessionOutcome {
     using handle = text
     const found: unknown = JSON.parse(this.#context.getString(handle))
@@ -195,6 +210,15 @@ export class QuickJsSession {
       this.#context.callFunction(entry, this.#context.undefined, argument),
     )
   }
+}
+
+/**
+ * The memory of one interpreter. Its end is the bound: the interpreter's own count leaves out most of
+ * what it allocates.
+ */
+function memoryOf({ memoryBytes }: SessionLimits): WebAssembly.Memory {
+  const maximum = Math.max(FIRST_PAGES, Math.ceil(memoryBytes / PAGE_BYTES))
+  return new WebAssembly.Memory({ initial: FIRST_PAGES, maximum })
 }
 
 const UNSETTLED = {
