@@ -8,6 +8,7 @@ const workloads = {
   search: () => import('./workloads/search.ts'),
   edit: () => import('./workloads/edit.ts'),
   dispatch: () => import('./workloads/dispatch.ts'),
+  permissions: () => import('./workloads/permissions.ts'),
   shell: () => import('./workloads/shell.ts'),
   store: () => import('./workloads/store.ts'),
   loop: () => import('./workloads/loop.ts'),

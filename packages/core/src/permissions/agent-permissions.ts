@@ -1,6 +1,7 @@
 import { compilePathPattern, type PathPattern } from '../modules/fs/policy/path-access.ts'
 import { isGlob } from '../modules/fs/search/glob.ts'
-import { type CommandLine, readCommandLine } from '../modules/shell/command-line.ts'
+import { type CommandLine, programName, readCommandLine } from '../modules/shell/command-line.ts'
+import type { CommandWord } from '../modules/shell/line-scanner.ts'
 import { type CommandPattern, matchesCommand, parseCommandPattern } from './command-pattern.ts'
 import type {
   PermissionDecision,
@@ -21,14 +22,24 @@ interface CommandRule {
 
 interface PathRule {
   readonly rule: PermissionRule
-  readonly matches: (path: TouchedPath) => boolean
+  readonly exact: PathPattern
+  /** For paths in their folded form. */
+  readonly loose: PathPattern
+}
+
+/** Rules on commands, the strongest first. */
+interface CommandRules {
+  readonly all: readonly CommandRule[]
+  /** Those on one program, by its name. */
+  readonly byProgram: ReadonlyMap<string, readonly CommandRule[]>
+  readonly onAny: readonly CommandRule[]
 }
 
 /** The rules that are about one tool. */
 interface ToolRules {
   /** The strongest of those that match every call. */
   readonly every: PermissionVerdict
-  readonly commands: readonly CommandRule[]
+  readonly commands: CommandRules
   readonly paths: readonly PathRule[]
 }
 
@@ -53,7 +64,7 @@ export class AgentPermissions {
     if (every.decision === 'deny') return every
     const { command, variables } = subject
     const verdicts = [every]
-    if (commands.length > 0 && command !== undefined) {
+    if (commands.all.length > 0 && command !== undefined) {
       verdicts.push(decideCommand(commands, readCommandLine(command, variables)))
     }
     if (paths.length > 0) verdicts.push(decidePaths(paths, subject.paths ?? []))
@@ -86,7 +97,7 @@ function compileFor(rules: readonly PermissionRule[]): ToolRules {
   const every = sorted.find((rule) => rule.command === undefined && rule.path === undefined)
   return {
     every: every === undefined ? NO_RULE : { decision: every.decision, rule: every },
-    commands: sorted.flatMap((rule) => compileCommandRule(rule)),
+    commands: indexRules(sorted.flatMap((rule) => compileCommandRule(rule))),
     paths: sorted.flatMap((rule) => compilePathRule(rule)),
   }
 }
@@ -102,7 +113,13 @@ function compilePathRule(rule: PermissionRule): PathRule[] {
   const folded = fold(rule.path)
   const isFoldable = folded !== rule.path && isGlob(folded)
   const loose = isFoldable ? compilePathPattern(folded) : exact
-  return [{ rule, matches: (path) => covers(exact, path) || covers(loose, foldPath(path)) }]
+  return [{ rule, exact, loose }]
+}
+
+function indexRules(all: readonly CommandRule[]): CommandRules {
+  const byProgram = Map.groupBy(all, ({ pattern }) => pattern.program ?? '')
+  const onAny = byProgram.get('') ?? []
+  return { all, byProgram, onAny }
 }
 
 function covers(pattern: PathPattern, { path, isTree = false }: TouchedPath): boolean {
@@ -115,25 +132,43 @@ function fold(text: string): string {
   return /[^\0-@[-~]/.test(text) ? text.normalize('NFC').toLowerCase() : text
 }
 
-function foldPath(touched: TouchedPath): TouchedPath {
-  return { ...touched, path: fold(touched.path) }
-}
-
 function decidePaths(rules: readonly PathRule[], paths: readonly TouchedPath[]): PermissionVerdict {
-  const found = rules.find(({ matches }) => paths.some(matches))
-  return found === undefined ? NO_RULE : { decision: found.rule.decision, rule: found.rule }
+  const folded = paths.map((touched) => ({ ...touched, path: fold(touched.path) }))
+  const isFolded = folded.every(({ path }, index) => path === paths[index]?.path)
+  const found = rules.find(
+    ({ exact, loose }) =>
+      folded.some((path) => covers(loose, path)) ||
+      ((exact !== loose || !isFolded) && paths.some((path) => covers(exact, path))),
+  )
+  return verdictOf(found)
 }
 
-function decideCommand(rules: readonly CommandRule[], line: CommandLine): PermissionVerdict {
+function decideCommand(rules: CommandRules, line: CommandLine): PermissionVerdict {
   const { commands, opaque } = line
-  const [strongest] = rules
+  const [strongest] = rules.all
   if (opaque !== undefined && strongest !== undefined && strongest.rule.decision !== 'allow') {
-    const { rule } = strongest
-    const detail = `the command cannot be taken apart: ${opaque}`
-    return { decision: rule.decision, rule, detail }
+    return { ...verdictOf(strongest), detail: `the command cannot be taken apart: ${opaque}` }
   }
-  const found = rules.find(({ pattern }) =>
-    commands.some((words) => matchesCommand(pattern, words)),
+  return strictest(commands.map((words) => verdictOf(findRule(rules, words))))
+}
+
+function findRule(
+  { all, byProgram, onAny }: CommandRules,
+  words: readonly CommandWord[],
+): CommandRule | undefined {
+  const [program] = words
+  if (program === undefined) return all[0]
+  const named = byProgram.get(programName(program).toLowerCase()) ?? []
+  const found = [named, onAny].flatMap(
+    (rules) => rules.find(({ pattern }) => matchesCommand(pattern, words)) ?? [],
   )
+  return found.toSorted(byStrength)[0]
+}
+
+function byStrength(a: CommandRule, b: CommandRule): number {
+  return STRENGTH[b.rule.decision] - STRENGTH[a.rule.decision]
+}
+
+function verdictOf(found: { readonly rule: PermissionRule } | undefined): PermissionVerdict {
   return found === undefined ? NO_RULE : { decision: found.rule.decision, rule: found.rule }
 }

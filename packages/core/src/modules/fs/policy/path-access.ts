@@ -37,8 +37,18 @@ export function compilePathPattern(pattern: string): PathPattern {
   const top = pattern.replace(/(?:\/(?:\*\*)?)+$/, '')
   if (top === '') return { matches: () => true, mayCoverBelow: () => true }
   const [self, below] = [compileGlob(top), compileGlob(`${top}/**`)]
+  const { base } = below
+  const needle = literalName(top)
   return {
-    matches: (path) => self.matches(path) || below.matches(path),
+    matches: (path) =>
+      path.startsWith(base) && path.includes(needle) && (self.matches(path) || below.matches(path)),
     mayCoverBelow: (path) => self.mayContain(path) || below.mayContain(path),
   }
+}
+
+/** A name that every path which matches has: most paths are told from it at once. */
+function literalName(pattern: string): string {
+  if (/[{\\]/.test(pattern)) return ''
+  const names = pattern.split('/').filter((name) => !/[*?[]/.test(name) && name !== '.')
+  return names.reduce((longest, name) => (name.length > longest.length ? name : longest), '')
 }
