@@ -11,6 +11,7 @@ const workloads = {
   permissions: () => import('./workloads/permissions.ts'),
   shell: () => import('./workloads/shell.ts'),
   store: () => import('./workloads/store.ts'),
+  requests: () => import('./workloads/requests.ts'),
   loop: () => import('./workloads/loop.ts'),
   llm: () => import('./workloads/llm.ts'),
   memory: () => import('./workloads/memory.ts'),
