@@ -5,7 +5,7 @@ import * as forRuntimes from '../packages/core/src/runtime.ts'
 import { apiPages } from './docs/api-pages.ts'
 import { constructorOf, membersOf, typeText } from './docs/members.ts'
 import { derivePages } from './docs/pages.ts'
-import { packageFolders } from './repository.ts'
+import { packageFolders, readManifest } from './repository.ts'
 
 test.each(derivePages())('the generated sections of $file are up to date', (page) => {
   expect(page.current).toBe(page.derived)
@@ -18,7 +18,9 @@ test('the docs have generated sections', () => {
 test('each package has a page in the API reference, with all that it exports', () => {
   const pages = new Map(apiPages().map(({ file, derived }) => [file, derived]))
   for (const folder of packageFolders()) {
-    expect(pages.get(`docs/reference/${folder}.md`)).toContain(`@helix-agents/${folder}`)
+    expect(pages.get(`docs/reference/${folder}.md`)).toContain(
+      readManifest(`packages/${folder}`).name,
+    )
   }
   const core = pages.get('docs/reference/core.md') ?? ''
   for (const name of Object.keys({ ...forAgents, ...forProviders, ...forRuntimes }))

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Declaration, exportsOf } from './docs/declarations.ts'
-import { packageFolders, readManifest, root } from './repository.ts'
+import { packageFolders, readManifest, root, sourceOfTarget } from './repository.ts'
 
 const FOLDER = 'api'
 
@@ -19,7 +19,7 @@ export interface EntryPoint {
 export function entryPoints(folder: string): EntryPoint[] {
   const { name, exports = {} } = readManifest(`packages/${folder}`)
   return Object.entries(exports).flatMap(([path, target]) => {
-    const source = typeof target === 'string' ? undefined : target['@helix-agents/source']
+    const source = sourceOfTarget(target)
     if (source === undefined) return []
     const { declarations, passedOn } = exportsOf(join('packages', folder, source))
     return [{ specifier: join(name, path), declarations, passedOn }]

@@ -23,7 +23,10 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-export type ExportMap = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+/** A file, or one a condition. */
+export type ExportTarget = string | { readonly [condition: string]: ExportTarget }
+
+export type ExportMap = Readonly<Record<string, ExportTarget>>
 
 /** The folder of the repository; `HELIX_ROOT` names a copy of it, for tests of generators. */
 export const root = process.env.HELIX_ROOT ?? join(import.meta.dirname, '..')
@@ -42,6 +45,16 @@ export function read(file: string): string {
 
 export function readManifest(folder: string): Manifest {
   return JSON.parse(read(join(folder, 'package.json'))) as Manifest
+}
+
+/** The source behind an entry point; where runtimes have different ones, that of all others. */
+export function sourceOfTarget(target: ExportTarget | undefined): string | undefined {
+  const source = typeof target === 'string' ? undefined : target?.['@helix-agents/source']
+  return source === undefined || typeof source === 'string' ? source : defaultOf(source)
+}
+
+function defaultOf(target: ExportTarget): string | undefined {
+  return typeof target === 'string' ? target : target.default && defaultOf(target.default)
 }
 
 /** Folder names below `packages/`. */

@@ -2,7 +2,7 @@
 // sources; the test beside this compares.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { read, readManifest, root } from './repository.ts'
+import { read, readManifest, sourceOfTarget, root } from './repository.ts'
 
 /** Entry points of the umbrella → the entry points behind each, in the order of the file. */
 export const umbrella: Readonly<Record<string, readonly string[]>> = {
@@ -44,8 +44,9 @@ export function exportsOf(entry: string): string[] {
 export function sourceOf(entry: string): string {
   const [folder = '', path] = entry.split('/')
   const target = readManifest(`packages/${folder}`).exports?.[path ? `./${path}` : '.']
-  if (target === undefined || typeof target === 'string') throw new Error(`no entry point ${entry}`)
-  return read(join('packages', folder, target['@helix-agents/source'] ?? ''))
+  const source = sourceOfTarget(target)
+  if (source === undefined) throw new Error(`no entry point ${entry}`)
+  return read(join('packages', folder, source))
 }
 
 /** An entry point of the umbrella package, as the formatter leaves it. */

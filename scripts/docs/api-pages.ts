@@ -1,7 +1,7 @@
 // The API reference: a page a package, all of it from the source.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolders, read, readManifest, root } from '../repository.ts'
+import { packageFolders, read, readManifest, sourceOfTarget, root } from '../repository.ts'
 import { type Declaration, exportsOf, type Kind } from './declarations.ts'
 import { callOf, constructorOf, membersOf, typeText } from './members.ts'
 import type { Page } from './page.ts'
@@ -37,9 +37,10 @@ function indexText(folders: readonly string[]): string {
 
 function packageText(folder: string): string {
   const { name, description = '', exports = {} } = readManifest(`packages/${folder}`)
-  const entries = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === 'string' ? [] : [{ path, source: target['@helix-agents/source'] ?? '' }],
-  )
+  const entries = Object.entries(exports).flatMap(([path, target]) => {
+    const source = sourceOfTarget(target)
+    return source === undefined ? [] : [{ path, source }]
+  })
   const parts = entries.map(({ path, source }) =>
     entryText(join(name, path), join('packages', folder, source)),
   )

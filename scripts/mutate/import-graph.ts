@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path'
-import { type Manifest, packageFolders, read, readManifest } from '../repository.ts'
+import { type Manifest, packageFolders, read, readManifest, sourceOfTarget } from '../repository.ts'
 
 /** Which files import a file, by its path from the root of the repository. */
 export type Importers = ReadonlyMap<string, readonly string[]>
 
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\()\s*(['"])([^'"]+)\1/g
-const SOURCE = '@helix-agents/source'
 
 /** Reads who imports whom: relative paths, and packages of the repository by their source entries. */
 export function readImporters(files: readonly string[]): Importers {
@@ -30,7 +29,7 @@ function sourceEntries(): ReadonlyMap<string, string> {
     const folder = join('packages', name)
     const manifest: Manifest = readManifest(folder)
     for (const [path, target] of Object.entries(manifest.exports ?? {})) {
-      const source = typeof target === 'string' ? undefined : target[SOURCE]
+      const source = sourceOfTarget(target)
       if (source === undefined) continue
       const specifier = path === '.' ? manifest.name : `${manifest.name}${path.slice(1)}`
       entries.set(specifier, join(folder, source))

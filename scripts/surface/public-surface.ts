@@ -4,7 +4,7 @@ import { METRICS } from '../../packages/telemetry/src/metrics/definitions.ts'
 import { exportsOf } from '../docs/declarations.ts'
 import { errorCodes } from '../docs/error-tables.ts'
 import { membersOf } from '../docs/members.ts'
-import { find, packageFolders, read, readManifest } from '../repository.ts'
+import { find, packageFolders, read, readManifest, sourceOfTarget } from '../repository.ts'
 
 export type SurfaceKind = 'option' | 'error code' | 'log text' | 'metric' | 'route' | 'flag'
 
@@ -49,7 +49,7 @@ function optionsOf(folder: string): SurfaceName[] {
 /** The sources behind the entry points of a package. */
 function entryPoints(folder: string): string[] {
   return Object.values(readManifest(`packages/${folder}`).exports ?? {}).flatMap((target) => {
-    const source = typeof target === 'string' ? undefined : target['@helix-agents/source']
+    const source = sourceOfTarget(target)
     return source?.endsWith('.ts') ? [`packages/${folder}/${source.slice('./'.length)}`] : []
   })
 }

@@ -14,7 +14,7 @@ import {
   type WriteOptions,
 } from '@helix-agents/core/provider'
 import { cloneDirectory, cloneFile } from './clone-directory.ts'
-import { collectStream } from './collect-stream.ts'
+import { collectStream } from './content/collect-stream.ts'
 import {
   contentBytes,
   contentText,
@@ -22,7 +22,7 @@ import {
   sizeOf,
   streamContent,
   toContent,
-} from './content.ts'
+} from './content/content.ts'
 import { FileTree } from './file-tree.ts'
 import {
   type Content,

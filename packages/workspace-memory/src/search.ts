@@ -15,8 +15,8 @@ import {
   type TextSearch,
   type TimeSlice,
 } from '@helix-agents/core/provider'
-import { contentText, isBinaryFile } from './content.ts'
-import { createContentFilter } from './content-filter.ts'
+import { contentText, isBinaryFile } from './content/content.ts'
+import { createContentFilter } from './content/content-filter.ts'
 import type { FileTree } from './file-tree.ts'
 import { DirectoryNode, FileNode, type TreeNode } from './nodes.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createContentFilter } from '../src/content-filter.ts'
+import { createContentFilter } from '../src/content/content-filter.ts'
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '語', '\n', 'Q'), maxLength: 30 })
 

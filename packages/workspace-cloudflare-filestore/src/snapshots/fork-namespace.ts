@@ -2,7 +2,7 @@ import { WorkspaceFailedError } from '@helix-agents/core'
 import { addToLine, type Namespace } from '../namespaces/namespaces.ts'
 import type { StoreContext } from '../store-context.ts'
 import { subtreeOf } from '../tree/place.ts'
-import { shareFiles } from '../tree/share-files.ts'
+import { shareFiles } from '../content/share-files.ts'
 import { allocateVersion } from '../tree/store-node.ts'
 import { isCopiedAtOnce, MAX_ENTRIES } from '../tree/subtree-work.ts'
 

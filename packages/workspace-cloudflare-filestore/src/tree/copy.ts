@@ -4,7 +4,7 @@ import type { StoreContext } from '../store-context.ts'
 import { type Content, flags } from './node.ts'
 import { placeOf, subtreeOf } from './place.ts'
 import { checkFileSize, checkQuota } from './quota.ts'
-import { shareFiles } from './share-files.ts'
+import { shareFiles } from '../content/share-files.ts'
 import { makeDirectory, makeParents, storeFile } from './store-node.ts'
 import { measureSubtree, planTransfer, type Transfer } from './transfer-plan.ts'
 

@@ -1,5 +1,5 @@
 import { decodeText, isBinary } from '@helix-agents/core/provider'
-import type { Content, FileNode } from './nodes.ts'
+import type { Content, FileNode } from '../nodes.ts'
 
 const encoder = new TextEncoder()
 

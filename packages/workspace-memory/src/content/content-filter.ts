@@ -1,4 +1,4 @@
-import type { Content } from './nodes.ts'
+import type { Content } from '../nodes.ts'
 
 /** The most common characters of source text, most common first. */
 const COMMON = ' etaonirsclpdumf\n.\'/"-,()*gh:=vbyw;{}_Tk'

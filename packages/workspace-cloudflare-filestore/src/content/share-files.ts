@@ -1,6 +1,6 @@
 import type { StoreContext } from '../store-context.ts'
-import { flags } from './node.ts'
-import type { SubtreeRange } from './place.ts'
+import { flags } from '../tree/node.ts'
+import type { SubtreeRange } from '../tree/place.ts'
 
 /** Files of a range: namespace, start and end of the directories are bound first. */
 const FILES = 'namespace = ?1 AND directory >= ?2 AND directory < ?3 AND content IS NOT NULL'
