@@ -56,18 +56,14 @@ export async function decideCall(
   return strictest(rules.map((each) => each.decide(facts, subject)))
 }
 
-/** What the model reads of a call that a rule forbids. */
+/** What the model reads of a call that a rule denies. */
 export function permissionDenied({ rule, detail }: PermissionVerdict): PolicyError {
-  const name = rule === undefined ? 'a rule' : `the rule "${describeRule(rule)}"`
-  const because = detail === undefined ? '' : ` (${detail})`
-  return new PolicyError(
-    'denied',
-    `${name} of this agent forbids the call${because}; nothing was done`,
-    {
-      hint:
-        detail === undefined
-          ? 'Do not try the same by other means. Go on without it, or say what is missing.'
-          : 'Write plain commands, one in each call: no substitutions, variables, here documents or code in arguments.',
-    },
-  )
+  const which = rule === undefined ? '' : ` (${describeRule(rule)})`
+  const why = detail === undefined ? '' : `: ${detail}`
+  const text = `The rules of this agent do not allow this call${which}${why}.`
+  const hint =
+    detail === undefined
+      ? 'Asking again changes nothing: go on another way.'
+      : 'Give plain commands, one in each call: no substitutions, variables, here documents, comments or code in arguments.'
+  return new PolicyError('denied', text, { hint })
 }

@@ -13,6 +13,7 @@ import {
   describeContentProblem,
   factsOf,
   isStorableId,
+  permissionDenied,
   permissionsOf,
   type RequestAnswer,
   type SessionRequest,
@@ -23,7 +24,6 @@ import {
 } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { argumentsText } from './ask.ts'
-import { deniedByRule } from './decide-call.ts'
 
 /** What a person decides about a request, and how it is carried out. */
 export type RequestResponse = (
@@ -133,7 +133,7 @@ async function subjectAfter({ tool }: RuledTool, text: string): Promise<Permissi
 /** Checked again when the call starts, then with what its paths lead to. @throws {PolicyError} */
 function assertNoRuleDenies({ tool, rules }: RuledTool, subject: PermissionSubject): void {
   const verdict = strictest(rules.map((each) => each.decide(factsOf(tool), subject)))
-  if (verdict.decision === 'deny') throw deniedByRule(verdict)
+  if (verdict.decision === 'deny') throw permissionDenied(verdict)
 }
 
 async function checkOutput(

@@ -1,6 +1,6 @@
-import { type PermissionVerdict, PolicyError, ToolFailedError } from '@helix-agents/core'
+import { type PermissionVerdict, ToolFailedError } from '@helix-agents/core'
 import { untilAborted } from '@helix-agents/core/provider'
-import { type CheckedCall, decideCall, describeRule } from '@helix-agents/core/runtime'
+import { type CheckedCall, decideCall, permissionDenied } from '@helix-agents/core/runtime'
 import type { CallContext } from '../call/call-context.ts'
 import type { Run } from '../ports.ts'
 import { checkedCall, type GatedCall } from './gated-call.ts'
@@ -45,19 +45,6 @@ export async function assertNotDenied(run: Run, parsed: ParsedCall): Promise<Per
   const { rules } = run.requests
   if (rules.length === 0) return { decision: 'allow' }
   const verdict = await untilAborted(decideCall(rules, parsed), run.control.signal)
-  if (verdict.decision === 'deny') throw deniedByRule(verdict)
+  if (verdict.decision === 'deny') throw permissionDenied(verdict)
   return verdict
-}
-
-/** What the model reads of a call that a rule denies. */
-export function deniedByRule({ rule, detail }: PermissionVerdict): PolicyError {
-  const which = rule === undefined ? '' : ` (${describeRule(rule)})`
-  const why = detail === undefined ? '' : `: ${detail}`
-  return new PolicyError(
-    'denied',
-    `The rules of this agent do not allow this call${which}${why}.`,
-    {
-      hint: 'Asking again changes nothing: go on another way.',
-    },
-  )
 }
