@@ -32,7 +32,8 @@ export type { Schema } from './tools/schema.ts'
 export type { ModulePreview } from './permissions/module-preview.ts'
 export type { ToolFacts } from './permissions/tool-facts.ts'
 export type { CallAccess, ToolPermission } from './permissions/tool-permission.ts'
-export type { NeedsApproval, Tool, ToolContext } from './tools/tool.ts'
+export type { NeedsApproval, Tool } from './tools/tool.ts'
+export type { ToolContext } from './tools/tool-context.ts'
 
 // Workspaces in a tool
 export { readText } from './modules/fs/text/bytes.ts'

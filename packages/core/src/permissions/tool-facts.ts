@@ -1,4 +1,3 @@
-import type { Tool } from '../tools/tool.ts'
 import type { PermissionRule } from './permission-rule.ts'
 
 /** What is known of the calls of a tool before there is one. */
@@ -14,9 +13,15 @@ export interface ToolFacts {
   readonly hasPaths: boolean
 }
 
+/** What facts are read from; a `Tool` is one. */
+interface NamedTool {
+  readonly name: string
+  readonly permission?: { readonly facts: ToolFacts }
+}
+
 /** The facts of a tool that runs nothing and names no path, unless it says otherwise. */
-export function factsOf(tool: Tool): ToolFacts {
-  return tool.permission?.facts ?? { name: tool.name, hasCommand: false, hasPaths: false }
+export function factsOf({ name, permission }: NamedTool): ToolFacts {
+  return permission?.facts ?? { name, hasCommand: false, hasPaths: false }
 }
 
 /** Whether a rule is about a tool, by its name and its workspace. */

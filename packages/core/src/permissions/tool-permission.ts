@@ -1,4 +1,4 @@
-import type { ToolContext } from '../tools/tool.ts'
+import type { ToolContext } from '../tools/tool-context.ts'
 import type { ModulePreview, PreviewBasis } from './module-preview.ts'
 import type { PermissionSubject } from './permission-rule.ts'
 import type { ToolFacts } from './tool-facts.ts'

@@ -5,7 +5,7 @@ import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { CallAccess } from '../permissions/tool-permission.ts'
-import type { ToolContext } from './tool.ts'
+import type { ToolContext } from './tool-context.ts'
 
 type Output = 'stdout' | 'stderr'
 

@@ -3,7 +3,7 @@ import { ToolInputError } from '@helix-agents/core'
 import { contentLimits } from '@helix-agents/core/runtime'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { parseToolInput } from '../../src/tools/parse-tool-input.ts'
+import { parseToolInput } from '../../src/tools/input/parse-tool-input.ts'
 
 const { maxArgumentFields, maxArgumentValues } = contentLimits
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { hintOfMisplaced } from '../../src/tools/misplaced-fields.ts'
-import { parseToolInput } from '../../src/tools/parse-tool-input.ts'
+import { hintOfMisplaced } from '../../src/tools/input/misplaced-fields.ts'
+import { parseToolInput } from '../../src/tools/input/parse-tool-input.ts'
 import { toJsonSchema } from '../../src/tools/to-json-schema.ts'
 
 const schema = z.strictObject({

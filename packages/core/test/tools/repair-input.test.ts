@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { repairInput } from '../../src/tools/repair-input.ts'
+import { repairInput } from '../../src/tools/input/repair-input.ts'
 import { toJsonSchema } from '../../src/tools/to-json-schema.ts'
 
 const parameters = toJsonSchema(

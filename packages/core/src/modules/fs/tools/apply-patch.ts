@@ -26,7 +26,7 @@ export const applyPatchTool = fsTool({
         .describe('The diff alone, without any words around it.'),
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
-  paths: async ({ patch }) => (await import('../patch/patched-paths.ts')).patchedPaths(patch),
+  paths: async ({ patch }) => (await import('../preview/patched-paths.ts')).patchedPaths(patch),
   available: (config) => config.extended,
   preview: async (change) => {
     const { planPatch } = await import('../patch/plan-patch.ts')

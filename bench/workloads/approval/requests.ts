@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunWrite, SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
-import { measure } from '../harness/measure.ts'
-import { report, type Verdict } from '../harness/report.ts'
-import { answer, call, toolResult } from '../harness/session-messages.ts'
+import { measure } from '../../harness/measure.ts'
+import { report, type Verdict } from '../../harness/report.ts'
+import { answer, call, toolResult } from '../../harness/session-messages.ts'
 
 const WAITING = 10_000
 const MOST_LIST_MS = 5

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
 
 /** How deep arguments are looked through. */
 const MAX_DEPTH = 4

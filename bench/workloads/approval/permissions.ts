@@ -1,8 +1,8 @@
 // What the rules of an agent cost a call: a command, a line of several commands, a path.
 import { defineAgent, type PermissionRule } from '@helix-agents/core'
 import { decideCall, injectWorkspaceTools, permissionsOf } from '@helix-agents/core/runtime'
-import { measure } from '../harness/measure.ts'
-import { report, type Verdict } from '../harness/report.ts'
+import { measure } from '../../harness/measure.ts'
+import { report, type Verdict } from '../../harness/report.ts'
 
 const MOST_MICROSECONDS = 10
 const RULES = 100

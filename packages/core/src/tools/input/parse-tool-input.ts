@@ -1,10 +1,10 @@
-import { ToolInputError } from '../errors/tool-input-error.ts'
-import { contentLimits, hasFewValues } from '../llm/content-limits.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { ToolInputError } from '../../errors/tool-input-error.ts'
+import { contentLimits, hasFewValues } from '../../llm/content-limits.ts'
+import type { JsonSchema } from '../json-schema.ts'
 import { hintOfMisplaced } from './misplaced-fields.ts'
 import { repairInput } from './repair-input.ts'
-import type { Schema, SchemaResult } from './schema.ts'
-import { invalidInput } from './schema-parse.ts'
+import type { Schema, SchemaResult } from '../schema.ts'
+import { invalidInput } from '../schema-parse.ts'
 
 /**
  * Checks the arguments that a model gave. Those that do not fit get a second chance with the

@@ -1,6 +1,6 @@
 import { HelixError } from '../../../errors/helix-error.ts'
 import type { TouchedPath } from '../../../permissions/permission-rule.ts'
-import { parsePatch } from './parse-patch.ts'
+import { parsePatch } from '../patch/parse-patch.ts'
 
 /**
  * The files that a patch may name. Where `a/` may be a folder or the prefix of git, both count; a

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
 
 /**
  * Puts right what models get wrong although its meaning is plain: `null` for a field that may be
