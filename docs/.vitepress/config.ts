@@ -14,7 +14,15 @@ const start = [
   'cloudflare',
   'sandbox-testbed',
 ]
-const sessions = ['lifecycle', 'sessions', 'stores', 'building-stores', 'streams', 'chat']
+const sessions = [
+  'lifecycle',
+  'sessions',
+  'people-in-the-loop',
+  'stores',
+  'building-stores',
+  'streams',
+  'chat',
+]
 const production = [
   'security',
   'observability',
