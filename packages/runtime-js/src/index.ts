@@ -10,6 +10,7 @@ export type {
   ShutdownOptions,
 } from './executor/executor-options.ts'
 export { JSAgentExecutor, type ResumeCheck } from './executor/js-agent-executor.ts'
+export type { SendOptions, SentMessage } from './executor/send-message.ts'
 export type { RespondResult } from './executor/respond.ts'
 export type { RequestResponse } from './request/check-answer.ts'
 export type { Recovery } from './executor/recover-session.ts'

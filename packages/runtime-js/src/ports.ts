@@ -80,6 +80,8 @@ export interface LaunchRequest {
   /** `execute` creates the session when needed; `resume` continues the step under way. */
   readonly mode: 'execute' | 'resume'
   readonly messages: readonly UserMessage[]
+  /** Begins the turn with the queued messages of the session. */
+  readonly isFromInbox?: boolean
   /** Replaces these fields of the custom state. */
   readonly state?: Readonly<Record<string, unknown>>
   readonly labels?: SessionLabels
@@ -126,8 +128,15 @@ export interface RunContext {
   /** The conversation: grows, and is never copied. */
   readonly messages: Message[]
   readonly requests: RunRequests
+  readonly inbox: RunInbox
   /** Sub-agents whose workspace names a warning was logged for. */
   readonly warnedSubAgents: Set<string>
+}
+
+/** What a run knows of the messages that were sent to it. */
+export interface RunInbox {
+  /** There may be some to deliver before the next model call. */
+  mayHaveMessages: boolean
 }
 
 /** What a run knows of its requests to people. */

@@ -1,3 +1,4 @@
+import type { InMemoryStateStore } from '@helix-agents/store-memory'
 import { defineAgent, defineTool, SessionError, type StepInput } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -102,13 +103,21 @@ describe('bounds of the loop', () => {
 })
 
 describe('interrupt', () => {
-  test('of a run that is over, and of one of another process, says that it does nothing', async () => {
+  test('of a run that is over says so; one of another process is asked through the store', async () => {
     const { agent: waiter, hold, started } = agentThatWaits()
     const harness = createHarness([calls(['wait']), say('done')])
     const handle = await harness.executor.execute(waiter, 'x', { sessionId: 's' })
     await started.opened
-    const elsewhere = await harness.next([]).executor.getHandle(waiter, 's')
+    const { store } = harness
+    const bare = new Proxy(store, { has: (_, key) => key !== 'addRequests' })
+    const elsewhere = await harness
+      .next([], { store: bare } as never)
+      .executor.getHandle(waiter, 's')
     await expect(elsewhere?.interrupt()).rejects.toMatchObject({ code: 'runs-elsewhere' })
+    await (await harness.next([]).executor.getHandle(waiter, 's'))?.interrupt()
+    expect(await (store as InMemoryStateStore).loadSignals('s')).toMatchObject({
+      stop: 'interrupt',
+    })
     hold.open()
     await handle.result()
     await expect(handle.interrupt()).rejects.toMatchObject({

@@ -3,6 +3,7 @@ import {
   NO_USAGE,
   type SequencedChunk,
   type SessionState,
+  type StopRequest,
   type StreamReaderOptions,
 } from '@helix-agents/core/runtime'
 import type { ActiveRun } from '../run/active-runs.ts'
@@ -30,15 +31,17 @@ export interface AgentHandle<TOutput = unknown> {
    */
   result(): Promise<AgentResult<TOutput>>
   /**
-   * Asks a run of this executor to stop after the step under way; it can be resumed.
-   * @throws {SessionError} `not-running` when there is no run, or it is over; `runs-elsewhere` when
-   * it is under way in another process.
+   * Asks the run to stop after the step under way; it can be resumed. A run of another process learns
+   * of it from the store, within a second: this resolves once it is stored.
+   * @throws {SessionError} `not-running` when there is no run, it is over, or its process died;
+   * `runs-elsewhere` when it is under way in another process and the store keeps no stops.
    */
   interrupt(): Promise<void>
   /**
-   * Stops a run of this executor at once, model and tools included; its workspaces follow
-   * `keepWorkspaces`. A session that does not run is ended: with it its workspaces, those that could
-   * not be closed before included. An aborted run is not resumed.
+   * Stops the run at once, model and tools included; its workspaces follow `keepWorkspaces`. A run of
+   * another process learns of it from the store, within a second: this resolves once it is stored. A
+   * session that does not run is ended: with it its workspaces, those that could not be closed before
+   * included, and its requests. An aborted run is not resumed.
    */
   abort(): Promise<void>
   /** Resumes the session. @throws {SessionError} `not-resumable` */
@@ -74,8 +77,9 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     interrupt: () => interruptRun(services, sessionId),
     abort: async () => {
       const run = liveRun()
-      if (run === undefined) return actions.abortSession()
-      run.control.stop('aborted')
+      if (run !== undefined) return run.control.stop('aborted')
+      const isStored = await requestStop(services, sessionId, 'abort')
+      if (!isStored) await actions.abortSession()
     },
     resume: (options = {}) => actions.resume(options),
   }
@@ -85,13 +89,27 @@ async function interruptRun(services: RunServices, sessionId: string): Promise<v
   await services.active.untilStarted(sessionId)
   const run = services.active.get(sessionId)
   if (run !== undefined && services.active.isRunning(sessionId)) return run.control.interrupt()
-  const session = await load(services, sessionId)
-  if (run === undefined && session?.status === 'running') {
-    throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process', {
-      hint: 'Interrupt it there, or wait until its lease is out and resume it.',
-    })
-  }
+  if (run === undefined && (await requestStop(services, sessionId, 'interrupt'))) return
   throw new SessionError('not-running', sessionId, 'no run of it is under way')
+}
+
+/**
+ * Stores a stop for a run of another process. @returns whether there is one
+ * @throws {SessionError} `runs-elsewhere` when the store keeps no stops.
+ */
+async function requestStop(
+  services: RunServices,
+  sessionId: string,
+  stop: StopRequest,
+): Promise<boolean> {
+  const session = await load(services, sessionId)
+  const { clock, interactions } = services
+  if (session?.status !== 'running' || clock.now() >= (session.leaseUntil ?? 0)) return false
+  if (interactions === undefined) {
+    throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process')
+  }
+  await interactions.requestStop(sessionId, stop)
+  return true
 }
 
 /** The result of a run that this handle did not start. */

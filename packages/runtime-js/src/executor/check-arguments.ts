@@ -1,5 +1,15 @@
-import type { Agent, LLMAdapter } from '@helix-agents/core'
+import {
+  type Agent,
+  AgentAlreadyRunningError,
+  AgentDefinitionError,
+  type LLMAdapter,
+  SessionError,
+} from '@helix-agents/core'
 import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
+import { canAsk } from '../request/gated-call.ts'
+
+const DEFAULT_LEASE_MS = 60_000
+const MAX_LEASE_MS = 2_147_483_647
 
 /** What an executor is made of. */
 export interface ExecutorParts {
@@ -34,4 +44,29 @@ function assertHas(part: unknown, method: string, position: string, wanted: stri
   const isObject = typeof part === 'object' && part !== null
   if (isObject && typeof Reflect.get(part, method) === 'function') return
   throw new TypeError(`JSAgentExecutor: the ${position} argument must be ${wanted}`)
+}
+
+/** A run holds the session, or a call of it waits for a person. */
+export function isBusy(error: unknown): boolean {
+  if (AgentAlreadyRunningError.isInstance(error)) return true
+  return SessionError.isInstance(error) && error.code === 'waiting'
+}
+
+/** @throws {AgentDefinitionError} `definition-invalid` */
+export function assertNeverAsks(agent: Agent): void {
+  if (!canAsk(agent)) return
+  const problem = 'its calls can wait for people, and the state store keeps no requests'
+  throw new AgentDefinitionError(`agent ${agent.name}`, [problem])
+}
+
+/** @throws {RangeError} */
+export function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {
+  if (Number.isSafeInteger(leaseMs) && leaseMs >= 1 && leaseMs <= MAX_LEASE_MS) return leaseMs
+  throw new RangeError(`leaseMs must be a whole number from 1 to ${MAX_LEASE_MS}, not ${leaseMs}`)
+}
+
+/** An empty one is a variable that was not set: all its sessions would be one. */
+export function parseSessionId(sessionId: string = crypto.randomUUID()): string {
+  if (sessionId !== '') return sessionId
+  throw new RangeError('sessionId must not be empty; leave it out to get a random one')
 }

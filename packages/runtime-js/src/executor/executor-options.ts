@@ -1,6 +1,7 @@
 import type { Clock, JsonValue, Logger, UserMessage } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import type {
+  MessageDelivery,
   SessionRequest,
   Tracer,
   WorkspaceLifecycleListener,
@@ -74,6 +75,11 @@ interface RunOptions {
 export interface ExecuteOptions extends RunOptions {
   /** The session to run in; it is created when there is none. Default: a new random id. */
   readonly sessionId?: string
+  /**
+   * What happens when a run holds the session, or it waits for a person: `reject` throws, the others
+   * send the message as `send` does. Default: `reject`.
+   */
+  readonly ifRunning?: 'reject' | MessageDelivery
   /** User of a new session, for tracing and filtering. Default: none. */
   readonly userId?: string
   /** Tags of a new session, for tracing and filtering. Default: none. */

@@ -1,11 +1,12 @@
 import {
   type Agent,
-  AgentDefinitionError,
   type LLMAdapter,
   SessionError,
   systemClock,
+  type UserMessage,
 } from '@helix-agents/core'
 import {
+  type MessageDelivery,
   type Page,
   RateLimitedLogger,
   type RequestQuery,
@@ -17,7 +18,14 @@ import {
   warnAboutCommands,
   type WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
-import { assertAgent, assertParts } from './check-arguments.ts'
+import {
+  assertAgent,
+  assertNeverAsks,
+  assertParts,
+  isBusy,
+  parseLeaseMs,
+  parseSessionId,
+} from './check-arguments.ts'
 import { toProviderMap } from './provider-map.ts'
 import { ActiveRuns } from '../run/active-runs.ts'
 import { abortSession } from '../session/abort-session.ts'
@@ -43,15 +51,12 @@ import { type Recovery, recoverSession } from './recover-session.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
-import { canAsk } from '../request/gated-call.ts'
 import { interactionsOf } from '../request/open-requests.ts'
 import { ToolSets } from '../call/tool-sets.ts'
 import type { RequestResponse } from '../request/check-answer.ts'
 import { respond, type RespondResult } from './respond.ts'
+import { type SendOptions, sendMessage, type SentMessage } from './send-message.ts'
 import { shutDown } from './shut-down.ts'
-
-const DEFAULT_LEASE_MS = 60_000
-const MAX_LEASE_MS = 2_147_483_647
 
 /** Whether a session can be resumed, and why not. */
 export interface ResumeCheck {
@@ -114,6 +119,7 @@ export class JSAgentExecutor {
    * Starts a run, in a new session or as the next turn of one. Resolves once the message is
    * stored; the run proceeds by itself.
    * @throws {AgentAlreadyRunningError} `already-running` while another run holds the session.
+   * @throws {SessionError} `waiting` while a call of the session waits for a person.
    * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
    * is not what the providers offer. Nothing was opened.
    * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
@@ -130,14 +136,20 @@ export class JSAgentExecutor {
     const sessionId = parseSessionId(options.sessionId)
     const messages = toUserMessages(input, sessionId)
     const state = typeof input === 'string' ? undefined : input.state
-    return this.#start(agent, options.signal, {
-      sessionId,
-      mode: 'execute',
-      messages,
-      labels: toLabels(options),
-      keepWorkspaces: options.keepWorkspaces,
-      ...(state === undefined ? {} : { state }),
-    })
+    const { ifRunning = 'reject', keepWorkspaces } = options
+    try {
+      return await this.#start(agent, options.signal, {
+        sessionId,
+        mode: 'execute',
+        messages,
+        labels: toLabels(options),
+        keepWorkspaces,
+        ...(state === undefined ? {} : { state }),
+      })
+    } catch (error) {
+      if (ifRunning === 'reject' || state !== undefined || !isBusy(error)) throw error
+      return await this.#sendAll(agent, sessionId, { messages, delivery: ifRunning })
+    }
   }
 
   /**
@@ -176,8 +188,9 @@ export class JSAgentExecutor {
     sessionId: string,
     options: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> = {},
   ): Promise<Recovery<TOutput>> {
-    const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId, options)
-    return recoverSession(this.#services, agent, { sessionId, resume })
+    const start = (mode: 'execute' | 'resume'): Promise<AgentHandle<TOutput>> =>
+      this.#startQueued(agent, mode, { ...options, sessionId })
+    return recoverSession(this.#services, agent, { sessionId, start })
   }
 
   /**
@@ -195,6 +208,23 @@ export class JSAgentExecutor {
     assertAgent(agent)
     const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId)
     return respond(this.#services, agent, { sessionId, requestId, response, resume })
+  }
+
+  /**
+   * Sends a message to a session, from any process that shares the store: to its run, or to start one.
+   * Resolves once it is stored. To a session that waits for a person it comes after the answer.
+   * @throws {SessionError} `not-resumable` for an unknown session, `other-agent`, `invalid-message`
+   */
+  async send<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    message: string | UserMessage,
+    options: SendOptions = {},
+  ): Promise<SentMessage<TOutput>> {
+    assertAgent(agent)
+    const start = (mode: 'execute' | 'resume'): Promise<AgentHandle<TOutput>> =>
+      this.#startQueued(agent, mode, { sessionId })
+    return sendMessage(this.#services, agent, { sessionId, message, options, start })
   }
 
   /**
@@ -292,6 +322,41 @@ export class JSAgentExecutor {
     return shutDown(this.#services, options)
   }
 
+  async #sendAll<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    sessionId: string,
+    given: { readonly messages: readonly UserMessage[]; readonly delivery: MessageDelivery },
+  ): Promise<AgentHandle<TOutput>> {
+    const { messages, delivery } = given
+    let started: AgentHandle<TOutput> | undefined
+    for (const message of messages) {
+      const { handle } = await this.send(agent, sessionId, message, { delivery })
+      started = handle ?? started
+    }
+    return started ?? this.#handle(agent, sessionId, this.#services.active.get(sessionId))
+  }
+
+  #startQueued<TOutput>(
+    agent: Agent<unknown, TOutput>,
+    mode: 'execute' | 'resume',
+    {
+      sessionId,
+      keepWorkspaces,
+      signal,
+    }: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> & {
+      readonly sessionId: string
+    },
+  ): Promise<AgentHandle<TOutput>> {
+    const isFromInbox = mode === 'execute'
+    return this.#start(agent, signal, {
+      sessionId,
+      mode,
+      messages: [],
+      keepWorkspaces,
+      isFromInbox,
+    })
+  }
+
   async #start<TOutput>(
     agent: Agent<unknown, TOutput>,
     signal: AbortSignal | undefined,
@@ -343,24 +408,6 @@ export class JSAgentExecutor {
     if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
     return whyNotResumable(state, false)
   }
-}
-
-/** @throws {AgentDefinitionError} `definition-invalid` */
-function assertNeverAsks(agent: Agent): void {
-  if (!canAsk(agent)) return
-  const problem = 'its calls can wait for people, and the state store keeps no requests'
-  throw new AgentDefinitionError(`agent ${agent.name}`, [problem])
-}
-
-function parseLeaseMs(leaseMs = DEFAULT_LEASE_MS): number {
-  if (Number.isSafeInteger(leaseMs) && leaseMs >= 1 && leaseMs <= MAX_LEASE_MS) return leaseMs
-  throw new RangeError(`leaseMs must be a whole number from 1 to ${MAX_LEASE_MS}, not ${leaseMs}`)
-}
-
-/** An empty one is a variable that was not set: all its sessions would be one. */
-function parseSessionId(sessionId: string = crypto.randomUUID()): string {
-  if (sessionId !== '') return sessionId
-  throw new RangeError('sessionId must not be empty; leave it out to get a random one')
 }
 
 function notAcknowledged(sessionId: string): SessionError {

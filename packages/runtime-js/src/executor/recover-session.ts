@@ -1,5 +1,9 @@
 import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
-import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
+import type {
+  SessionInteractionStore,
+  SessionState,
+  SessionStatus,
+} from '@helix-agents/core/runtime'
 import type { AgentHandle } from './agent-handle.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import type { RunServices } from '../ports.ts'
@@ -11,8 +15,17 @@ export type Recovery<TOutput = unknown> =
   | { readonly outcome: 'resumed'; readonly handle: AgentHandle<TOutput> }
   /** Another process holds it: retry at `leaseUntil`, milliseconds since the epoch. */
   | { readonly outcome: 'held'; readonly leaseUntil: number | undefined }
-  /** It was not left: this process runs it, it is over, a user paused it, or its parent resumes it. */
+  /**
+   * It was not left: this process runs it, it is over, a user paused it, a person is asked, or its
+   * parent resumes it.
+   */
   | { readonly outcome: 'not-needed'; readonly status: SessionStatus }
+
+interface Recovering<TOutput> {
+  readonly sessionId: string
+  /** `resume` what was left, or `execute` the next turn with the messages that were queued. */
+  readonly start: (mode: 'execute' | 'resume') => Promise<AgentHandle<TOutput>>
+}
 
 /**
  * Resumes a session whose process died, or was shut down, in the middle of a run.
@@ -21,15 +34,14 @@ export type Recovery<TOutput = unknown> =
 export async function recoverSession<TOutput>(
   services: RunServices,
   agent: Agent,
-  { sessionId, resume }: { sessionId: string; resume: () => Promise<AgentHandle<TOutput>> },
+  { sessionId, start }: Recovering<TOutput>,
 ): Promise<Recovery<TOutput>> {
   const session = await loadOwnSession(services, agent, sessionId)
-  if (!isLeft(services, session) && !(await isAnswered(services, session))) {
-    return { outcome: 'not-needed', status: session.status }
-  }
+  const mode = await findMode(services, session)
+  if (mode === undefined) return { outcome: 'not-needed', status: session.status }
   if (isHeld(services, session)) return { outcome: 'held', leaseUntil: session.leaseUntil }
   try {
-    return { outcome: 'resumed', handle: await resume() }
+    return { outcome: 'resumed', handle: await start(mode) }
   } catch (error) {
     if (!AgentAlreadyRunningError.isInstance(error)) throw error
     const { leaseUntil } = await loadOwnSession(services, agent, sessionId)
@@ -43,15 +55,31 @@ function isLeft({ active }: RunServices, session: SessionState): boolean {
   return status === 'running' || (status === 'interrupted' && error?.code === 'shutdown')
 }
 
-/** Its requests have answers, or their time is over, and no run has acted on that. */
-async function isAnswered(services: RunServices, session: SessionState): Promise<boolean> {
-  const { interactions, clock, active } = services
+async function findMode(
+  services: RunServices,
+  session: SessionState,
+): Promise<'execute' | 'resume' | undefined> {
+  const { interactions, active } = services
   const { sessionId, status, parentSessionId } = session
-  if (status !== 'waiting' || interactions === undefined) return false
-  if (parentSessionId !== undefined || active.isRunning(sessionId)) return false
-  if ((await interactions.loadSignals(sessionId)).answered > 0) return true
+  if (isLeft(services, session)) return 'resume'
+  const isOwn = parentSessionId === undefined && !active.isRunning(sessionId)
+  if (interactions === undefined || !isOwn) return undefined
+  if (status === 'completed')
+    return (await hasMessages(interactions, sessionId)) ? 'execute' : undefined
+  if (status !== 'waiting') return undefined
+  const { answered } = await interactions.loadSignals(sessionId)
+  return answered > 0 || (await hasExpired(services, sessionId)) ? 'resume' : undefined
+}
+
+async function hasMessages(store: SessionInteractionStore, sessionId: string): Promise<boolean> {
+  const { steering, followUps } = await store.loadSignals(sessionId)
+  return steering + followUps > 0
+}
+
+/** The time of a request is over, and no run has acted on that. */
+async function hasExpired(services: RunServices, sessionId: string): Promise<boolean> {
   const open = await loadOpenRequests(services, sessionId, 0)
-  return open.some(({ expiresAt = Infinity }) => clock.now() >= expiresAt)
+  return open.some(({ expiresAt = Infinity }) => services.clock.now() >= expiresAt)
 }
 
 function isHeld({ clock }: RunServices, { status, leaseUntil = 0 }: SessionState): boolean {

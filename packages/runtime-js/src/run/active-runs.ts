@@ -1,5 +1,5 @@
 import { AgentAlreadyRunningError } from '@helix-agents/core'
-import type { WorkspaceRegistry } from '@helix-agents/core/runtime'
+import type { QueuedMessage, WorkspaceRegistry } from '@helix-agents/core/runtime'
 import type { AgentResult } from '../agent-result.ts'
 import type { RunControl } from './run-control.ts'
 
@@ -10,6 +10,8 @@ export interface ActiveRun {
   readonly control: RunControl
   /** Absent when the session opens no workspaces of its own. */
   readonly registry: WorkspaceRegistry | undefined
+  /** A message was stored for it in this process. */
+  readonly onQueued: (message: Pick<QueuedMessage, 'messageId' | 'delivery'>) => void
   /** How it ends. Never rejects. */
   readonly done: Promise<AgentResult>
   /** Whether the messages of the user are stored, once that is known. Never rejects. */

@@ -11,19 +11,20 @@ export interface EndedRun {
 }
 
 /**
- * Looks once more at a session whose run has ended: an answer that came while the run held it resumes
- * it now. Who answers and cannot get the session leaves that to its run. Never rejects.
+ * Looks once more at a session whose run has ended. An answer or a message that came while the run held
+ * it is taken up now: who stored it and cannot get the session leaves that to its run. Never rejects.
  */
 export async function continueSession(services: RunServices, ended: EndedRun): Promise<void> {
   const { request, result } = ended
   const { logger } = services
-  const { sessionId } = request
+  const { sessionId, agent, toolSet } = request
   if (request.parent !== undefined || request.control.isShutDown) return
   try {
-    if (!(await isAnswered(services, ended))) return
-    const { agent, toolSet } = request
+    const mode = await findNext(services, ended)
+    if (mode === undefined) return
     const control = new RunControl()
-    await services.launch({ agent, sessionId, control, toolSet, mode: 'resume', messages: [] })
+    const isFromInbox = mode === 'execute'
+    await services.launch({ agent, sessionId, control, toolSet, mode, messages: [], isFromInbox })
   } catch (err) {
     // Whoever has it by now does the same.
     if (AgentAlreadyRunningError.isInstance(err)) return
@@ -31,12 +32,16 @@ export async function continueSession(services: RunServices, ended: EndedRun): P
   }
 }
 
-/** Whether there is an answer that the run has not seen. */
-async function isAnswered(
+/** `resume`: there is an answer that the run has not seen. `execute`: there are messages. */
+async function findNext(
   { interactions }: RunServices,
   { request, result, requests }: EndedRun,
-): Promise<boolean> {
-  if (result.status !== 'waiting' || interactions === undefined) return false
-  const { answered } = await interactions.loadSignals(request.sessionId)
-  return answered > requests.blocked.size
+): Promise<'execute' | 'resume' | undefined> {
+  const { status } = result
+  if (interactions === undefined || (status !== 'waiting' && status !== 'completed')) {
+    return undefined
+  }
+  const { answered, steering, followUps } = await interactions.loadSignals(request.sessionId)
+  if (status === 'waiting') return answered > requests.blocked.size ? 'resume' : undefined
+  return steering + followUps > 0 ? 'execute' : undefined
 }

@@ -9,6 +9,7 @@ import { toRunEnd, toStoredOutcome } from '../session/stored-outcome.ts'
 import { resumeStep } from '../step/resume-step.ts'
 import { stopped } from '../step/stop-outcome.ts'
 import { endStream } from '../stream/end-stream.ts'
+import { watchSignals } from './inbox.ts'
 import { runLoop } from './run-loop.ts'
 import { storeEnd } from './store-end.ts'
 
@@ -18,6 +19,8 @@ export interface OpenedRun {
   /** Set when the run before was decided, and its process died before it could end it. */
   readonly finished: RunOutcome | undefined
   readonly keepWorkspaces: boolean
+  /** It is no run of a sub-agent. */
+  readonly isRoot: boolean
   /** Calls of the step under way that have no result. */
   readonly openCalls: readonly PlacedCall[]
   /** Messages of the user that are added once the open calls are settled. */
@@ -34,7 +37,12 @@ export function driveRun(opened: OpenedRun): Promise<AgentResult> {
     () => runSpan(run),
     async (span) => {
       const stopRenewing = run.lease.keepRenewed()
-      const outcome = await driveToEnd(opened).finally(stopRenewing)
+      // A sub-agent is stopped by its parent, and messages are for that.
+      const stopWatching = opened.isRoot ? watchSignals(run) : () => {}
+      const outcome = await driveToEnd(opened).finally(() => {
+        stopWatching()
+        stopRenewing()
+      })
       run.services.active.markEnding(run.sessionId)
       await endRunStream(run, outcome)
       const result = await toResult(run, outcome)

@@ -1,5 +1,6 @@
 import type { Message } from '@helix-agents/core'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
+import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
 import type { LaunchRequest, Run, RunContext, RunServices } from '../ports.ts'
@@ -12,6 +13,7 @@ import { ChunkWriter } from '../stream/chunk-writer.ts'
 import type { ActiveRun } from './active-runs.ts'
 import { continueSession } from './continue-session.ts'
 import { addMessages, driveRun, type OpenedRun } from './drive-run.ts'
+import { createInbox, deliverQueued, onQueued } from './inbox.ts'
 import { Meter } from './meter.ts'
 import { customStateOf, type PreparedSession, prepareSession } from './prepare-session.ts'
 import { StateTracker } from './state-tracker.ts'
@@ -35,9 +37,17 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
     const done = driveRun({ ...opened, onAcknowledged }).finally(() => active.release(sessionId))
     const { requests } = opened.run
     void done.then((result) => continueSession(services, { request, result, requests }))
-    const run = { sessionId, runId, control, registry: workspaces.registry, done, acknowledged }
-    active.set(run)
-    return run
+    const started: ActiveRun = {
+      sessionId,
+      runId,
+      control,
+      registry: workspaces.registry,
+      onQueued: (message) => onQueued(opened.run, message),
+      done,
+      acknowledged,
+    }
+    active.set(started)
+    return started
   } catch (error) {
     active.release(sessionId)
     throw error
@@ -47,8 +57,8 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
 /** A session whose lease this run has. */
 interface AcquiredSession extends PreparedSession {
   readonly runId: string
-  /** The run before did not end: its process died. */
-  readonly wasRunning: boolean
+  /** As it was when the run before had ended, or its process had died. */
+  readonly before: SessionState
   /** When the store was asked for the lease. */
   readonly startedAt: number
 }
@@ -65,7 +75,7 @@ async function acquire(services: RunServices, request: LaunchRequest): Promise<A
     now,
     ...(keepWorkspaces !== undefined && { keepWorkspaces }),
   })
-  return { session, isNew, runId, wasRunning: before.status === 'running', startedAt: now }
+  return { session, isNew, runId, before, startedAt: now }
 }
 
 async function openRun(
@@ -85,12 +95,11 @@ async function openRun(
       await settleStep(run, open)
       await addMessages(run, messages)
     }
-    const { outcome } = session
-    const isDecided = outcome !== undefined && messages.length === 0
     return {
       run,
-      finished: isDecided ? fromStoredOutcome(outcome) : undefined,
+      finished: await findOutcome(run, request, acquired),
       keepWorkspaces: keepsWorkspaces(request, session),
+      isRoot: request.parent === undefined,
       openCalls: settleLater ? open : [],
       laterMessages: settleLater ? messages : [],
     }
@@ -99,6 +108,27 @@ async function openRun(
     await releaseLease(services, acquired)
     throw error
   }
+}
+
+/** How the run ends at once: it was decided before, or has nothing to begin with. */
+async function findOutcome(
+  run: Run,
+  { messages, isFromInbox = false }: LaunchRequest,
+  { session, before }: AcquiredSession,
+): Promise<RunOutcome | undefined> {
+  if (isFromInbox) return (await deliverQueued(run)) > 0 ? undefined : standingOf(before)
+  const { outcome } = session
+  return outcome === undefined || messages.length > 0 ? undefined : fromStoredOutcome(outcome)
+}
+
+/** Another process has taken the messages up, and has ended since. */
+function standingOf({ status, output, error }: SessionState): RunOutcome {
+  if (status === 'idle' || status === 'running') return { status: 'interrupted' }
+  return fromStoredOutcome({
+    status,
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+  })
 }
 
 /** A completed turn is not the end of a session; a sub-agent ends with its call. */
@@ -149,6 +179,7 @@ async function createRun(
     workspaces,
     messages,
     requests: { ...place, byCall: new Map() },
+    inbox: createInbox(!acquired.isNew && parent === undefined),
     warnedSubAgents: new Set(),
   }
   return { ...context, recorder: createStepRecorder(context, session.stepCount) }
@@ -198,11 +229,12 @@ async function loadMessages(
 /** A run that could not start leaves the session to the next one, or as it was decided. */
 async function releaseLease(
   { stateStore, clock, logger }: RunServices,
-  { runId, session, wasRunning }: AcquiredSession,
+  { runId, session, before }: AcquiredSession,
 ): Promise<void> {
   const { sessionId } = session
   try {
-    const status = wasRunning || session.messageCount > 0 ? 'interrupted' : 'failed'
+    const status =
+      before.status === 'running' || session.messageCount > 0 ? 'interrupted' : 'failed'
     const outcome = (await stateStore.loadSession(sessionId))?.outcome ?? { status }
     await stateStore.endRun({ sessionId, runId, now: clock.now(), ...outcome })
   } catch (error) {

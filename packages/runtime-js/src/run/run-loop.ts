@@ -4,6 +4,7 @@ import type { RunOutcome } from '../agent-result.ts'
 import { recordOutcome, stepSpan } from '../observe/spans.ts'
 import type { Run } from '../ports.ts'
 import { createStepRunner } from '../step/run-step.ts'
+import { deliverQueued } from './inbox.ts'
 import { stopped } from '../step/stop-outcome.ts'
 
 /** Runs steps until the agent is done or the run is stopped. Store errors are thrown. */
@@ -15,6 +16,7 @@ export async function runLoop(run: Run): Promise<RunOutcome> {
     if (slice.due) await slice.pause()
     const stop = shouldStopExecution(stopConditions(run))
     if (stop !== undefined) return stopped(run, stop)
+    if (run.inbox.mayHaveMessages) await deliverQueued(run, 'steer')
     const outcome = await traced(
       run.services.tracer,
       () => stepSpan(run),

@@ -170,11 +170,12 @@ describe('a step with several calls', () => {
       execute: () => opened,
     })
     const agent = agentWith(sendTool(sent), slow)
-    const harness = createHarness([calls(['send_mail', { to: 'ada' }], ['slow']), say('done')])
+    const asked = Promise.withResolvers<string>()
+    const harness = createHarness([calls(['send_mail', { to: 'ada' }], ['slow']), say('done')], {
+      onRequest: ({ requestId }) => asked.resolve(requestId),
+    })
     const handle = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
-    await settle()
-    const { items } = await harness.executor.listRequests({ sessionId: 's' })
-    const given = await harness.executor.respond(agent, 's', items[0]!.requestId, {
+    const given = await harness.executor.respond(agent, 's', await asked.promise, {
       decision: 'approve',
     })
     expect(given.handle).toBeUndefined()
