@@ -5,6 +5,7 @@ import { type CallError, FILE_METHODS, type FromThread, type ToThread } from './
 /** How long an aborted script may still take to return; then its thread is ended. */
 const GRACE_MS = 50
 const KILLED = 137
+const FAILED = 1
 const MAX_HEAP_MB = 256
 const MAX_YOUNG_MB = 32
 const STACK_MB = 4
@@ -47,8 +48,9 @@ export class ScriptThread {
     const ended = Promise.withResolvers<ScriptEnd>()
     const onMessage = (message: FromThread): void => {
       if (message.type === 'end') ended.resolve(message.end)
-      else if (message.type === 'failed') void complain(host, message.message).then(ended.resolve)
-      else if (message.type === 'call') void this.#answer(message, host)
+      else if (message.type === 'failed') {
+        void complain(host, message.message, FAILED).then(ended.resolve)
+      } else if (message.type === 'call') void this.#answer(message, host)
     }
     const onDeath = (): void => {
       const reason = signal.aborted ? '' : 'killed: out of memory'
@@ -124,7 +126,7 @@ function describe(error: unknown): CallError {
   return hasCode && typeof error.code === 'string' ? { code: error.code, message } : { message }
 }
 
-async function complain(host: ScriptHost, reason: string): Promise<ScriptEnd> {
+async function complain(host: ScriptHost, reason: string, exitCode = KILLED): Promise<ScriptEnd> {
   if (reason !== '') await host.write('stderr', new TextEncoder().encode(`bash: ${reason}\n`))
-  return { exitCode: KILLED }
+  return { exitCode }
 }

@@ -56,16 +56,20 @@ export async function executeScript(
     ...networkOf(script),
   })
   bash.registerTransformPlugin(streamOutputs(SINKS, script.source))
-  const result = await bash.exec(script.source, {
-    rawScript: true,
-    signal: AbortSignal.any([signal, killed.signal]),
-  })
+  const options = { rawScript: true, signal: AbortSignal.any([signal, killed.signal]) }
+  const result = await bash.exec(script.source, options).catch(failedBy)
   if (!killed.signal.aborted) {
     await writeRest(host, 'stdout', result.stdout)
     await writeRest(host, 'stderr', result.stderr)
   }
   const exitCode = killed.signal.aborted ? Number(killed.signal.reason) : result.exitCode
   return { exitCode, metadata: metadata.entries() }
+}
+
+/** What just-bash does not make a result: a full workspace, a stack that is full. */
+function failedBy(error: unknown): { stdout: string; stderr: string; exitCode: number } {
+  const message = error instanceof Error ? error.message : String(error)
+  return { stdout: '', stderr: `bash: ${message}\n`, exitCode: 1 }
 }
 
 /** What passes no sink: errors of the parser and of expansions, and writes to `/dev/stdout`. */
@@ -111,15 +115,13 @@ function createRoot(
       base.writeFileSync(...call)
     }
   }
+  const mounted = (mount: string, root: string) => ({
+    mountPoint: mount,
+    filesystem: new WorkspaceFiles(host.files, metadata, { mount, root }),
+  })
   return new Root({
     base,
-    mounts: [
-      { mountPoint: SHELL_ROOT, filesystem: new WorkspaceFiles(host.files, '/', metadata) },
-      {
-        mountPoint: '/tmp',
-        filesystem: new WorkspaceFiles(host.files, TEMPORARY_DIRECTORY, metadata),
-      },
-    ],
+    mounts: [mounted(SHELL_ROOT, '/'), mounted('/tmp', TEMPORARY_DIRECTORY)],
   })
 }
 

@@ -6,6 +6,7 @@ import type {
   StatementNode,
   TransformPlugin,
 } from 'just-bash'
+import { guardRedirections } from './guard-redirections.ts'
 
 type RedirectionNode = CommandNode['redirections'][number]
 type CompoundCommandNode = Exclude<CommandNode, { type: 'FunctionDef' | 'SimpleCommand' }>
@@ -38,10 +39,14 @@ const REDIRECTS_ITSELF = /(?:^|[^\w-])exec\b/
  * has redirections of its own write when they end.
  */
 export function streamOutputs(sinks: OutputSinks, source: string): TransformPlugin {
+  let isScript = true
   return {
     name: 'helix-outputs',
     transform: ({ ast }) => {
-      if (!REDIRECTS_ITSELF.test(source)) new OutputStreamer(sinks).enterScript(ast)
+      guardRedirections(ast)
+      // What a command such as xargs runs comes here as well, and its output is the command's.
+      if (isScript && !REDIRECTS_ITSELF.test(source)) new OutputStreamer(sinks).enterScript(ast)
+      isScript = false
       return { ast }
     },
   }

@@ -13,11 +13,20 @@ export class WorkspaceFiles implements IFileSystem {
   readonly #files: ScriptFiles
   readonly #root: string
   readonly #metadata: FileMetadata
+  readonly #mount: string
 
-  /** @param root What `/` of these files is in the workspace. It may be missing: then it is empty. */
-  constructor(files: ScriptFiles, root: string, metadata: FileMetadata) {
+  /**
+   * @param mount Where the shell has these files, for messages.
+   * @param root What `/` of these files is in the workspace. It may be missing: then it is empty.
+   */
+  constructor(
+    files: ScriptFiles,
+    metadata: FileMetadata,
+    { mount, root }: { readonly mount: string; readonly root: string },
+  ) {
     this.#files = files
     this.#root = root === '/' ? '' : root
+    this.#mount = mount
     this.#metadata = metadata
   }
 
@@ -52,7 +61,7 @@ export class WorkspaceFiles implements IFileSystem {
 
   async stat(path: string): Promise<FsStat> {
     const found = await this.#find(path)
-    if (found === undefined) throw new Error(errnoText('not-found', 'stat', path))
+    if (found === undefined) throw this.#error('not-found', 'stat', path)
     return found
   }
 
@@ -93,7 +102,7 @@ export class WorkspaceFiles implements IFileSystem {
     } catch (error) {
       const code = codeOf(error)
       if (force && code === 'not-found') return
-      throw new Error(errnoText(code, 'rm', path), { cause: error })
+      throw this.#error(code, 'rm', path, error)
     }
     this.#metadata.forget(at)
   }
@@ -101,9 +110,9 @@ export class WorkspaceFiles implements IFileSystem {
   async cp(from: string, to: string, { recursive = false }: CpOptions = {}): Promise<void> {
     const found = await this.stat(from)
     if (found.isDirectory) {
-      if (!recursive) throw new Error(errnoText('is-directory', 'cp', from))
+      if (!recursive) throw this.#error('is-directory', 'cp', from)
       if (this.#at(to).startsWith(`${this.#at(from)}/`)) {
-        throw new Error(errnoText('invalid-path', 'cp', to))
+        throw this.#error('invalid-path', 'cp', to)
       }
       await this.mkdir(to, { recursive: true })
       for (const name of await this.readdir(from)) {
@@ -182,7 +191,7 @@ export class WorkspaceFiles implements IFileSystem {
     } catch (error) {
       const code = codeOf(error)
       if (code !== 'not-found' && code !== 'not-directory') {
-        throw new Error(errnoText(code, 'stat', path), { cause: error })
+        throw this.#error(code, 'stat', path, error)
       }
       return at === this.#root ? emptyRoot(at) : undefined
     }
@@ -193,8 +202,8 @@ export class WorkspaceFiles implements IFileSystem {
     const parent = path.slice(0, path.lastIndexOf('/'))
     if (parent === '') return
     const found = await this.#find(parent)
-    if (found === undefined) throw new Error(errnoText('not-found', call, path))
-    if (!found.isDirectory) throw new Error(errnoText('not-directory', call, path))
+    if (found === undefined) throw this.#error('not-found', call, path)
+    if (!found.isDirectory) throw this.#error('not-directory', call, path)
   }
 
   #isBelowMissingRoot(path: string): boolean {
@@ -205,8 +214,13 @@ export class WorkspaceFiles implements IFileSystem {
     try {
       return await act(this.#at(path) || '/')
     } catch (error) {
-      throw new Error(errnoText(codeOf(error), call, path), { cause: error })
+      throw this.#error(codeOf(error), call, path, error)
     }
+  }
+
+  #error(code: string, call: string, path: string, cause?: unknown): Error {
+    const text = errnoText(code, call, `${this.#mount}${this.resolvePath('/', path)}`)
+    return cause === undefined ? new Error(text) : new Error(text, { cause })
   }
 
   #at(path: string): string {

@@ -1,5 +1,6 @@
 import type { CustomCommand } from 'just-bash'
 import type { Script, ScriptHost } from '../script.ts'
+import { guardCommand } from '../guard-redirections.ts'
 import { hostCommand } from './host-command.ts'
 import { killCommand } from './kill.ts'
 import { printfCommand } from './printf.ts'
@@ -14,7 +15,7 @@ export function scriptCommands(
   host: ScriptHost,
   end: (exitCode: number) => void,
 ): CustomCommand[] {
-  const own = [printfCommand, killCommand(end), ...processCommands]
+  const own = [guardCommand, printfCommand, killCommand(end), ...processCommands]
   const ofHost = new Set(script.hostCommands)
   return [
     ...own.filter(({ name }) => !ofHost.has(name)),
