@@ -7,10 +7,13 @@ import { build } from 'esbuild'
 import type { ChildReport, ChildTask } from './child-task.ts'
 
 /** One file from all the sources: a child starts in a fraction of the time. */
-export async function buildChild(directory: string): Promise<string> {
+export async function buildChild(
+  directory: string,
+  entryPoint = join(import.meta.dirname, 'crash-child.ts'),
+): Promise<string> {
   const file = join(directory, 'crash-child.mjs')
   await build({
-    entryPoints: [join(import.meta.dirname, 'crash-child.ts')],
+    entryPoints: [entryPoint],
     outfile: file,
     bundle: true,
     format: 'esm',

@@ -6,9 +6,9 @@ import type { SessionStateStore, StreamManager, StreamWriter } from '@helix-agen
 /**
  * Broken on purpose; see `sabotage.test.ts`. `write-behind` says that a write is stored and stores
  * it a moment later, `no-journal` knows no started calls, `short-step` loses the last message of a
- * step, `lost-chunks` some of the stream.
+ * step, `lost-chunks` some of the stream, `no-start` that an approved call was started.
  */
-export type Sabotage = 'write-behind' | 'no-journal' | 'short-step' | 'lost-chunks'
+export type Sabotage = 'write-behind' | 'no-journal' | 'short-step' | 'lost-chunks' | 'no-start'
 
 const BEHIND_MS = 15
 
@@ -49,7 +49,8 @@ function sabotaged(key: string, call: Call, { sabotage, behind }: Saboteur): Cal
   if (sabotage === 'no-journal' && key === 'beginStep') {
     return (given) => call({ ...(given as object), journal: [] })
   }
-  if (sabotage === 'no-journal' && key === 'completeToolCall') return async () => undefined
+  const undone = sabotage === undefined ? undefined : UNDONE[sabotage]
+  if (undone?.key === key) return async () => undone.result
   if (sabotage === 'short-step' && key === 'commitStep') {
     return (given) => {
       const { messages } = given as { readonly messages: readonly unknown[] }
@@ -58,6 +59,12 @@ function sabotaged(key: string, call: Call, { sabotage, behind }: Saboteur): Cal
     }
   }
   return call
+}
+
+/** Calls that only say that they were done. */
+const UNDONE: Partial<Record<Sabotage, { readonly key: string; readonly result?: unknown }>> = {
+  'no-journal': { key: 'completeToolCall' },
+  'no-start': { key: 'startRequest', result: true },
 }
 
 const BEHIND: ReadonlySet<string> = new Set([
