@@ -10,6 +10,8 @@ export async function bundlePage(): Promise<ChatParts['page']> {
     entryPoints: [join(page, 'chat.ts'), join(page, 'chat.css')],
     outdir: page,
     bundle: true,
+    // Reads @helix-agents from source inside its repository, and changes nothing elsewhere.
+    conditions: ['@helix-agents/source'],
     write: false,
     format: 'esm',
     minify: true,

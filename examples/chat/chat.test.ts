@@ -1,18 +1,26 @@
-import { defineAgent, type LLMAdapter, MockLLMAdapter } from '@helix-agents/core'
+import {
+  defineAgent,
+  defineTool,
+  type LLMAdapter,
+  MockLLMAdapter,
+  type Tool,
+} from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
+import { requestOf } from '@helix-agents/ai-sdk'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import type { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { createChatApp } from './app.ts'
 import { ChatClient, textOf } from './client.ts'
 
 const json = { 'content-type': 'application/json' }
 const page = { html: '<!doctype html>', script: '', style: '' }
 
-async function openApp(model: LLMAdapter): Promise<Hono> {
+async function openApp(model: LLMAdapter, tools: readonly Tool[] = []): Promise<Hono> {
   const { stateStore, streamManager } = await openSqliteStores(':memory:')
   const executor = new JSAgentExecutor(stateStore, streamManager, model)
-  const agent = defineAgent({ name: 'a', llmConfig: { model: 'scripted' } })
+  const agent = defineAgent({ name: 'a', llmConfig: { model: 'scripted' }, tools })
   return createChatApp({ agent, executor, stateStore, page })
 }
 
@@ -24,7 +32,7 @@ async function storedIn(app: Hono, id: string): Promise<unknown> {
   return (await app.request(`/api/chat/${id}`)).json()
 }
 
-const nothing = { status: 'idle', messages: [] }
+const nothing = { status: 'idle', messages: [], queued: [] }
 
 test('an answer is shown to a page that comes later, and while it is given no other is begun', async () => {
   const isAsked = Promise.withResolvers<void>()
@@ -104,11 +112,87 @@ test('an answer is stopped, and the next turn begins', async () => {
   await isAsked.promise
   await client.stopAgent()
   await said
-  expect(client).toMatchObject({ isStopped: true, isWorking: false, error: undefined })
+  expect(client).toMatchObject({ sessionStatus: 'aborted', isWorking: false, error: undefined })
   await client.stopAgent()
   await client.say('And?')
-  expect(client.isStopped).toBe(false)
+  expect(client.sessionStatus).toBe('completed')
   expect(client.messages.map(textOf)).toEqual(['Hi', 'And?', 'Again.'])
+})
+
+/** Asks before it pays; remembers what it has paid. */
+function payTool() {
+  const paid: unknown[] = []
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: z.object({ amount: z.number() }),
+    needsApproval: true,
+    execute: (input) => void paid.push(input),
+  })
+  return { pay, paid }
+}
+
+const payAndSay = () =>
+  new MockLLMAdapter([
+    {
+      type: 'tool_calls',
+      content: 'I pay.',
+      toolCalls: [{ id: '1', name: 'pay', arguments: { amount: 5 } }],
+    },
+    { type: 'text', content: 'Done.', shouldStop: true },
+  ])
+
+const statesOf = ({ lastMessage }: ChatClient) =>
+  lastMessage?.parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []))
+
+function requestIdOf({ lastMessage }: ChatClient): string {
+  const request = lastMessage?.parts.map(requestOf).find((found) => found !== undefined)
+  return request?.requestId ?? ''
+}
+
+test.each([
+  [{ approved: true }, 'output-available', [{ amount: 5 }]],
+  [{ approved: true, input: { amount: 3 } }, 'output-available', [{ amount: 3 }]],
+  [{ approved: false, reason: 'too much' }, 'output-denied', []],
+] as const)('a call that waits is decided: %j', async (decision, state, expected) => {
+  const { pay, paid } = payTool()
+  const app = await openApp(payAndSay(), [pay])
+  const client = clientOf(app, 'demo')
+  const seen = new Set<string>()
+  await client.say('Pay.')
+  expect(statesOf(client)).toEqual(['approval-requested'])
+  // Another page sees the same.
+  const other = new ChatClient('demo', {
+    fetch: async (address, init) => app.request(address, init),
+    onChange: () => statesOf(other)?.forEach((one) => seen.add(one)),
+  })
+  await other.load()
+  expect(other.messages).toEqual(client.messages)
+  await other.decide(requestIdOf(other), decision)
+  expect(paid).toEqual(expected)
+  expect(seen).toContain(state)
+  expect(other.messages.map(textOf)).toEqual(['Pay.', 'I pay.Done.'])
+  // The first page is too late, is told so, and shows what has become of it.
+  const late = client.decide(requestIdOf(client), { approved: true })
+  await expect(late).rejects.toThrow(/was decided at .*: (?:approve|deny)/)
+  expect(client.messages).toEqual(other.messages)
+  expect(paid).toEqual(expected)
+})
+
+test('an edited input that is not valid leaves the call open', async () => {
+  const { pay, paid } = payTool()
+  const client = clientOf(await openApp(payAndSay(), [pay]), 'demo')
+  await client.say('Pay.')
+  const requestId = requestIdOf(client)
+  const invalid = client.decide(requestId, { approved: true, input: { amount: 'x' } })
+  await expect(invalid).rejects.toThrow(/input\.amount/)
+  await client.refresh()
+  expect([statesOf(client), paid]).toEqual([['approval-requested'], []])
+  const unknown = client.decide('x', { approved: true, input: {} })
+  await expect(unknown).rejects.toThrow(/it has no request "x"/)
+  await expect(client.say('And?')).rejects.toThrow(/waits/)
+  await client.stopAgent()
+  expect(client.sessionStatus).toBe('aborted')
 })
 
 test('a run that fails is an error of the chat', async () => {

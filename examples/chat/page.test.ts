@@ -1,12 +1,19 @@
 // The page in a real browser.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineAgent, type LLMAdapter, MockLLMAdapter, type StepInput } from '@helix-agents/core'
+import {
+  defineAgent,
+  defineTool,
+  type LLMAdapter,
+  MockLLMAdapter,
+  type StepInput,
+} from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { serve, type ServerType } from '@hono/node-server'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { createChatApp } from './app.ts'
 import { bundlePage } from './bundle-page.ts'
 import { findChromium } from './find-chromium.ts'
@@ -22,10 +29,20 @@ interface Serving {
   readonly server: ServerType
 }
 
+/** What the tool `pay` has paid. */
+const paid: unknown[] = []
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  inputSchema: z.object({ amount: z.number() }),
+  needsApproval: true,
+  execute: (input) => void paid.push(input),
+})
+
 async function serveChat(model: LLMAdapter): Promise<Serving> {
   const { stateStore, streamManager } = await openSqliteStores(':memory:')
   const executor = new JSAgentExecutor(stateStore, streamManager, model)
-  const agent = defineAgent({ name: 'a', llmConfig: { model: 'scripted' } })
+  const agent = defineAgent({ name: 'a', llmConfig: { model: 'scripted' }, tools: [pay] })
   const { fetch } = createChatApp({ agent, executor, stateStore, page: await bundled })
   const listening = Promise.withResolvers<{ readonly port: number }>()
   const options = { fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false }
@@ -45,6 +62,11 @@ function createGate() {
   return { begun: begun.promise, open: () => opened.resolve(), pass }
 }
 
+const payFive = {
+  type: 'tool_calls',
+  content: 'I pay.',
+  toolCalls: [{ id: '1', name: 'pay', arguments: { amount: 5 } }],
+} as const
 const say = (content: string) => ({ type: 'text', content, shouldStop: true }) as const
 
 // Skipped, with this title, where there is none.
@@ -62,7 +84,10 @@ describe.skipIf(executablePath === undefined)(
     afterAll(() => browser.close())
     beforeEach(async () => {
       served = await serveChat({ generateStep: (input) => model.steps.generateStep(input) })
+      paid.length = 0
       page = await browser.newPage({ viewport: { width: 800, height: 600 } })
+      // Less than a test may take, so that what is missing is named.
+      page.setDefaultTimeout(10_000)
     })
     afterEach(async () => {
       await page.close()
@@ -120,6 +145,85 @@ describe.skipIf(executablePath === undefined)(
       await page.getByRole('status').getByText('Stopped.').waitFor()
       expect(await stop().isVisible()).toBe(false)
       expect(await shown()).toEqual(['Hi'])
+    })
+
+    const card = (of = page) => of.getByRole('region', { name: 'pay' })
+    const ask = async () => {
+      model.steps = new MockLLMAdapter([payFive, say('Done.')])
+      await page.goto(served.address)
+      await box().fill('Pay.')
+      await page.keyboard.press('Enter')
+      await card().waitFor()
+    }
+
+    test('a call that waits is a card, also after a reload and on another page; approved by keyboard', async () => {
+      await ask()
+      await page.getByRole('status').getByText('The agent waits for you: 1 question.').waitFor()
+      expect(await card().getByRole('region', { name: 'Details' }).innerText()).toContain(
+        '"amount": 5',
+      )
+      expect(await send().isDisabled()).toBe(true)
+      const address = page.url()
+      await page.reload()
+      await card().waitFor()
+      const second = await browser.newPage()
+      await second.goto(address)
+      await card(second).waitFor()
+      await page.bringToFront()
+      await page.getByRole('button', { name: 'Approve' }).press('Enter')
+      await log().getByText('Done.').waitFor()
+      expect(paid).toEqual([{ amount: 5 }])
+      expect(await shown()).toEqual(['Pay.', 'I pay.\n\n✓ pay\ndone\n\nDone.'])
+      // The other page follows by itself, and has nothing left to answer.
+      await second.getByRole('log').getByText('Done.').waitFor()
+      expect(await card(second).count()).toBe(0)
+      await second.close()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await page.evaluate(CONTRASTS)).toEqual([])
+      }
+    })
+
+    test('a call is denied with a reason', async () => {
+      await ask()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await page.evaluate(CONTRASTS)).toEqual([])
+      }
+      await page.getByRole('textbox', { name: 'Reason for a denial' }).fill('too much')
+      await page.getByRole('button', { name: 'Deny' }).click()
+      await log().getByText('Done.').waitFor()
+      await log().getByText('denied: too much').waitFor()
+      expect(paid).toEqual([])
+    })
+
+    test('a call is edited: what is not valid stays in its card, what is runs', async () => {
+      await ask()
+      await page.getByRole('button', { name: 'Edit' }).click()
+      const editor = page.getByRole('textbox', { name: 'Input of the call, as JSON' })
+      expect(await editor.evaluate((element) => element.matches(':focus'))).toBe(true)
+      for (const [text, said] of [
+        ['{', 'This is not JSON.'],
+        ['{"amount":"x"}', 'input.amount'],
+      ] as const) {
+        await editor.fill(text)
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await card().getByRole('alert').getByText(said).waitFor()
+        expect(await editor.inputValue()).toBe(text)
+      }
+      await editor.fill('{"amount":3}')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await log().getByText('Done.').waitFor()
+      expect(paid).toEqual([{ amount: 3 }])
+    })
+
+    test('a chat that waits is stopped', async () => {
+      await ask()
+      await stop().click()
+      await page.getByRole('status').getByText('Stopped.').waitFor()
+      expect(await card().count()).toBe(0)
+      expect(await send().isEnabled()).toBe(true)
+      expect(paid).toEqual([])
     })
 
     test('what a model writes is no markup, and an error is said', async () => {

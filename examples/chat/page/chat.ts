@@ -1,17 +1,21 @@
-import { ChatClient } from '../client.ts'
+import { ChatClient, type Decision } from '../client.ts'
 import { find, make, makeButton } from './elements.ts'
 import { showMessages } from './show-messages.ts'
 
 const EXAMPLES = ['Buy oranges.', 'Call Ada on Friday.']
+const POLL_MS = 2000
 
 const messages = find('#messages', HTMLElement)
 const empty = find('#empty', HTMLElement)
+const queued = find('#queued', HTMLElement)
 const failure = find('#failure', HTMLElement)
 const status = find('#status', HTMLElement)
 const form = find('form', HTMLFormElement)
 const input = find('textarea', HTMLTextAreaElement)
 const sendButton = find('#send', HTMLButtonElement)
 const stopButton = find('#stop', HTMLButtonElement)
+
+let isBusy = false
 
 // A chat is kept by its address: a reload shows it again.
 location.hash ||= crypto.randomUUID()
@@ -30,7 +34,7 @@ find('#empty ul', HTMLElement).append(
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   const text = input.value
-  if (text.trim() === '' || client.isWorking) return
+  if (text.trim() === '' || sendButton.disabled) return
   form.reset()
   void say(text)
 })
@@ -47,19 +51,37 @@ stopButton.addEventListener('click', () => {
 })
 await attempt(() => client.load())
 input.focus()
+// What another page or another process does is seen here as well.
+setInterval(() => void follow(), POLL_MS)
+addEventListener('focus', () => void follow())
 
 function say(text: string): Promise<void> {
   return attempt(() => client.say(text))
 }
 
+/** An edited input that is not accepted stays in its card. */
+async function decide(requestId: string, decision: Decision): Promise<void> {
+  if (decision.input !== undefined) await client.decide(requestId, decision)
+  else await attempt(() => client.decide(requestId, decision))
+  input.focus()
+}
+
+async function follow(): Promise<void> {
+  if (client.isWorking || isBusy || document.hidden) return
+  await client.load().catch(() => undefined)
+  show()
+}
+
 /** What went wrong is shown, until something else is tried. */
 async function attempt(work: () => Promise<void>): Promise<void> {
   failure.textContent = ''
-  client.clearError()
+  isBusy = true
   try {
     await work()
   } catch (error) {
     failure.textContent = error instanceof Error ? error.message : 'the connection was lost'
+  } finally {
+    isBusy = false
   }
   show()
 }
@@ -69,13 +91,29 @@ function show(): void {
   const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 40
   // A screen reader reads the answer when it is whole, not each word of it.
   messages.ariaBusy = String(isWorking)
-  showMessages(messages, client.messages)
+  showMessages(messages, client.messages, decide)
+  showQueued()
+  const waits = messages.querySelectorAll('.card').length
   empty.hidden = isWorking || client.messages.length > 0
-  sendButton.disabled = isWorking
+  sendButton.disabled = isWorking || waits > 0
   if (!isWorking) stopButton.disabled = false
-  stopButton.hidden = !isWorking
-  setStatus(isWorking ? 'The agent is working.' : client.isStopped ? 'Stopped.' : '')
+  stopButton.hidden = !isWorking && waits === 0
+  setStatus(statusText(waits))
   if (isAtEnd) scrollTo(0, document.body.scrollHeight)
+}
+
+/** What the agent has not read yet. */
+function showQueued(): void {
+  const texts = [...client.queued]
+  if (texts.join('\n') === [...queued.children].map((item) => item.textContent).join('\n')) return
+  queued.replaceChildren(...texts.map((textContent) => make('li', { textContent })))
+}
+
+function statusText(waits: number): string {
+  if (waits > 0)
+    return `The agent waits for you: ${waits === 1 ? '1 question' : `${waits} questions`}.`
+  if (client.isWorking) return 'The agent is working.'
+  return client.sessionStatus === 'aborted' ? 'Stopped.' : ''
 }
 
 /** The same text again would be read again. */

@@ -20,8 +20,8 @@ export interface UIMessagesOptions {
   /** Place of the first message in the conversation. Default: 0. */
   readonly firstId?: number
   /**
-   * Requests of the session, from `executor.listRequests`: a call that waits is a tool approval.
-   * Default: none.
+   * Requests of the session, all pages of `executor.listRequests`: a call that waits is a tool
+   * approval, and one that was denied says so. Default: none.
    */
   readonly requests?: readonly SessionRequest[]
   /** The journal of the session: results of the step that waits, which are no messages. Default: none. */
@@ -47,11 +47,19 @@ export function toUIMessages(
     const id = `message-${firstId + index}`
     if (message.role === 'user') shown.push({ id, role: 'user', parts: userParts(message) })
     else {
-      const step = index === last ? stepUnderWay(results, requests, journal) : { results }
+      const step = index === last ? stepUnderWay(results, requests, journal) : { results, requests }
       addAnswer(shown, id, assistantParts(message, step))
     }
   }
+  addSubAgents(shown, requests)
   return shown
+}
+
+/** What sub-agents ask is a part of the last answer. */
+function addSubAgents(shown: readonly UIMessage[], requests: readonly SessionRequest[]): void {
+  const asked = requests.filter((request) => isOfSubAgent(request) && isOpen(request))
+  const answer = shown.at(-1)
+  if (answer?.role === 'assistant') answer.parts.push(...asked.map(toAskedPart))
 }
 
 function addAnswer(shown: UIMessage[], id: string, parts: Part[]): void {
@@ -63,11 +71,10 @@ function addAnswer(shown: UIMessage[], id: string, parts: Part[]): void {
 /** What is known of the calls of one answer of the model. */
 interface Step {
   readonly results: ReadonlyMap<string, ToolResultMessage>
-  /** Those that have no result yet. */
-  readonly requests?: readonly SessionRequest[]
+  readonly requests: readonly SessionRequest[]
 }
 
-/** Ids of calls are unique in their step: results and requests of others are not for this one. */
+/** Results that are not among the messages are of the last step. */
 function stepUnderWay(
   stored: ReadonlyMap<string, ToolResultMessage>,
   requests: readonly SessionRequest[],
@@ -100,18 +107,23 @@ function toAddress(data: Uint8Array | string, mediaType: string): string {
 
 function assistantParts(
   { content, thinking = '', toolCalls = [] }: AssistantMessage,
-  { results, requests = [] }: Step,
+  { results, requests }: Step,
 ): Part[] {
   const parts: Part[] = [{ type: 'step-start' }]
   if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, state: 'done' })
   if (content !== '') parts.push({ type: 'text', text: content, state: 'done' })
-  const own = requests.filter((request) => !isOfSubAgent(request))
   for (const call of toolCalls) {
-    const request = own.findLast(({ toolCallId }) => toolCallId === call.id)
+    const request = requests.findLast((one) => isAbout(one, call))
     parts.push(toToolPart(call, results.get(call.id), request))
   }
-  const ofSubAgents = requests.filter((request) => isOfSubAgent(request) && isOpen(request))
-  return [...parts, ...ofSubAgents.map(toAskedPart)]
+  return parts
+}
+
+/** Ids of calls are unique in their step only. */
+function isAbout(request: SessionRequest, call: ToolCall): boolean {
+  const { toolCallId, toolName, arguments: given } = request
+  if (isOfSubAgent(request) || toolCallId !== call.id || toolName !== call.name) return false
+  return given === JSON.stringify(call.arguments ?? {})
 }
 
 function toToolPart(
@@ -120,6 +132,8 @@ function toToolPart(
   request: SessionRequest | undefined,
 ): DynamicToolUIPart {
   if (result === undefined && request !== undefined) return toAskedPart(request)
+  const denied = request && deniedPart(request)
+  if (denied !== undefined) return denied
   const { id: toolCallId, name: toolName, arguments: input } = call
   const base = { type: 'dynamic-tool', toolName, toolCallId, input } as const
   if (result === undefined) return { ...base, state: 'input-available' }
@@ -130,6 +144,13 @@ function toToolPart(
 
 function isOpen({ resolution }: SessionRequest): boolean {
   return resolution === undefined
+}
+
+/** Its result says so to the model. */
+function deniedPart(request: SessionRequest): DynamicToolUIPart | undefined {
+  const part = toAskedPart(request)
+  if (part.state !== 'approval-responded' || part.approval.approved) return undefined
+  return { ...part, state: 'output-denied', approval: { ...part.approval, approved: false } }
 }
 
 /** A call that has no result, as its request stands. */

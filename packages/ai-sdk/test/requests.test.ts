@@ -268,6 +268,20 @@ test('from the store: answers that were given, and results of the step that wait
     toRequestAnswers({ id: '', role: 'assistant', parts: approved ? [approved] : [] }),
   ).toEqual([])
   const message = { role: 'tool', toolCallId: 'a', toolName: 'write', content: 'ok' } as const
+  const deniedCall = [
+    ...messages,
+    { ...message, content: 'Error [denied]', isError: true } as const,
+  ]
+  const request = { ...stored, resolution: { decision: 'deny', reason: 'no', at } } as const
+  expect(toolPart(toUIMessages(deniedCall, { requests: [request] })[1])).toMatchObject({
+    state: 'output-denied',
+    approval: { id: 'r1', approved: false, reason: 'no' },
+  })
+  // Another step may use the id again.
+  const other = { ...request, arguments: '{"path":"/b.txt"}' }
+  expect(toolPart(toUIMessages(deniedCall, { requests: [other] })[1])).toMatchObject({
+    state: 'output-error',
+  })
   const entry = { ...call, arguments: {}, startedAt: 1, result: { message, endedAt: 2 } }
   const [, recorded] = toUIMessages(messages, { requests: [stored], journal: [entry] })
   expect(toolPart(recorded)).toMatchObject({ state: 'output-available', output: 'ok' })
