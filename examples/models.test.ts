@@ -1,6 +1,8 @@
 // The examples with a model behind a real wire: the packages of the AI SDK, HTTP, and a provider in
 // miniature that refuses what the real one would refuse.
 import { execFile } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -48,18 +50,22 @@ const speakers: readonly Speaker[] = [
   },
 ]
 
-async function play(speaker: Speaker, brain: Brain, args: readonly string[]) {
+async function play(speaker: Speaker, brain: Brain, args: readonly string[], cwd = root) {
   const wire = new Wire(speaker.format(), brain)
   const server = await startWireServer(wire)
-  const { stdout, stderr } = await run(args, speaker.environment(server.url))
+  const { stdout, stderr } = await run(args, speaker.environment(server.url), cwd)
   await server.close()
   return { wire, stdout, stderr }
 }
 
-async function run(args: readonly string[], variables: Readonly<Record<string, string>>) {
+async function run(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  cwd = root,
+) {
   const env = { ...process.env, ...variables }
   const node = ['--conditions=@helix-agents/source', ...args]
-  const running = promisify(execFile)(process.execPath, node, { cwd: root, env })
+  const running = promisify(execFile)(process.execPath, node, { cwd, env })
   const done = running.then(({ stdout, stderr }) => ({ stdout, stderr, code: 0 }))
   return done.catch((error: unknown) => error as Output)
 }
@@ -86,6 +92,28 @@ describe.concurrent.each(speakers)('with $name', (speaker) => {
       expect([stderr, wire.problems]).toEqual(['', []])
       expect(stdout).toMatch(/^model: .*wire.*\nagent finished: completed\n$/)
       expect(JSON.stringify(wire.calls[1]?.messages)).toContain('Wires are red.')
+    },
+    SLOW_MS,
+  )
+
+  test(
+    'an agent works in a folder, in twenty lines',
+    async () => {
+      const cwd = mkdtempSync(join(tmpdir(), 'helix-folder-'))
+      const input = JSON.stringify({ command: 'echo "Wires are red." | tee poem.txt' })
+      const call = { type: 'call', id: 'c1', name: 'workspace__box__run', pieces: [input] } as const
+      const brain: Brain = (_, index) => ({
+        type: 'answer',
+        parts: index === 0 ? [call] : [{ type: 'text', pieces: ['Done', ' so.'] }],
+      })
+      const program = join(root, 'examples/quick-start/folder.ts')
+      const { wire, stdout, stderr } = await play(speaker, brain, [program], cwd)
+      expect([stderr, wire.problems, stdout]).toEqual(['', [], 'Done so.\ncompleted\n'])
+      const [poem] = globSync('work/helix-ws-*/root/poem.txt', { cwd })
+      expect(readFileSync(join(cwd, poem ?? ''), 'utf8')).toBe('Wires are red.\n')
+      const lines = readFileSync(program, 'utf8').split('\n')
+      expect(lines.filter((line) => line !== '').length).toBeLessThanOrEqual(20)
+      rmSync(cwd, { recursive: true })
     },
     SLOW_MS,
   )

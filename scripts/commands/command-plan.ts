@@ -19,7 +19,6 @@ interface PlannedCommand {
 const ends: Trial = { kind: 'ends' }
 const account: Trial = { kind: 'needs', what: 'an account at Cloudflare' }
 const engine: Trial = { kind: 'needs', what: 'a container engine' }
-const published: Trial = { kind: 'needs', what: 'packages on npm' }
 const elsewhere = (file: string): Trial => ({ kind: 'elsewhere', file })
 
 /** First match wins; a printed command without a match fails the check. */
@@ -32,7 +31,6 @@ export const commandPlan: readonly PlannedCommand[] = [
   { command: /^npx -y pnpm@12 (?:test|check)$/, trial: elsewhere('.ci/run') },
   { command: /^npx -y pnpm@12 demo$/, trial: elsewhere('.ci/run') },
   { command: /^npx -y pnpm@12 tarballs$/, trial: elsewhere('scripts/check-packages.ts') },
-  { command: /^npm install \.\.\/helix-agents/, trial: elsewhere('scripts/check-packages.ts') },
   {
     command: /^npx -y pnpm@12 new-(?:provider|store)/,
     trial: elsewhere('scripts/scaffold/scaffold.test.ts'),
@@ -42,8 +40,14 @@ export const commandPlan: readonly PlannedCommand[] = [
     trial: { kind: 'needs', what: 'an address of the repository' },
   },
   { command: /^MODEL=/, trial: elsewhere('examples/models.test.ts') },
-  { command: /^npm create helix-agents/, trial: published },
-  { command: /^npm install .*@helix-agents\//, trial: published },
+  {
+    command: /^npm create helix-agents|^cd my-agent|^npx -y --package=\S+create-helix-agents/,
+    trial: elsewhere('scripts/release/rehearse-template.ts'),
+  },
+  {
+    command: /^npm install .*@helix-agents\//,
+    trial: elsewhere('scripts/release/rehearse-installs.ts'),
+  },
   { command: /^(?:helix |HELIX_FLEET_TOKEN=… npx helix )/, trial: elsewhere('packages/cli/test') },
   { command: /^\*\/5|^\*\/10|^17 \*/, trial: elsewhere('packages/cli/test') },
   { command: /^npx wrangler (?:secret|r2)|run deploy$/, trial: account },

@@ -14,7 +14,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
  * @throws {ModelError} `invalid-request` for any other redirect; it names the host that was meant.
  */
 export async function fetchWithinOrigin(
-  input: RequestInfo | URL,
+  input: string | URL | Request,
   init?: RequestInit,
 ): Promise<Response> {
   const first = new Request(input, init)

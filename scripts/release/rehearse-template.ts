@@ -1,0 +1,121 @@
+// One template as a newcomer meets it: create, check, test, run, run with a model.
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type LocalModel, startLocalModel } from './local-model.ts'
+import { type Newcomer, served, typed } from './newcomer.ts'
+
+export interface Rehearsal {
+  readonly template: string
+  readonly createSeconds: number
+  /** From the first keystroke to the first answer. */
+  readonly answerSeconds: number
+  readonly totalSeconds: number
+}
+
+const SAID = 'Hello from the local model.'
+
+/** @throws {Error} with the output of the command that fails, or does not print what it should. */
+export async function rehearseTemplate(newcomer: Newcomer, template: string): Promise<Rehearsal> {
+  const start = performance.now()
+  const seconds = (): number => (performance.now() - start) / 1000
+  const name = `my-${template}`
+  const create = `npm create -y helix-agents ${name} -- --template ${template}`
+  await typed(newcomer, create, { cwd: newcomer.place })
+  const createSeconds = seconds()
+  const cwd = join(newcomer.place, name)
+  await run(template, newcomer, cwd, { expected: 'Notes so far: 1.' })
+  const answerSeconds = seconds()
+  await typed(newcomer, 'npm run typecheck', { cwd })
+  await checkOurTypes(newcomer, cwd)
+  await typed(newcomer, 'npm test', { cwd })
+  const model = await startLocalModel([SAID])
+  try {
+    await run(template, withModel(newcomer, model), cwd, { expected: SAID, session: 'second' })
+  } finally {
+    model.close()
+  }
+  return { template, createSeconds, answerSeconds, totalSeconds: seconds() }
+}
+
+/** Every declaration file of ours that a project loads; those of others are not our business. */
+async function checkOurTypes(newcomer: Newcomer, cwd: string): Promise<void> {
+  const projects = ['tsconfig.json', 'tsconfig.node.json'].filter((file) =>
+    existsSync(join(cwd, file)),
+  )
+  for (const project of projects) {
+    const command = `npx --no-install tsc --noEmit --skipLibCheck false -p ${project} || true`
+    const output = await typed(newcomer, command, { cwd })
+    const ours = output.split('\n').filter((line) => line.includes('node_modules/@helix-agents/'))
+    if (ours.length > 0) throw new Error(`${project}: types of ours are wrong\n${ours.join('\n')}`)
+  }
+}
+
+function withModel({ place, env }: Newcomer, { url }: LocalModel): Newcomer {
+  return { place, env: { ...env, MODEL: 'tiny', MODEL_BASE_URL: url } }
+}
+
+interface Turn {
+  readonly expected: string
+  readonly session?: string
+}
+
+/** One turn, as the README of the template says. */
+async function run(template: string, newcomer: Newcomer, cwd: string, turn: Turn): Promise<void> {
+  const { expected, session = 'main' } = turn
+  const output = await turnOf(template, newcomer, { cwd, session })
+  if (!output.includes(expected)) throw new Error(`${template}: no "${expected}" in\n${output}`)
+}
+
+interface Place {
+  readonly cwd: string
+  readonly session: string
+}
+
+async function turnOf(template: string, { place, env }: Newcomer, at: Place): Promise<string> {
+  const { cwd, session } = at
+  if (template === 'terminal') {
+    const newcomer = { place, env: { ...env, SESSION: session } }
+    return typed(newcomer, 'npm start -- "Buy oranges"', { cwd })
+  }
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const newcomer = { place, env: { ...env, PORT: String(port), URL: url, SESSION: session } }
+  const command = template === 'worker' ? workerStart(env, port) : 'npm start'
+  const server = { command, cwd, ready: new RegExp(`(?:Ready on |^)http://[\\w.]+:${port}`, 'm') }
+  return served(newcomer, server, () =>
+    template === 'chat'
+      ? askChat(url, session)
+      : typed(newcomer, 'npm run talk -- "Buy oranges"', { cwd }),
+  )
+}
+
+/** wrangler takes variables from `.env` or its command line, not from the environment. */
+function workerStart({ MODEL = '', MODEL_BASE_URL = '' }: NodeJS.ProcessEnv, port: number): string {
+  const model = MODEL === '' ? '' : ` --var MODEL:${MODEL} --var MODEL_BASE_URL:${MODEL_BASE_URL}`
+  return `npm start -- --port ${port} --inspector-port 0${model}`
+}
+
+async function askChat(url: string, id: string): Promise<string> {
+  const page = await (await fetch(url)).text()
+  if (!page.includes('<div id="chat">')) throw new Error(`no page\n${page}`)
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id, text: 'Buy oranges' }),
+  })
+  const events = await response.text()
+  const deltas = [...events.matchAll(/"type":"text-delta".*?"delta":"(?<text>[^"]*)"/g)]
+  return deltas.map((match) => match.groups?.text).join('')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return address.port
+}
