@@ -60,7 +60,7 @@ const HOST_PATHS = [
   '/dev/sda',
   '/dev/mem',
   '/dev/tcp/127.0.0.1/80',
-  '/root/.ssh/id_rsa',
+  '/home/user/.ssh/id_rsa',
   '/workspace/../etc/passwd',
   '/workspace/../../../../etc/hostname',
   '/tmp/../etc/passwd',
