@@ -20,6 +20,7 @@ export type {
 } from './workspace/declaration.ts'
 
 // Tools
+export { askUserTool, type AskUserToolOptions } from './agent/ask-user-tool.ts'
 export { defineTool, type SchemaOutput, type ToolConfig } from './agent/define-tool.ts'
 export {
   createSubAgentTool,

@@ -4,7 +4,7 @@ import type { Page, PageQuery } from './page-query.ts'
 import type { RunWrite } from './run-write.ts'
 
 /**
- * What a person is asked. `approval`: may this call run? `question`: the tool `askUser`.
+ * What a person is asked. `approval`: may this call run? `question`: the tool of `askUserTool`.
  * `client-tool`: a tool without `execute`, whose output a client gives.
  */
 export type RequestKind = 'approval' | 'question' | 'client-tool'
