@@ -18,6 +18,7 @@ import {
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
+import { createLocalCode } from './code/create-local-code.ts'
 import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
 import { LocalBashWorkspace } from './local-bash-workspace.ts'
 import {
@@ -43,7 +44,7 @@ import { PipePool } from './shell/output/pipe-pool.ts'
 import { endTree } from './shell/processes/process-tree.ts'
 import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import { fixedPath } from './shell/program-path.ts'
-import { SubprocessShell } from './subprocess-shell.ts'
+import { SubprocessShell, type SubprocessShellOptions } from './subprocess-shell.ts'
 import { TmpdirFileSystem } from './tmpdir-file-system.ts'
 import {
   createDirectory,
@@ -214,7 +215,11 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       maxFileBytes: (options.capabilities.fs?.maxFileSizeMb ?? Number.POSITIVE_INFINITY) * MEBIBYTE,
       restore: () => restoreDirectory(directory),
     })
-    const shell = this.#buildShell({ directory, launcher, fs, env: marker.env, logger, clock })
+    const from = { directory, launcher, fs, env: marker.env, logger, clock }
+    const settings = this.#shellOptions(from)
+    const shell = new SubprocessShell(settings)
+    const { code: declared } = options.capabilities
+    const code = declared && createLocalCode(shell, settings, declared.languages)
     return new LocalBashWorkspace({
       directory,
       marker,
@@ -224,24 +229,25 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       shellRoot: launcher.shellRoot,
       fs,
       shell,
+      ...(code !== undefined && { code }),
       clock,
       logger,
     })
   }
 
-  #buildShell(parts: {
+  #shellOptions(parts: {
     readonly directory: WorkspaceDirectory
     readonly launcher: Launcher
     readonly fs: TmpdirFileSystem
     readonly env: Readonly<Record<string, string>>
     readonly logger: Logger
     readonly clock: Clock
-  }): SubprocessShell {
+  }): SubprocessShellOptions {
     const { directory, launcher, fs, logger, clock } = parts
     const passed = passedEnvironment(process.env, this.#options.passEnv ?? DEFAULT_PASS_ENV)
     const env: Record<string, string> = { ...passed, ...launcher.baseEnv, ...parts.env }
     if (env.PATH !== undefined) env.PATH = fixedPath(env.PATH, directory.path)
-    return new SubprocessShell({
+    return {
       name: directory.name,
       files: fs.context,
       launcher,
@@ -254,7 +260,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       killGraceMs: this.#options.killGraceMs ?? 250,
       clock,
       logger,
-    })
+    }
   }
 
   async #createLauncher(

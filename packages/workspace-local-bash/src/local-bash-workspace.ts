@@ -5,6 +5,7 @@ import {
   logMessages,
   type Workspace,
 } from '@helix-agents/core/provider'
+import type { LocalCodeInterpreter } from './code/local-code-interpreter.ts'
 import { detachedMarker, isOwnedBy, type OwnerMarker, writeOwner } from './owner.ts'
 import { holdersOf } from './shell/processes/holders.ts'
 import type { SubprocessShell } from './subprocess-shell.ts'
@@ -21,6 +22,7 @@ export interface LocalBashWorkspaceParts {
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
+  readonly code?: LocalCodeInterpreter
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -34,6 +36,7 @@ export class LocalBashWorkspace implements Workspace {
   readonly shellRoot: string
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
+  readonly code?: LocalCodeInterpreter
   readonly #parts: LocalBashWorkspaceParts
   #ending: Promise<void> | undefined
 
@@ -46,6 +49,7 @@ export class LocalBashWorkspace implements Workspace {
     this.shellRoot = parts.shellRoot
     this.fs = parts.fs
     this.shell = parts.shell
+    if (parts.code !== undefined) this.code = parts.code
   }
 
   /** Ends all processes, background ones too, since no owner is left. The files stay. */
@@ -74,6 +78,7 @@ export class LocalBashWorkspace implements Workspace {
   }
 
   async #release(): Promise<void> {
+    await this.code?.close()
     await this.shell.close()
     this.fs.release()
   }

@@ -11,6 +11,7 @@ import {
   type ShellCommand,
   type ShellRunOptions,
 } from '@helix-agents/core/provider'
+import type { ChannelProcess } from './code/interpreter.ts'
 import type { FileContext } from './file-system/file-context.ts'
 import type { PinnedDirectory } from './file-system/path/pinned-directory.ts'
 import { adoptFile } from './file-system/write-file.ts'
@@ -108,6 +109,26 @@ export class SubprocessShell implements Shell {
       this.#background.remove(background)
       throw error
     }
+  }
+
+  /**
+   * Starts a program that is talked to through a channel, in the containment of commands. The caller
+   * ends it.
+   */
+  async startChannelProcess(
+    words: readonly string[],
+    sinks: readonly [(piece: Uint8Array) => void, (piece: Uint8Array) => void],
+  ): Promise<ChannelProcess> {
+    this.#assertOpen()
+    this.#options.files.restore()
+    const id = newRunId()
+    await this.#options.gate.takeTurn()
+    this.#assertOpen()
+    const launch = (): Launch => this.#launch(id, words, {})
+    const started = startProcess(await this.#takePipes(), launch, sinks, true)
+    const { channel } = started
+    if (channel !== undefined) return { started, hold: this.#holdOf(id, started), channel }
+    throw new WorkspaceFailedError('provider-failed', 'the interpreter could not be started')
   }
 
   async list(): Promise<readonly BackgroundProcess[]> {

@@ -47,8 +47,8 @@ const isTaken = (name: string): boolean => !name.startsWith('fs/') || sampled.ha
 
 function conform(isolation: 'none' | 'bubblewrap'): void {
   defineWorkspaceConformance(isolation === 'none' ? every : sample, {
-    capabilities: { fs: true, shell: true },
-    extras: ['background', 'processes'],
+    capabilities: { fs: true, shell: true, code: true },
+    extras: ['background', 'processes', 'stateful-code'],
     createProvider: async () => {
       const host = new TestHost()
       return {

@@ -39,6 +39,8 @@ export interface Launcher {
   readonly isNamespaced: boolean
   /** Processes and threads that a command may have at once; undefined without a limit. */
   readonly maxProcesses: number | undefined
+  /** Whether commands find a path of the host, such as that of a program, where the host has it. */
+  readonly sees: (path: string) => boolean
   launch(request: LaunchRequest): Launch
 }
 
@@ -64,6 +66,7 @@ export function createPlainLauncher(
     baseEnv: { HOME: root, TMPDIR: tmp },
     isNamespaced: namespace !== undefined,
     maxProcesses: namespace?.limit && maxProcesses,
+    sees: () => true,
     launch: ({ command, directory, env: given }) => {
       const env = { PWD: directory.location(), ...given }
       const [name, ...args] = argumentsOf(command, bash)
@@ -141,6 +144,7 @@ export function createBubblewrapLauncher(
     baseEnv: { HOME: SANDBOX_ROOT, TMPDIR: '/tmp' },
     isNamespaced: true,
     maxProcesses: limit && maxProcesses,
+    sees: (path) => SYSTEM_DIRECTORIES.some((top) => `${path}/`.startsWith(`${top}/`)),
     launch: ({ command, path, env }) => {
       const cwd = path === '/' ? SANDBOX_ROOT : SANDBOX_ROOT + path
       const [name, ...rest] = argumentsOf(command, '/bin/bash')

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
+import { Duplex } from 'node:stream'
 import { constants } from 'node:os'
 import { ToolInputError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
@@ -26,21 +27,28 @@ export interface StartedProcess {
   readonly readers: readonly [OutputReader, OutputReader]
   /** Host paths of its pipes. */
   readonly pipePaths: readonly string[]
+  /** The other end of its descriptor `CHANNEL`, where one was asked for. */
+  readonly channel?: Duplex
 }
+
+/** Descriptor of a program that is talked to beside its outputs. */
+const CHANNEL = 4
 
 /**
  * Starts a program as leader of its own session, without input, its outputs read as they come.
  * @param pipes For its outputs; closed in any case.
  * @param launch Called last, so that the directory it pins is held for a moment only.
+ * @param withChannel Gives it a channel.
  */
 export function startProcess(
   [out, err]: readonly [Pipe, Pipe],
   launch: () => Launch,
   sinks: readonly [OutputSink, OutputSink],
+  withChannel = false,
 ): StartedProcess {
   let child: Child
   try {
-    child = startChild(launch(), out.writeFd, err.writeFd)
+    child = startChild(launch(), [out.writeFd, err.writeFd], withChannel)
   } catch (error) {
     closePipe(out)
     closePipe(err)
@@ -58,28 +66,33 @@ export function startProcess(
   }
 }
 
-type Child = Pick<StartedProcess, 'pid' | 'ended'>
+type Child = Pick<StartedProcess, 'pid' | 'ended' | 'channel'>
+type Outputs = readonly [stdout: number, stderr: number]
 
-function startChild(launch: Launch, stdout: number, stderr: number): Child {
+function startChild(launch: Launch, outputs: Outputs, withChannel: boolean): Child {
   const { name, args, obstacle, isNamespaced } = launch
   if (obstacle !== undefined) {
     if (name === '' || [name, ...args].some((word) => word.includes('\0'))) throw invalidWords()
     return { pid: undefined, ended: Promise.resolve(OBSTACLES[obstacle](name)) }
   }
-  const child = spawnChild(launch, stdout, stderr)
+  const child = spawnChild(launch, outputs, withChannel)
+  const channel = child.stdio[CHANNEL]
   return {
+    ...(channel instanceof Duplex && { channel }),
     pid: child.pid,
     ended: isNamespaced ? endOfNamespaced(child, name) : endOf(child, name),
   }
 }
 
-function spawnChild(launch: Launch, stdout: number, stderr: number): ChildProcess {
+function spawnChild(launch: Launch, [stdout, stderr]: Outputs, withChannel: boolean): ChildProcess {
   const { file, args, cwd, env, isNamespaced } = launch
   const own = isNamespaced
     ? (['ignore', stdout, 'pipe', stderr] as const)
     : (['ignore', stdout, stderr] as const)
+  const unused = isNamespaced ? [] : (['ignore'] as const)
+  const all = withChannel ? ([...own, ...unused, 'pipe'] as const) : own
   try {
-    return spawn(file, args, { cwd, env, detached: true, stdio: withoutInherited(own) })
+    return spawn(file, args, { cwd, env, detached: true, stdio: withoutInherited(all) })
   } catch (cause) {
     if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') throw invalidWords(cause)
     throw new WorkspaceFailedError('provider-failed', 'the command could not be started', {
