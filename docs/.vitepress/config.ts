@@ -1,62 +1,11 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { defineConfig } from 'vitepress'
+import { llmsTexts, writeLlmsTexts } from './llms.ts'
+import { sidebarGroups } from './sidebar.ts'
 
-const docs = join(import.meta.dirname, '..')
-
-const start = [
-  'quick-start',
-  'overview',
-  'glossary',
-  'choosing',
-  'runtimes',
-  'models',
-  'cloudflare',
-  'sandbox-testbed',
-]
-const sessions = [
-  'lifecycle',
-  'sessions',
-  'people-in-the-loop',
-  'stores',
-  'building-stores',
-  'streams',
-  'chat',
-]
-const production = [
-  'security',
-  'observability',
-  'health',
-  'debugging',
-  'operating',
-  'fleet',
-  'fleet-runbook',
-  'cli',
-  'upgrading',
-]
-const elsewhere = new Set([...start, ...sessions, ...production])
-const reference = namesOf('guide').filter((name) => !elsewhere.has(name))
-
-function namesOf(folder: string): string[] {
-  const files = globSync('*.md', { cwd: join(docs, folder) })
-  return files.map((file) => file.slice(0, -3)).toSorted()
-}
-
-/** All pages of a folder, some of them first: a new provider shows up by itself. */
-function allOf(folder: string, first: readonly string[]): DefaultTheme.SidebarItem[] {
-  return itemsOf(folder, [...new Set([...first, ...namesOf(folder)])])
-}
-
-function itemsOf(folder: string, names: readonly string[]): DefaultTheme.SidebarItem[] {
-  return names.map((name) => ({
-    text: titleOf(join(docs, folder, `${name}.md`)),
-    link: `/${folder}/${name}`,
-  }))
-}
-
-function titleOf(file: string): string {
-  return /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.replaceAll('`', '') ?? file
-}
+const repository = 'https://github.com/helix-agents/helix-agents'
+const title = 'Helix Agents'
+const description = 'Typed workspaces for agents: files, commands, code and snapshots as tools'
+const sidebar = sidebarGroups()
 
 /** Room for lines of 100 columns; a code in a table is not broken at its dashes. */
 const style = `
@@ -67,30 +16,37 @@ const style = `
 `
 
 export default defineConfig({
-  title: 'Helix Agents',
-  description: 'Typed workspaces for agents: files, commands, code and snapshots as tools',
+  title,
+  description,
   cleanUrls: true,
   head: [['style', {}, style]],
+  buildEnd: ({ outDir }) => writeLlmsTexts(outDir, llmsTexts({ title, description }, sidebar)),
   themeConfig: {
     search: { provider: 'local' },
-    sidebar: [
-      { text: 'Start', items: itemsOf('guide', start) },
-      { text: 'Sessions', items: itemsOf('guide', sessions) },
-      { text: 'Production', items: itemsOf('guide', production) },
-      { text: 'Modules', items: allOf('modules', ['fs', 'shell', 'code', 'snapshot']) },
-      {
-        text: 'Providers',
-        items: allOf('providers', [
-          'in-memory',
-          'local-bash',
-          'cloudflare-filestore',
-          'cloudflare-sandbox',
-          'building',
-          'behaviours',
-        ]),
-      },
-      { text: 'Reference', items: itemsOf('guide', reference) },
-      { text: 'API', collapsed: true, items: allOf('reference', ['packages', 'core']) },
+    nav: [
+      { text: 'Quick start', link: '/guide/quick-start' },
+      { text: 'Guide', link: '/guide/overview', activeMatch: '^/(?:guide|modules)/(?!errors)' },
+      { text: 'Providers', link: '/guide/choosing', activeMatch: '^/providers/' },
+      { text: 'Errors', link: '/guide/errors' },
+      { text: 'API', link: '/reference/packages', activeMatch: '^/reference/' },
     ],
+    socialLinks: [{ icon: 'github', link: repository }],
+    editLink: {
+      // The page evaluates the text of this function: nothing outside of it is known there.
+      pattern: ({ filePath }) => {
+        const home = 'https://github.com/helix-agents/helix-agents'
+        const name = /^reference\/(?<name>.+)\.md$/.exec(filePath)?.groups?.name
+        if (name === undefined) return `${home}/edit/main/docs/${filePath}`
+        // The API reference is made from the sources: there is nothing to edit in its pages.
+        return `${home}/tree/main/packages${name === 'packages' ? '' : `/${name}/src`}`
+      },
+      text: 'Edit this page',
+    },
+    outline: { level: [2, 3] },
+    sidebar,
+    footer: {
+      message:
+        'For language models: <a href="/llms.txt">llms.txt</a>, <a href="/llms-full.txt">llms-full.txt</a>. MIT licence.',
+    },
   },
 })
