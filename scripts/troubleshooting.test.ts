@@ -69,7 +69,7 @@ async function resultOf(config: object, provider: WorkspaceProvider, step: StepR
   await (await executor.execute(agentOf(config), 'go', { sessionId: 's' })).result()
   const { messages } = await store.loadMessages('s')
   return messages
-    .flatMap(({ role, content }) => (role === 'tool' ? JSON.stringify(content) : []))
+    .flatMap(({ role, content }) => (role === 'tool' && typeof content === 'string' ? content : []))
     .join('')
 }
 
