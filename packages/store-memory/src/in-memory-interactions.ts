@@ -26,8 +26,11 @@ export class InMemoryInteractions implements SessionInteractionStore {
     write: RunWrite & { readonly requests: readonly SessionRequest[] },
   ): Promise<readonly SessionRequest[]> {
     assertStorable(write)
-    this.writable(write)
-    return this.requests.add(write.sessionId, write.requests)
+    const record = this.writable(write)
+    for (const { sessionId } of write.requests) this.find(sessionId)
+    const stored = this.requests.add(write.sessionId, write.requests)
+    record.touch(write.now)
+    return stored
   }
 
   /** `undefined` for an unknown request, and for one of another session. */
@@ -74,7 +77,7 @@ export class InMemoryInteractions implements SessionInteractionStore {
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
   async startRequest(write: RunWrite & { readonly requestId: string }): Promise<boolean> {
-    this.writable(write)
+    this.writable(write).touch(write.now)
     return this.requests.start(write.sessionId, write.requestId, write.now)
   }
 
@@ -83,8 +86,10 @@ export class InMemoryInteractions implements SessionInteractionStore {
     write: RunWrite & { readonly requestId: string; readonly request: SessionRequest },
   ): Promise<void> {
     assertStorable({ sessionId: write.sessionId, requests: [write.request] })
-    this.writable(write)
+    const record = this.writable(write)
+    this.find(write.request.sessionId)
     this.requests.replace(write, write.requestId, write.request)
+    record.touch(write.now)
   }
 
   /** @throws {StateStoreError} `not-found`, `not-storable` */

@@ -26,15 +26,20 @@ export class RequestBook {
 
   /** @throws {StateStoreError} `conflict` when another request has an id. */
   add(sessionId: string, requests: readonly SessionRequest[]): readonly SessionRequest[] {
-    const known = new Map(this.live(sessionId).map((request) => [request.toolCallId, request]))
-    const isNew = (request: SessionRequest): boolean => !known.has(request.toolCallId)
-    const added = requests.filter(isNew)
     if (requests.some(({ askingSessionId }) => askingSessionId !== sessionId)) {
       throw new StateStoreError('not-storable', sessionId, 'another session asks')
     }
-    for (const request of added) this.#assertFree(sessionId, request)
-    for (const request of added) this.#insert(request)
-    return requests.map((request) => known.get(request.toolCallId) ?? request)
+    const byCall = new Map(this.live(sessionId).map((request) => [request.toolCallId, request]))
+    const added = new Map<string, SessionRequest>()
+    for (const request of requests) {
+      if (byCall.has(request.toolCallId)) continue
+      if (added.has(request.requestId)) throw idIsTaken(sessionId)
+      this.#assertFree(sessionId, request)
+      added.set(request.requestId, request)
+      byCall.set(request.toolCallId, request)
+    }
+    for (const request of added.values()) this.#insert(request)
+    return requests.map((request) => byCall.get(request.toolCallId) ?? request)
   }
 
   get(sessionId: string, requestId: string): SessionRequest | undefined {
@@ -176,7 +181,7 @@ export class RequestBook {
 
   #assertFree(sessionId: string, { requestId }: SessionRequest): void {
     if (!this.#byId.has(requestId)) return
-    throw new StateStoreError('conflict', sessionId, 'another request has this id')
+    throw idIsTaken(sessionId)
   }
 
   #listed(sessionId: string, requestId: string): StoredRequest | undefined {
@@ -221,6 +226,10 @@ function isAsked(request: SessionRequest, { state, now }: RequestQuery): boolean
   if (state === undefined) return true
   const isOpen = request.resolution === undefined && !isExpired(request, now)
   return isOpen === (state === 'open')
+}
+
+function idIsTaken(sessionId: string): StateStoreError {
+  return new StateStoreError('conflict', sessionId, 'another request has this id')
 }
 
 function noSuchRequest(sessionId: string): StateStoreError {

@@ -1,19 +1,12 @@
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { defineConformance } from '@helix-agents/workspace-conformance'
-import {
-  interactionBehaviours,
-  storeBehaviours,
-  streamBehaviours,
-} from '@helix-agents/workspace-conformance/store'
+import { storeBehaviours, streamBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, it } from 'vitest'
 
 const runner = { it, fails: it.fails }
 
 describe('InMemoryStateStore', () => {
   defineConformance(runner, storeBehaviours, {
-    create: async () => ({ store: new InMemoryStateStore() }),
-  })
-  defineConformance(runner, interactionBehaviours, {
     create: async () => ({ store: new InMemoryStateStore() }),
   })
 })

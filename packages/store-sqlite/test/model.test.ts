@@ -7,8 +7,9 @@ import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Call, calls, type Names, opening, readEverything } from './model/calls.ts'
+import { type Call, type Names, opening, readEverything, sessionCalls } from './model/calls.ts'
 import { canonical } from './model/canonical.ts'
+import { interactionCalls } from './model/interaction-calls.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const sampler = new TestSampler()
@@ -16,7 +17,7 @@ const sampler = new TestSampler()
 type Step = Call | 'reopen'
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 30, arbitrary: calls },
+  { weight: 30, arbitrary: fc.oneof(...sessionCalls, ...interactionCalls) },
   { weight: 1, arbitrary: fc.constant('reopen' as const) },
 )
 const sequences = fc.array(steps, { minLength: 20, maxLength: 80, size: 'max' })

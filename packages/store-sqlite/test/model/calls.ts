@@ -24,7 +24,7 @@ const newRunId = fc.oneof(
 const fence = fc.record({ sessionId: values.sessionId, runId, now: values.now })
 
 /** A write of a run, with further arguments. */
-function writing<T>(
+export function writing<T>(
   weight: number,
   extra: fc.Arbitrary<T>,
   call: (store: SessionStateStore, write: RunWrite, extra: T) => Promise<unknown>,
@@ -38,7 +38,7 @@ function writing<T>(
   return { weight, arbitrary: fc.tuple(fence, extra).map(toCall) }
 }
 
-function calling<T>(
+export function calling<T>(
   weight: number,
   given: fc.Arbitrary<T>,
   call: (store: SessionStateStore, given: T) => Promise<unknown>,
@@ -80,7 +80,7 @@ const deletion = fc.tuple(values.sessionId, fc.boolean())
 const page = fc.tuple(values.sessionId, values.page)
 const slice = fc.tuple(values.sessionId, fc.record({ offset: values.count, limit: values.count }))
 
-export const calls: fc.Arbitrary<Call> = fc.oneof(
+export const sessionCalls: readonly fc.WeightedArbitrary<Call>[] = [
   calling(3, values.newSession, (store, session) => store.createSession(session)),
   { weight: 4, arbitrary: starts.map(beginning) },
   writing(1, fc.constant({ leaseMs: 5 }), (store, write, more) =>
@@ -102,7 +102,7 @@ export const calls: fc.Arbitrary<Call> = fc.oneof(
   calling(1, deletion, async (store, [id, wanted]) => wanted && store.deleteSession(id)),
   calling(1, page, (store, [id, query]) => store.listCheckpoints(id, query)),
   calling(1, slice, (store, [id, query]) => store.loadMessages(id, query)),
-)
+]
 
 /** Without a session that runs, most calls would only find nothing. */
 export const opening: readonly Call[] = [
@@ -120,6 +120,7 @@ export const readEverything: Call = async (store) => {
     for (const { sessionId } of listed.items) found.push(await readSession(store, sessionId))
   } while (cursor !== undefined)
   const ofAgent = await store.listSessions({ agentType: 'a1' })
+  found.push(await store.listRequests({ now: 30, limit: 200 }))
   return [found, ofAgent.items.map((head) => head.sessionId)]
 }
 
@@ -133,5 +134,9 @@ async function readSession(store: SessionStateStore, sessionId: string): Promise
     await store.loadMessages(sessionId),
     await store.loadJournal(sessionId),
     await store.listRuns(sessionId),
+    await store.loadRequests(sessionId),
+    await store.listRequests({ sessionId, now: 30, state: 'open' }),
+    await store.listQueuedMessages(sessionId),
+    await store.loadSignals(sessionId),
   ]
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 export const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined })
 
-const text = fc.oneof(
+export const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
   fc.constantFrom('\ud800', 'a\0b', '\udc00\ud800', '"'),
 )
@@ -35,7 +35,7 @@ export const now = fc.integer({ min: 0, max: 60 })
 export const later = fc.integer({ min: 0, max: 200 })
 
 const file = fc.record({ data: fc.oneof(bytes, text), mediaType: text })
-const userMessage = fc.record(
+export const userMessage = fc.record(
   { role: fc.constant('user' as const), content: text, files: fc.array(file, { maxLength: 2 }) },
   { requiredKeys: ['role', 'content'] },
 )

@@ -52,6 +52,5 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamDurableBehaviours,
 ]
 
-export { interactionBehaviours } from './interaction/index.ts'
 export type { StoreSubject } from './store-subject.ts'
 export type { StreamSubject } from './stream-subject.ts'

@@ -47,9 +47,10 @@ export function prepareAddRequests(add: RequestsToAdd): PreparedResult<readonly 
   for (const { request } of asked) assertAskedBy(add, request)
   return (sql) => {
     const { id } = updateHeld(sql, add, ASK, [add.now, asked.length])
-    return asked.map((one) => {
+    const placed = asked.map((one) => ({ ...one, place: placeOf(sql, id, one.request) }))
+    return placed.map((one) => {
       const row = sql.get(LIVE_OF_CALL, id, toSqlText(one.request.toolCallId))
-      return row === undefined ? addRequest(sql, id, one) : toSessionRequest(row)
+      return row === undefined ? addRequest(sql, one) : toSessionRequest(row)
     })
   }
 }
@@ -59,24 +60,35 @@ function assertAskedBy({ sessionId }: RunWrite, { askingSessionId }: SessionRequ
   throw new StateStoreError('not-storable', sessionId, 'the request is one of another session')
 }
 
-interface AskedText {
-  readonly request: SessionRequest
-  readonly text: string
+/** The rows of the sessions that ask and that list a request. */
+interface RequestPlace {
+  readonly asking: number
+  readonly session: number
 }
 
-function addRequest(
+function placeOf(
   sql: SqlStatements,
   asking: number,
-  { request, text }: AskedText,
-): SessionRequest {
-  const { sessionId, askingSessionId, toolCallId, expiresAt } = request
+  { sessionId, askingSessionId }: SessionRequest,
+): RequestPlace {
+  const isOwn = sessionId === askingSessionId
+  return { asking, session: isOwn ? asking : findSession(sql, sessionId).id }
+}
+
+interface PlacedRequest {
+  readonly request: SessionRequest
+  readonly text: string
+  readonly place: RequestPlace
+}
+
+function addRequest(sql: SqlStatements, { request, text, place }: PlacedRequest): SessionRequest {
+  const { askingSessionId, toolCallId, expiresAt } = request
+  const { asking, session } = place
   const requestId = toSqlText(request.requestId)
   if (sql.get(HAS_ID, requestId) !== undefined) {
     throw new StateStoreError('conflict', askingSessionId, 'another request has the id')
   }
-  const isOwn = sessionId === askingSessionId
-  const session = isOwn ? asking : findSession(sql, sessionId).id
-  if (!isOwn) sql.run(ASK_AT_ROOT, session)
+  if (session !== asking) sql.run(ASK_AT_ROOT, session)
   const names = [requestId, session, asking, toSqlText(toolCallId)]
   sql.run(ADD, ...names, keepText(sql, text), expiresAt ?? null)
   const { resolution: _, startedAt: __, replacedBy: ___, ...open } = request
@@ -181,13 +193,14 @@ export function prepareReplace(replacement: Replacement): PreparedResult<void> {
   assertAskedBy(replacement, request)
   return (sql) => {
     const { id } = updateHeld(sql, replacement, ASK, [now, 1])
+    const place = placeOf(sql, id, request)
     const old = sql.get(LIVE_BY_ID, id, toSqlText(replacement.requestId))
     if (old === undefined || optionalColumn(old, 'started_at', numberColumn) !== undefined) {
       throw new StateStoreError('conflict', sessionId, 'the request cannot be replaced any more')
     }
     const names = [toSqlText(request.requestId), numberColumn(old, 'id')]
     sql.run(SETTLE_REPLACED, cancelledAt(now), ...names)
-    addRequest(sql, id, { request, text })
+    addRequest(sql, { request, text, place })
   }
 }
 

@@ -89,6 +89,9 @@ export const requestBehaviours: readonly Behaviour<StoreSubject>[] = [
         ],
       )
       equal((await store.listRequests({ now: START })).items.length, 3)
+      const once = requestFor('d')
+      equal(await ask(store, run, once, requestFor('d', { requestId: 'other' })), [once, once])
+      equal(await liveCallsOf(store), ['a', 'b', 'c', 'd'])
     },
   },
   {
@@ -146,6 +149,8 @@ export const requestBehaviours: readonly Behaviour<StoreSubject>[] = [
       const { version } = await headOf(store)
       const taken = requestFor('c', { requestId: 'request-a' })
       await rejectsWithCode('conflict', () => ask(store, run, requestFor('b'), taken))
+      const alike = ['b', 'c'].map((call) => requestFor(call, { requestId: 'alike' }))
+      await rejectsWithCode('conflict', () => ask(store, run, ...alike))
       equal((await headOf(store)).version, version)
       equal(await liveCallsOf(store), ['a'])
     },
