@@ -51,7 +51,7 @@ interface Built {
 function measure({ outputFiles, metafile }: Built): BundleSize {
   const outputs = new Map(Object.entries(metafile.outputs))
   const entry =
-    [...outputs.keys()].find((path) => outputs.get(path)?.entryPoint !== undefined) ?? ''
+    [...outputs.keys()].find((path) => outputs.get(path)?.entryPoint === '<stdin>') ?? ''
   const eager = new Set([entry])
   for (const path of eager) {
     for (const one of outputs.get(path)?.imports ?? []) {

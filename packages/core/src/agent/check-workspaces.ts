@@ -98,16 +98,16 @@ function checkCapabilities(name: string, capabilities: Capabilities): string[] {
 
 function longestToolName(workspace: string, capabilities: Capabilities): string {
   const names = allModules()
-    .flatMap((one) => toolNames(one, capabilities[one.name]))
-    .map((tool) => workspaceToolName(workspace, tool))
+    .flatMap((one) => possibleTools(one, capabilities[one.name]))
+    .map((tool) => workspaceToolName(workspace, tool.name))
   return names.reduce((longest, next) => (next.length > longest.length ? next : longest), '')
 }
 
 /** The tools of a module, in a workspace of a provider that offers everything. */
-function toolNames({ tools }: AnyModule, config: unknown): string[] {
+export function possibleTools({ tools }: AnyModule, config: unknown): AnyModule['tools'] {
   if (config === undefined) return []
   const offered = Object.fromEntries(allCapabilityFlags().map((flag) => [flag, true]))
-  return tools.filter((tool) => tool.available(config, offered)).map(({ name }) => name)
+  return tools.filter((tool) => tool.available(config, offered))
 }
 
 /** A capability that was given as `false` is absent. Each value is parsed by its module. */

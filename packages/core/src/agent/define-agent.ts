@@ -2,23 +2,21 @@ import { checkBudget } from '../budget/budget.ts'
 import { AgentDefinitionError } from '../errors/agent-definition-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import { FINISH_TOOL_NAME } from '../orchestration/effective-tools.ts'
-import { allCapabilityFlags } from '../modules/list.ts'
+import { allModules } from '../modules/list.ts'
 import { checkPermissions } from '../permissions/check-rules.ts'
 import type { PermissionRule } from '../permissions/permission-rule.ts'
-import { factsOf, type ToolFacts } from '../permissions/tool-facts.ts'
-import { injectWorkspaceTools } from '../tools/inject-workspace-tools.ts'
+import { factsOf, factsOfModuleTool, type ToolFacts } from '../permissions/tool-facts.ts'
 import { isReservedToolName, isToolName } from '../tools/tool-name.ts'
 import { toJsonSchema } from '../tools/to-json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
 import type { Agent, AgentConfig } from './agent-definition.ts'
-import { checkUses, checkWorkspaces } from './check-workspaces.ts'
+import { checkUses, checkWorkspaces, possibleTools } from './check-workspaces.ts'
 import { isSubAgentTool, subAgentOf } from './sub-agent-tool.ts'
 import { warnAboutCommands } from './warn-about-commands.ts'
 
 const DEFAULT_MAX_STEPS = 50
-const ALL_OFFERED = Object.fromEntries(allCapabilityFlags().map((flag) => [flag, true]))
 const AGENT_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,47}$/
 const KEYS: ReadonlySet<string> = new Set<keyof AgentConfig>([
   'name',
@@ -139,8 +137,12 @@ function permissionFacts(
   declarations: Readonly<Record<string, WorkspaceDeclaration>>,
 ): ToolFacts[] {
   const own = Array.isArray(tools) ? tools.filter(({ name }) => typeof name === 'string') : []
-  const injected = injectWorkspaceTools(declarations, () => ALL_OFFERED)
-  return [...own, ...injected].map(factsOf)
+  const injected = Object.values(declarations).flatMap(({ name: workspace, capabilities }) =>
+    allModules().flatMap((one) =>
+      possibleTools(one, capabilities[one.name]).map((tool) => factsOfModuleTool(workspace, tool)),
+    ),
+  )
+  return [...own.map(factsOf), ...injected]
 }
 
 function checkSchema(field: string, schema: Schema | undefined): string[] {

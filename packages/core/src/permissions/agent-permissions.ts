@@ -1,7 +1,8 @@
 import { compilePathPattern, type PathPattern } from '../modules/fs/policy/path-access.ts'
 import { isGlob } from '../modules/fs/search/glob.ts'
-import { type CommandLine, programName, readCommandLine } from '../modules/shell/command-line.ts'
+import { type CommandLine, readCommandLine } from '../modules/shell/command-line.ts'
 import type { CommandWord } from '../modules/shell/line-scanner.ts'
+import { programName } from '../modules/shell/words.ts'
 import { type CommandPattern, matchesCommand, parseCommandPattern } from './command-pattern.ts'
 import type {
   PermissionDecision,

@@ -1,6 +1,5 @@
-import { programName } from '../modules/shell/command-line.ts'
 import type { CommandWord } from '../modules/shell/line-scanner.ts'
-import { parseWords } from '../modules/shell/words.ts'
+import { parseWords, programName } from '../modules/shell/words.ts'
 
 /** A few options of one letter, as in `rm -rf`. */
 const SHORT_OPTIONS = /^-[A-Za-z]{1,3}$/

@@ -1,3 +1,4 @@
+import { workspaceToolName } from '../tools/tool-name.ts'
 import type { PermissionRule } from './permission-rule.ts'
 
 /** What is known of the calls of a tool before there is one. */
@@ -17,6 +18,27 @@ export interface ToolFacts {
 interface NamedTool {
   readonly name: string
   readonly permission?: { readonly facts: ToolFacts }
+}
+
+/** Of a tool of a capability: what its calls name. */
+interface NamingTool {
+  readonly name: string
+  readonly command?: unknown
+  readonly paths?: unknown
+}
+
+/** The facts of a tool of a capability. */
+export function factsOfModuleTool(
+  workspace: string,
+  tool: NamingTool,
+): ToolFacts & { readonly shortName: string; readonly workspace: string } {
+  return {
+    name: workspaceToolName(workspace, tool.name),
+    shortName: tool.name,
+    workspace,
+    hasCommand: tool.command !== undefined,
+    hasPaths: tool.paths !== undefined,
+  }
 }
 
 /** The facts of a tool that runs nothing and names no path, unless it says otherwise. */

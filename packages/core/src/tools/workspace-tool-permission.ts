@@ -3,32 +3,23 @@ import type { ModuleTool } from '../modules/define-module.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
 import { statIfPresent } from '../modules/fs/edit/rewrite-file.ts'
 import { normalizePath } from '../modules/fs/path/path.ts'
-import { fingerprint } from '../modules/fs/versions/fingerprint.ts'
 import { workspacePath } from '../modules/fs/path/workspace-path.ts'
 import type { ModulePreview, PreviewBasis } from '../permissions/module-preview.ts'
 import type { PermissionSubject, TouchedPath } from '../permissions/permission-rule.ts'
-import type { ToolFacts } from '../permissions/tool-facts.ts'
+import { factsOfModuleTool } from '../permissions/tool-facts.ts'
 import type { CallAccess, ToolPermission } from '../permissions/tool-permission.ts'
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import { type DeclaredModule, guardedModule } from './declared-module.ts'
-import { workspaceToolName } from './tool-name.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
 
 /** What rules and previews know of the calls of a capability tool. */
 export class WorkspaceToolPermission implements ToolPermission {
-  readonly facts: ToolFacts & { readonly shortName: string; readonly workspace: string }
+  readonly facts: ReturnType<typeof factsOfModuleTool>
   readonly #module: DeclaredModule
   readonly #tool: ModuleTool<object, unknown>
 
   constructor(module: DeclaredModule, tool: ModuleTool<object, unknown>) {
-    const { workspace } = module
-    this.facts = {
-      name: workspaceToolName(workspace, tool.name),
-      shortName: tool.name,
-      workspace,
-      hasCommand: tool.command !== undefined,
-      hasPaths: tool.paths !== undefined,
-    }
+    this.facts = factsOfModuleTool(module.workspace, tool)
     this.#module = module
     this.#tool = tool
   }
@@ -138,6 +129,8 @@ async function fingerprintOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
+    // Loaded when a person is first asked.
+    const { fingerprint } = await import('../modules/fs/versions/fingerprint.ts')
     return await fingerprint(files, path, signal)
   } catch (error) {
     if (FileSystemError.isInstance(error)) return `error:${error.code}`

@@ -243,6 +243,8 @@ describe('bounds', () => {
     const shown = await new Previews().of('mkdir', { path })
     expect(shown.title).toHaveLength(200)
     expect(shown.body).toBe(`make the directory ${path}`)
+    const call = { ...(await new Previews().call('mkdir', { path })), args: '{}' }
+    expect((await previewCall(call, { titleCharacters: 20 })).title).toBe('make the directory …')
   })
 
   test('a preview that takes too long gives the arguments; a stopped call ends it', async () => {

@@ -1,5 +1,5 @@
 import { type CommandWord, LineScanner } from './line-scanner.ts'
-import { parseWords } from './words.ts'
+import { parseWords, programName } from './words.ts'
 
 /** The commands of a line, as far as they are known before it runs. */
 export interface CommandLine {
@@ -63,11 +63,6 @@ export function readCommandLine(line: string, variables: readonly string[] = [])
 /** Whether a variable can change which programs a command starts. */
 export function changesPrograms(name: string): boolean {
   return DANGEROUS_VARIABLE.test(name)
-}
-
-/** The name of a program without the directory that it is in. */
-export function programName(word: string): string {
-  return word.slice(word.lastIndexOf('/') + 1)
 }
 
 class CommandReader {

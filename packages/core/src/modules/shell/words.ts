@@ -42,6 +42,11 @@ export function quoteWord(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** The name of a program without the directory that it is in. */
+export function programName(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1)
+}
+
 const PLAIN_WORD = /^[\w./,:@%+-]+$/
 /** Characters without any meaning in any position outside quotes. */
 const PLAIN_RUN = /[\w./,@%+^-]+/y

@@ -130,7 +130,7 @@ function afterLines(text: string, start: number, lines: number): number {
 /** Undefined when the texts differ too much to be compared within the time. */
 async function comparedHunks(change: Change): Promise<string | undefined> {
   // Loaded at the first preview.
-  const { structuredPatch } = await import('diff')
+  const { structuredPatch } = await import('diff/lib/patch/create.js')
   const { above, old, now, below, linesAbove, isWindows } = change
   const patch = structuredPatch('', '', above + old + below, above + now + below, '', '', {
     context: CONTEXT_LINES,

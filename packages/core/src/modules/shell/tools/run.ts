@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import type { ModulePreview } from '../../../permissions/module-preview.ts'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import { backgroundMissing } from '../background-missing.ts'
 import { showOutputs, MAX_OUTPUT_BYTES } from '../output/shown-output.ts'
-import { previewCommand } from '../command-preview.ts'
 import type { ShellConfig } from '../config.ts'
 import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
 import { workspaceDirectory } from '../../fs/path/workspace-path.ts'
@@ -82,7 +82,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   inputSchema: runInput,
   annotations: ANNOTATIONS,
   command: touchedCommand,
-  preview: async ({ input, config }) => previewCommand(input, config),
+  preview: previewRun,
   available: (config) => !config.background,
   execute: runToEnd,
   toModelOutput: renderRun,
@@ -95,7 +95,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   inputSchema: runOrStartInput,
   annotations: ANNOTATIONS,
   command: touchedCommand,
-  preview: async ({ input, config }) => previewCommand(input, config),
+  preview: previewRun,
   available: (config) => config.background,
   execute: (call): Promise<RunOutput | StartOutput> =>
     call.input.opts?.background === true ? start(call) : runToEnd(call),
@@ -106,6 +106,13 @@ type RunInput = z.output<ReturnType<typeof runInput>>
 
 function touchedCommand({ command: line, opts }: RunInput): TouchedCommand {
   return { line, ...(opts?.env && { variables: Object.keys(opts.env) }) }
+}
+
+async function previewRun({
+  input,
+  config,
+}: Pick<RunCall, 'input' | 'config'>): Promise<ModulePreview> {
+  return (await import('../command-preview.ts')).previewCommand(input, config)
 }
 
 type RunCall = ModuleToolCall<Shell, ShellConfig, RunInput>
