@@ -4,11 +4,11 @@ import type { AgentHandle, RequestResponse } from '@helix-agents/runtime-js'
 import { createUIMessageStreamResponse, type UIMessage } from 'ai'
 import type { Hono } from 'hono'
 import type { ChatParts } from './app.ts'
-import { answersSchema, readJson, refuseBadId, turnSchema } from './request-checks.ts'
+import { answersSchema, readJson, refuseBadId, steerSchema, turnSchema } from './request-checks.ts'
 
 type Answers = ReturnType<typeof answersSchema.parse>['answers']
 
-/** What a chat is sent: turns, answers, and signals to an agent at work. */
+/** What a chat is sent: turns, answers, and words and signals to an agent at work. */
 export function addTurns(app: Hono, parts: ChatParts): void {
   // The server has the conversation, so the browser sends what is new.
   app.post('/api/chat', async (context) => {
@@ -23,6 +23,13 @@ export function addTurns(app: Hono, parts: ChatParts): void {
   app.post('/api/chat/:id/answers', refuseBadId, async (context) => {
     const { answers } = await readJson(context, answersSchema)
     await respond(parts, context.req.param('id'), answers)
+    return context.json({})
+  })
+
+  app.post('/api/chat/:id/steer', refuseBadId, async (context) => {
+    const { text } = await readJson(context, steerSchema)
+    const delivery = 'steer'
+    await parts.executor.send(parts.agent, context.req.param('id'), text, { delivery })
     return context.json({})
   })
 

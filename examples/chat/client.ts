@@ -83,6 +83,13 @@ export class ChatClient extends AbstractChat<UIMessage> {
     await this.#finish(this.sendMessage({ text }))
   }
 
+  /** Says something to the agent while it works. @throws {Error} */
+  async steer(text: string): Promise<void> {
+    await this.#post('steer', { text })
+    if (this.isWorking) await this.refresh()
+    else await this.load()
+  }
+
   /** Answers a call that waits. What is not accepted leaves it open. @throws {Error} */
   async decide(requestId: string, { input, ...decision }: Decision): Promise<void> {
     // Without edits `useChat` does it: its message waits in the last step, and goes on from there.

@@ -3,6 +3,14 @@ import { delimiter, join } from 'node:path'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
+/** For a browser that only shows pages of this machine. */
+export const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+]
+
 /** Path of a Chromium of this machine, or of `HELIX_CHROMIUM`. */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)

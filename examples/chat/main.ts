@@ -1,7 +1,8 @@
-// Plays the chat without a socket: two turns, a restart of the server, and one more.
+// Plays the chat without a socket: two turns, a restart of the server, and two more; one is asked about.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requestOf } from '@helix-agents/ai-sdk'
 import { ChatClient, textOf } from './client.ts'
 import { openChat } from './open-chat.ts'
 
@@ -9,9 +10,20 @@ const folder = mkdtempSync(join(tmpdir(), 'helix-chat-'))
 try {
   await talk(['Buy oranges.', 'Call Ada on Friday.'])
   console.log('the server is started again')
-  await talk(['Water the plants.'])
+  await talk(['Water the plants.', 'Change note 1 to Buy apples.'])
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** What a user would decide by its diff. */
+async function approveAll(client: ChatClient): Promise<void> {
+  for (const part of client.lastMessage?.parts ?? []) {
+    const request = requestOf(part)
+    if (request === undefined || request.resolution !== undefined) continue
+    console.log(`asks   ${request.preview.title}\n${request.preview.body ?? ''}`)
+    await client.decide(request.requestId, { approved: true })
+    console.log('user   approves')
+  }
 }
 
 async function talk(texts: readonly string[]): Promise<void> {
@@ -27,6 +39,7 @@ async function talk(texts: readonly string[]): Promise<void> {
     console.log(`user   ${text}`)
     changes = 0
     await client.say(text)
+    await approveAll(client)
     const answer = client.lastMessage
     for (const part of answer?.parts ?? []) {
       if (part.type === 'text') console.log(`agent  ${part.text}`)

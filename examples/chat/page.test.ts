@@ -16,10 +16,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import * as z from 'zod'
 import { createChatApp } from './app.ts'
 import { bundlePage } from './bundle-page.ts'
-import { findChromium } from './find-chromium.ts'
+import { CHROMIUM_ARGS, findChromium } from './find-chromium.ts'
 
 const executablePath = findChromium()
-const ARGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
 const bundled = bundlePage()
 const CONTRASTS = readFileSync(join(import.meta.dirname, 'contrasts.js'), 'utf8')
@@ -79,7 +78,7 @@ describe.skipIf(executablePath === undefined)(
     const model = { steps: new MockLLMAdapter([]) }
 
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS })
+      browser = await chromium.launch({ executablePath: executablePath ?? '', args: CHROMIUM_ARGS })
     })
     afterAll(() => browser.close())
     beforeEach(async () => {
@@ -135,7 +134,7 @@ describe.skipIf(executablePath === undefined)(
       await page.goto(served.address)
       await box().fill('Hi')
       await send().click()
-      await page.getByRole('status').getByText('The agent is working.').waitFor()
+      await page.getByRole('status').getByText('The agent is working').waitFor()
       await log().getByText('I think').waitFor()
       expect(await log().getAttribute('aria-busy')).toBe('true')
       await page.reload()
@@ -215,6 +214,33 @@ describe.skipIf(executablePath === undefined)(
       await page.getByRole('button', { name: 'Approve' }).click()
       await log().getByText('Done.').waitFor()
       expect(paid).toEqual([{ amount: 3 }])
+    })
+
+    test('what is said while the agent works reaches it before its next step', async () => {
+      const gate = createGate()
+      const read: unknown[] = []
+      model.steps = new MockLLMAdapter([
+        async (input) => {
+          await gate.pass(input)
+          return { type: 'tool_calls', toolCalls: [{ id: '1', name: 'missing', arguments: {} }] }
+        },
+        ({ messages }) => {
+          read.push(messages.at(-1)?.content)
+          return say('Green then.')
+        },
+      ])
+      await page.goto(served.address)
+      await box().fill('Paint it red.')
+      await send().click()
+      await gate.begun
+      await box().fill('No, green.')
+      await page.getByRole('button', { name: 'Steer' }).click()
+      await page.getByRole('list', { name: 'Not read yet' }).getByText('No, green.').waitFor()
+      gate.open()
+      await log().getByText('Green then.').waitFor()
+      expect(read).toEqual(['No, green.'])
+      await log().getByText('No, green.').waitFor()
+      expect(await page.getByRole('list', { name: 'Not read yet' }).innerText()).toBe('')
     })
 
     test('a chat that waits is stopped', async () => {

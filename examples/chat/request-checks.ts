@@ -24,6 +24,7 @@ const answers = z
   .max(100)
 
 export const answersSchema = z.strictObject({ answers })
+export const steerSchema = z.strictObject({ text })
 /** Something new to say, or answers to calls that wait. */
 export const turnSchema = z.union([
   z.strictObject({ id: idSchema, text }),

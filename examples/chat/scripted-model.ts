@@ -46,7 +46,7 @@ function changeNote({ path, newText }: Change, messages: readonly Message[]): St
   }
   const seen = typeof last.content === 'string' ? last.content : ''
   if (last.toolName.endsWith('read_file') && last.isError !== true) {
-    const oldText = /^ *1\t(?<line>.*)$/m.exec(seen)?.groups?.line ?? seen.trim()
+    const oldText = /^ *1[\t:|→] ?(?<line>.*)$/m.exec(seen)?.groups?.line ?? seen.trim()
     const change = { path, oldText, newText }
     return { ...callTool('edit_file', change, messages), content: 'I would change it so:' }
   }

@@ -7,7 +7,7 @@ import { openChat } from './open-chat.ts'
 /** Of a request with its body; answers may take longer. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-const folder = join(import.meta.dirname, '.data')
+const folder = process.env.CHAT_FOLDER ?? join(import.meta.dirname, '.data')
 mkdirSync(folder, { recursive: true })
 const chat = await openChat(folder, process.env).catch((error: Error) => {
   console.error(error.message)

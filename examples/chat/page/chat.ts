@@ -36,7 +36,9 @@ form.addEventListener('submit', (event) => {
   const text = input.value
   if (text.trim() === '' || sendButton.disabled) return
   form.reset()
-  void say(text)
+  // A turn under way has its own error.
+  if (client.isWorking) void client.steer(text).catch(showFailure)
+  else void say(text)
 })
 input.addEventListener('keydown', (event) => {
   // While a text is composed, as in Japanese, Enter ends the word.
@@ -79,11 +81,15 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    failure.textContent = error instanceof Error ? error.message : 'the connection was lost'
+    showFailure(error)
   } finally {
     isBusy = false
   }
   show()
+}
+
+function showFailure(error: unknown): void {
+  failure.textContent = error instanceof Error ? error.message : 'the connection was lost'
 }
 
 function show(): void {
@@ -95,7 +101,8 @@ function show(): void {
   showQueued()
   const waits = messages.querySelectorAll('.card').length
   empty.hidden = isWorking || client.messages.length > 0
-  sendButton.disabled = isWorking || waits > 0
+  sendButton.textContent = isWorking ? 'Steer' : 'Send'
+  sendButton.disabled = waits > 0
   if (!isWorking) stopButton.disabled = false
   stopButton.hidden = !isWorking && waits === 0
   setStatus(statusText(waits))
@@ -112,7 +119,8 @@ function showQueued(): void {
 function statusText(waits: number): string {
   if (waits > 0)
     return `The agent waits for you: ${waits === 1 ? '1 question' : `${waits} questions`}.`
-  if (client.isWorking) return 'The agent is working.'
+  if (client.isWorking)
+    return 'The agent is working. What you send reaches it before its next step.'
   return client.sessionStatus === 'aborted' ? 'Stopped.' : ''
 }
 

@@ -35,7 +35,7 @@ function bodyOf({ preview: { body, format, truncated = false }, agentPath }: UIR
 function lineOf(line: string, format: string | undefined): Element {
   const isChange = format === 'diff' && !/^(?:\+\+\+|---)/.test(line)
   const kinds: Readonly<Record<string, string>> = isChange ? { '+': 'added', '-': 'removed' } : {}
-  return make('span', { className: kinds[line[0] ?? ''] ?? '', textContent: `${line}\n` })
+  return make('span', { className: kinds[line[0] ?? ''] ?? '', textContent: line })
 }
 
 interface CardFormParts {
