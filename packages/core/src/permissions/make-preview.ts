@@ -27,12 +27,18 @@ export async function makePreview(
   const { made, basis } = await withinTime(call, timeMs)
   const line = visibleLine(redactText(made.title.slice(0, MAX_TITLE)))
   const title = cutLine(line, titleCharacters)
-  const text = made.body ?? (title === line ? undefined : made.title)
+  const text = title === line ? made.body : withTitle(made)
   return {
     title,
     ...(text !== undefined && showBody({ ...made, body: text }, bodyCharacters)),
     ...(basis !== undefined && { basis }),
   }
+}
+
+/** A title that is cut is whole in the body. */
+function withTitle({ title, body, format = 'text' }: ModulePreview): string {
+  if (body === undefined) return title
+  return format === 'text' && !body.includes(title) ? `${title}\n\n${body}` : body
 }
 
 function showBody(
@@ -102,10 +108,18 @@ async function previewOf(call: PreviewedCall, access: CallAccess): Promise<Modul
   }
 }
 
-function argumentsPreview({ tool, args }: PreviewedCall, problem?: string): ModulePreview {
-  const name = tool.permission?.facts.shortName ?? tool.name
+function argumentsPreview(call: PreviewedCall, problem?: string): ModulePreview {
+  const name = nameOf(call)
   const title = problem === undefined ? name : `${name}: ${problem}`
-  return { title, body: layOut(args), format: 'json' }
+  return { title, body: layOut(call.args), format: 'json' }
+}
+
+/** The tool, and the paths that the call names. */
+function nameOf({ tool, input }: PreviewedCall): string {
+  const subject = tool.permission?.subject(input)
+  const { paths = [] } = subject === undefined || subject instanceof Promise ? {} : subject
+  const names = paths.map(({ path }) => path)
+  return [tool.permission?.facts.shortName ?? tool.name, ...names].join(' ')
 }
 
 /** The arguments as they are when they are long: laying them out takes its time. */

@@ -10,10 +10,8 @@ const ASCII_LETTER = /[A-Za-z]/
 /** Scripts with letters that are drawn like Latin ones. */
 const NEAR_LATIN =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}\u0251\u0261\u0131\u01C0-\u01C3]/u
-/** Letters that cannot be told from Latin ones, of which whole words can be made. */
-const LATIN_LOOKS: ReadonlySet<string> = new Set(
-  'аеорсухѕіјһԁԛԝѵӏАВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧονικρυՏՕօսոցԍԌ',
-)
+/** Words of letters that cannot be told from Latin ones; one letter alone is a word of its language. */
+const LOOKS_LATIN = /^[аеорсухѕіјһԁԛԝѵӏАВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧονικρυՏՕօսոցԍԌ]{2,}$/u
 
 /**
  * A text in which every character can be seen and told from others: hidden ones, and letters that look
@@ -31,7 +29,7 @@ export function visibleText(text: string): string {
 /** The same for commands and paths, where also whole words of look-alike letters count. */
 export function visibleWords(text: string): string {
   const marked = text.replaceAll(WORD, (word) =>
-    NOT_ASCII.test(word) && Array.from(word).every(looksLatin) ? mark(word, looksLatin) : word,
+    LOOKS_LATIN.test(word) ? mark(word, () => true) : word,
   )
   return visibleText(marked)
 }
@@ -48,10 +46,6 @@ function visibleWord(word: string): string {
 
 function mark(word: string, isMarked: (letter: string) => boolean): string {
   return Array.from(word, (letter) => (isMarked(letter) ? codeOf(letter) : letter)).join('')
-}
-
-function looksLatin(letter: string): boolean {
-  return LATIN_LOOKS.has(letter)
 }
 
 /** Another form of an ASCII letter or digit: of full width, mathematical, in a circle. */

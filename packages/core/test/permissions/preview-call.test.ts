@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defineTool } from '@helix-agents/core'
+import { askUserTool, defineTool } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import * as z from 'zod'
 import { basisHolds, previewCall } from '../../src/permissions/preview-call.ts'
@@ -89,7 +89,7 @@ describe('changes of files', () => {
 
   test('a call that fails as things are says so and shows its arguments', async () => {
     const shown = await new Previews().of('edit_file', { path: '/no', oldText: 'a', newText: 'b' })
-    expect(shown.title).toContain('edit_file: as things are, the call fails:')
+    expect(shown.title).toContain('edit_file /no: as things are, the call fails:')
     expect(JSON.parse(shown.body ?? '')).toEqual({ path: '/no', oldText: 'a', newText: 'b' })
     expect(shown.format).toBe('json')
   })
@@ -148,6 +148,16 @@ describe('commands and code', () => {
   })
 })
 
+test('a question that is too long for a title is whole in the body', async () => {
+  const tool = askUserTool()
+  const { access } = await new Previews().call('ls', {})
+  const question = `Which one? ${'long '.repeat(100)}`
+  const input = { question, options: ['a', 'b'] }
+  const shown = await previewCall({ tool, input, access, args: '{}' })
+  expect(shown.title).toHaveLength(200)
+  expect(shown.body).toBe(`${question}\n\n- a\n- b`)
+})
+
 describe('the basis', () => {
   test('is void when a file changed, came or went; and holds for the same content', async () => {
     const previews = new Previews()
@@ -190,7 +200,8 @@ describe('the basis', () => {
     const shown = await previews.of('run', { command: 'ls' })
     expect(shown.basis).toBeUndefined()
     expect(await previews.holds('run', { command: 'ls' }, shown)).toBe(true)
-    expect((await previews.of('read_file', { path: '/a' })).basis).toBeUndefined()
+    const read = await previews.of('read_file', { path: '/a' })
+    expect(read).toEqual({ title: 'read_file /a', body: '{\n  "path": "/a"\n}', format: 'json' })
   })
 
   test.each([null, [], 'x', {}, { '/b': null }])(
@@ -257,7 +268,7 @@ describe('bounds', () => {
     const shown = previewCall(call, { timeMs: 1000 })
     await Promise.resolve()
     await clock.advance(1000)
-    expect((await shown).title).toBe('write_file: its preview took too long')
+    expect((await shown).title).toBe('write_file /a: its preview took too long')
     const stopped = previewCall(call)
     previews.agent.abort.abort(new Error('stopped'))
     await expect(stopped).rejects.toThrow('stopped')

@@ -34,6 +34,7 @@ test.each([
 test('in a command or a path a whole word of look-alike letters is shown, too', () => {
   expect(visibleText('сору')).toBe('сору')
   expect(visibleLine('сору /отчёт')).toBe('⟨U+0441⟩⟨U+043E⟩⟨U+0440⟩⟨U+0443⟩ /отчёт')
+  expect(visibleLine('что делать с файлом?')).toBe('что делать с файлом?')
   expect(visibleLine('a\nb\tc')).toBe('a⟨U+000A⟩b⟨U+0009⟩c')
 })
 
