@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { Message } from '@helix-agents/core'
 import type { SessionRequest } from '@helix-agents/core/runtime'
 import { opened } from '../../script.ts'
-import { SESSION, type WaitingTask } from './waiting-session.ts'
+import { MESSAGES, SESSION, type WaitingTask } from './waiting-session.ts'
 
 export interface Findings {
   /** What ran, in its order. */
@@ -34,6 +34,10 @@ export async function findingsOf({ database, effectLog }: WaitingTask): Promise<
     ),
   )
   if (head?.status !== 'completed') findings.push(`the session is ${head?.status}`)
+  const { messages: all } = await stateStore.loadMessages(SESSION)
+  const said = all.flatMap((one) => (one.role === 'user' ? [one.content] : []))
+  const meant = ['go', ...MESSAGES.map(({ text }) => text)]
+  if (said.join() !== meant.join()) findings.push(`the user said ${said.join(', ')}`)
   let [unknown, ran] = [0, 0]
   for (const sessionId of [SESSION, `${SESSION}/s2-1`]) {
     const { messages } = await stateStore.loadMessages(sessionId)

@@ -1,13 +1,14 @@
 // The process that is killed: goes on with the session from wherever it stands, answers what is
 // asked, and says at how many points it could have died.
 import { appendFileSync } from 'node:fs'
-import { type Clock, systemClock } from '@helix-agents/core'
+import { AgentAlreadyRunningError, type Clock, systemClock } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { watchStore } from '../watched-stores.ts'
 import {
   ANSWERS,
   createWaitingAgent,
+  MESSAGES,
   SESSION,
   waitingModel,
   type WaitingTask,
@@ -39,13 +40,15 @@ async function goOn(): Promise<boolean> {
     await (await executor.execute(agent, 'go', { sessionId: SESSION })).result()
     return true
   }
-  if (session.status === 'completed') return false
+  if (session.status === 'completed') return recoverQueued()
   const [open] = (await executor.listRequests({ sessionId: SESSION, state: 'open' })).items
   if (session.status !== 'waiting' || open === undefined) {
     await (await executor.resume(agent, SESSION)).result()
     return true
   }
+  if (task.isAlone === true) process.kill(process.pid, 'SIGKILL')
   const { id } = JSON.parse(open.arguments) as { readonly id: string }
+  if (id === 'approved') await sendAll()
   const response = ANSWERS[id]
   if (response === undefined) throw new Error(`no answer for ${id}`)
   const { handle } = await executor.respond(agent, SESSION, open.requestId, response)
@@ -53,6 +56,34 @@ async function goOn(): Promise<boolean> {
   return true
 }
 
-for (let turns = 0; await goOn(); turns += 1) if (turns > 50) throw new Error('it does not end')
+/** A message for the next turn may have come when no process was left to start it. */
+async function recoverQueued(): Promise<boolean> {
+  const left = await stateStore.listQueuedMessages(SESSION)
+  if (left.length === 0) return false
+  const recovery = await executor.recover(agent, SESSION)
+  if (recovery.outcome === 'resumed') await recovery.handle.result()
+  return true
+}
+
+/** Again after a kill: an id is stored once. */
+async function sendAll(): Promise<void> {
+  for (const { text, ...options } of MESSAGES) {
+    await (await executor.send(agent, SESSION, text, options)).handle?.result()
+  }
+}
+
+/** The executor starts the next turn by itself, for a message or an answer that came meanwhile. */
+async function goOnOrWait(): Promise<boolean> {
+  try {
+    return await goOn()
+  } catch (error) {
+    if (!AgentAlreadyRunningError.isInstance(error)) throw error
+    await (await executor.getHandle(agent, SESSION))?.result()
+    return true
+  }
+}
+
+for (let turns = 0; await goOnOrWait(); turns += 1)
+  if (turns > 50) throw new Error('it does not end')
 await close()
 process.stdout.write(JSON.stringify({ points, effectPoints }))

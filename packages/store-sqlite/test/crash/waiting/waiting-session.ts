@@ -15,6 +15,8 @@ export interface WaitingTask {
   /** The lease of the process before has run out. */
   readonly clockAheadMs: number
   readonly sabotage?: Sabotage
+  /** Dies as soon as it waits, instead of answering. */
+  readonly isAlone?: boolean
 }
 
 /** What the person says to each call, by the id in its arguments. */
@@ -24,6 +26,13 @@ export const ANSWERS: Readonly<Record<string, RequestResponse>> = {
   edited: { decision: 'approve', input: { id: 'as edited' } },
   below: { decision: 'approve' },
 }
+
+/** What the user says besides, in the order in which the conversation gets it. */
+export const MESSAGES = [
+  { messageId: 'm-1', delivery: 'steer', text: 'be brief' },
+  { messageId: 'm-2', delivery: 'steer', text: 'and polite' },
+  { messageId: 'm-3', delivery: 'followUp', text: 'thank you' },
+] as const
 
 /** Inputs that may run, each once at most. */
 export const ALLOWED = ['approved', 'as edited', 'below', 'free']
