@@ -36,7 +36,7 @@ async function runFirstProgram({ place, env }: Newcomer, cwd: string): Promise<v
     const newcomer = { place, env: { ...env, ...variables } }
     await typed(newcomer, 'npm install @ai-sdk/openai-compatible', { cwd })
     const output = await typed(newcomer, 'node main.mts', { cwd })
-    const [made] = globSync('work/helix-ws-*/root/primes.txt', { cwd })
+    const [made] = globSync('work/**/primes.txt', { cwd })
     if (output !== 'They are in primes.txt.\ncompleted\n' || made === undefined) {
       throw new Error(`the first program prints\n${output}`)
     }

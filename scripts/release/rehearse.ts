@@ -2,6 +2,7 @@
 // this machine as a release does, then creates, checks, tests and runs each template with nothing
 // but that registry and npm. `--all` does so with the oldest Node too, and types every install command of the
 // documentation.
+import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { find } from '../repository.ts'
@@ -25,7 +26,8 @@ if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}`
 const isWanted = (part: string): boolean => positionals.length === 0 || positionals.includes(part)
 const templates = all.filter(isWanted)
 
-const upstream = process.env.npm_config_registry ?? 'https://registry.npmjs.org/'
+// Where this machine installs from.
+const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
 const registry = await startLocalRegistry(upstream)
 try {
   const published = await asNewcomer([], (newcomer) => publishAll(newcomer, registry.url))
