@@ -144,7 +144,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     session: SessionRef,
     options: OpenOptions,
   ): Promise<OpenedWorkspace> {
-    this.#rejectWindows()
+    this.#rejectPlatform(options)
     const parsed = this.parseConfig(config)
     const [isolation, env] = [this.#isolationOf(parsed), parsed.env ?? {}]
     return this.#limitOpens(async () => {
@@ -162,7 +162,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   }
 
   async resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace> {
-    this.#rejectWindows()
+    this.#rejectPlatform(options)
     const { directory: name, isolation } = parseRef(ref)
     return this.#limitOpens(async () => {
       const directory = findDirectory(this.#tmpdirRoot, name)
@@ -186,9 +186,15 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return config.isolation ?? this.#options.isolation ?? 'none'
   }
 
-  #rejectWindows(): void {
-    if ((this.#options.platform ?? process.platform) !== 'win32') return
-    throw new WorkspaceFailedError('provider-failed', WINDOWS)
+  #rejectPlatform({ capabilities }: OpenOptions | ResolveOptions): void {
+    if ((this.#options.platform ?? process.platform) === 'win32') {
+      throw new WorkspaceFailedError('provider-failed', WINDOWS)
+    }
+    // Pipes that Node opens by their descriptors: Bun loses what commands print, Deno cannot start any.
+    const runtime = ['Bun', 'Deno'].find((name) => name in globalThis)
+    const hasCommands = capabilities.shell !== undefined || capabilities.code !== undefined
+    if (runtime === undefined || !hasCommands) return
+    throw new WorkspaceFailedError('provider-failed', `${ONLY_NODE}, and this is ${runtime}`)
   }
 
   #mark(directory: WorkspaceDirectory, details: Pick<OwnerMarker, 'session' | 'env'>): OwnerMarker {
@@ -310,5 +316,6 @@ async function endAbandoned(directory: WorkspaceDirectory, before: OwnerMarker):
 const CREATED = { outcome: 'created' } as const
 const REATTACHED = { outcome: 'reattached' } as const
 
+const ONLY_NODE = 'LocalBashWorkspaceProvider: commands run in Node only'
 const WINDOWS =
   'LocalBashWorkspaceProvider: Windows is not supported. Use WSL and run the agent inside it.'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { logMessages, type WorkspaceRef } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findProgram } from '../src/shell/find-program.ts'
 import { requireBubblewrap } from '../src/shell/launcher.ts'
 import { SESSION, TestHost, text } from './open-workspace.ts'
@@ -22,6 +22,21 @@ describe('open', () => {
     )
     await windows.dispose()
   })
+  it.each(['Bun', 'Deno'])(
+    'rejects commands in %s, where their output would be lost',
+    async (name) => {
+      vi.stubGlobal(name, {})
+      const open = (capabilities: object) =>
+        host.provider.open({ kind: 'local-bash' }, SESSION, { ...host.openOptions, capabilities })
+      const sentence = `LocalBashWorkspaceProvider: commands run in Node only, and this is ${name}`
+      for (const capabilities of [{ shell: {} }, { fs: {}, code: {} }]) {
+        await expect(open(capabilities)).rejects.toThrow(sentence)
+      }
+      expect(readdirSync(host.tmpdirRoot)).toEqual([])
+      const { ws } = await open({ fs: {} })
+      await ws.close()
+    },
+  )
   it('makes a directory that only the user can enter, the marker out of the agent’s reach', async () => {
     const { ws } = await host.open()
     const path = join(host.tmpdirRoot, ws.id)
