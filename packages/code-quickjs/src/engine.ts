@@ -1,5 +1,5 @@
 import type { CodeEngine } from '@helix-agents/core/provider'
-import { type QuickJsCodeOptions, readSettings } from './options.ts'
+import type { QuickJsSettings } from './options.ts'
 import { QuickJsInterpreter } from './quickjs-interpreter.ts'
 import type { OpenSeat } from './seat/seat.ts'
 
@@ -10,8 +10,7 @@ const TOOL_NOTE =
   'display({ png: base64 }) shows a picture.'
 
 /** @param openSeat Where the code runs on this platform. */
-export function createEngine(options: QuickJsCodeOptions, openSeat: OpenSeat): CodeEngine {
-  const settings = readSettings(options)
+export function createEngine(settings: QuickJsSettings, openSeat: OpenSeat): CodeEngine {
   return {
     name: 'quickjs',
     toolNote: TOOL_NOTE,

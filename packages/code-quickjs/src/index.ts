@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { CodeEngine } from '@helix-agents/core/provider'
 import { createEngine } from './engine.ts'
-import type { QuickJsCodeOptions } from './options.ts'
+import { type QuickJsCodeOptions, readSettings } from './options.ts'
 import { ThreadPool } from './seat/thread-pool.ts'
 import { ThreadSeat } from './seat/thread-seat.ts'
 
@@ -14,8 +14,9 @@ export type { QuickJsCodeOptions } from './options.ts'
  */
 export function quickJsCode(options: QuickJsCodeOptions = {}): CodeEngine {
   let compiled: Promise<WebAssembly.Module> | undefined
-  const pool = new ThreadPool(() => (compiled ??= compileWasm()))
-  return createEngine(options, (limits) => new ThreadSeat(pool, limits))
+  const settings = readSettings(options)
+  const pool = new ThreadPool(() => (compiled ??= compileWasm()), settings.limits)
+  return createEngine(settings, () => new ThreadSeat(pool))
 }
 
 async function compileWasm(): Promise<WebAssembly.Module> {

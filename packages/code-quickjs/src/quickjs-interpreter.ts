@@ -161,7 +161,7 @@ export class QuickJsInterpreter implements EngineCode {
   }
 
   #takeSeat(): Seat {
-    const seat = this.#openSeat(this.#settings.limits)
+    const seat = this.#openSeat()
     this.#seats.add(seat)
     return seat
   }

@@ -5,11 +5,12 @@ import type { FromThread, ThreadData, ToThread } from './seat/thread-messages.ts
 import { QuickJsSession } from './vm/session.ts'
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by the pool
-const { wasm, abort } = workerData as ThreadData
+const { wasm, abort, limits } = workerData as ThreadData
 const flag = new Int32Array(abort)
 const replies = new Map<number, PromiseWithResolvers<FileReply>>()
 let calls = 0
-let session: Promise<QuickJsSession> | undefined
+/** Made before it is needed, so that a run starts at once. */
+let session = newSession()
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 const post = (message: FromThread): void => parentPort?.postMessage(message)
@@ -26,9 +27,15 @@ const host: SessionHost = {
   },
 }
 
-async function run({ request, limits }: Extract<ToThread, { type: 'run' }>): Promise<void> {
+function newSession(): Promise<QuickJsSession> {
+  const made = QuickJsSession.create(wasm, limits)
+  // The run that needs it says so.
+  made.catch(() => undefined)
+  return made
+}
+
+async function run({ request }: Extract<ToThread, { type: 'run' }>): Promise<void> {
   try {
-    session ??= QuickJsSession.create(wasm, limits)
     const current = await session
     const outcome = await current.run(request, host)
     post({ type: 'done', outcome, heldBytes: current.heldBytes })
@@ -48,7 +55,7 @@ parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'run') void run(message)
   else if (message.type === 'reply') answer(message)
   else {
-    session = undefined
+    session = newSession()
     replies.clear()
   }
 })

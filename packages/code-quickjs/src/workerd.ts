@@ -2,7 +2,7 @@
 import wasm from '#wasm/quickjs.wasm'
 import type { CodeEngine } from '@helix-agents/core/provider'
 import { createEngine } from './engine.ts'
-import type { QuickJsCodeOptions } from './options.ts'
+import { type QuickJsCodeOptions, readSettings } from './options.ts'
 import { InlineSeat } from './seat/inline-seat.ts'
 
 export type { QuickJsCodeOptions } from './options.ts'
@@ -15,6 +15,6 @@ const MEMORY_BYTES = 32 * 1024 * 1024
  * it runs in the isolate of the object: `memoryBytes` and the time of a run are its bounds.
  */
 export function quickJsCode(options: QuickJsCodeOptions = {}): CodeEngine {
-  const memoryBytes = options.memoryBytes ?? MEMORY_BYTES
-  return createEngine({ ...options, memoryBytes }, (limits) => new InlineSeat(wasm, limits))
+  const settings = readSettings({ memoryBytes: MEMORY_BYTES, ...options })
+  return createEngine(settings, () => new InlineSeat(wasm, settings.limits))
 }

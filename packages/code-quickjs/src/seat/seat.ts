@@ -1,4 +1,4 @@
-import type { SessionHost, SessionLimits, SessionOutcome, SessionRequest } from '../protocol.ts'
+import type { SessionHost, SessionOutcome, SessionRequest } from '../protocol.ts'
 
 /** What a run reaches, and what ends it from outside. */
 export interface SeatHost extends Omit<SessionHost, 'isAborted'> {
@@ -14,4 +14,4 @@ export interface Seat {
 }
 
 /** Makes a place for a session; it is ready when it is first used. */
-export type OpenSeat = (limits: SessionLimits) => Seat
+export type OpenSeat = () => Seat

@@ -10,15 +10,16 @@ import type {
 /** What a thread is started with. */
 export interface ThreadData {
   readonly wasm: WebAssembly.Module
+  readonly limits: SessionLimits
   /** Its one number is 1 when the run is to be ended. */
   readonly abort: SharedArrayBuffer
 }
 
 /** To a thread. */
 export type ToThread =
-  | { readonly type: 'run'; readonly request: SessionRequest; readonly limits: SessionLimits }
+  | { readonly type: 'run'; readonly request: SessionRequest }
   | { readonly type: 'reply'; readonly id: number; readonly reply: FileReply }
-  /** Forget the session: another one comes. */
+  /** Forget the session, and make the next one. */
   | { readonly type: 'reset' }
 
 /** From a thread. */

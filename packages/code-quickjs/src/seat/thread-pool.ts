@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { SessionLimits } from '../protocol.ts'
 import type { ThreadData } from './thread-messages.ts'
 
 /** Threads that wait for their next session. */
@@ -16,14 +17,17 @@ export interface PooledThread {
 /** Threads of one engine. A waiting one keeps no process alive. */
 export class ThreadPool {
   readonly #wasm: () => Promise<WebAssembly.Module>
+  readonly #limits: SessionLimits
   readonly #idle: PooledThread[] = []
 
-  constructor(wasm: () => Promise<WebAssembly.Module>) {
+  constructor(wasm: () => Promise<WebAssembly.Module>, limits: SessionLimits) {
     this.#wasm = wasm
+    this.#limits = limits
   }
 
   async take(): Promise<PooledThread> {
-    const thread = this.#idle.pop() ?? this.#start(await this.#wasm())
+    // The one that waits longest has made its next session.
+    const thread = this.#idle.shift() ?? this.#start(await this.#wasm())
     thread.worker.ref()
     return thread
   }
@@ -44,7 +48,7 @@ export class ThreadPool {
 
   #start(wasm: WebAssembly.Module): PooledThread {
     const abort = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-    const data: ThreadData = { wasm, abort }
+    const data: ThreadData = { wasm, abort, limits: this.#limits }
     const worker = new Worker(threadUrl(), {
       workerData: data,
       // No flag, variable or output of the process is that of a thread.

@@ -1,5 +1,5 @@
 import { systemClock, WorkspaceFailedError } from '@helix-agents/core'
-import type { FileCall, SessionLimits, SessionOutcome, SessionRequest } from '../protocol.ts'
+import type { FileCall, SessionOutcome, SessionRequest } from '../protocol.ts'
 import type { Seat, SeatHost } from './seat.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 import type { PooledThread, ThreadPool } from './thread-pool.ts'
@@ -14,15 +14,13 @@ type Ending = NonNullable<SessionOutcome['ended']>
 /** Runs code in a thread: nothing that code does holds up the thread of the host. */
 export class ThreadSeat implements Seat {
   readonly #pool: ThreadPool
-  readonly #limits: SessionLimits
   #thread: PooledThread | undefined
   #isReusable = true
   #stop: ((ending: Ending) => void) | undefined
   #isEnded = false
 
-  constructor(pool: ThreadPool, limits: SessionLimits) {
+  constructor(pool: ThreadPool) {
     this.#pool = pool
-    this.#limits = limits
   }
 
   async run(request: SessionRequest, host: SeatHost): Promise<SessionOutcome> {
@@ -65,7 +63,7 @@ export class ThreadSeat implements Seat {
     const stopWatching = this.#watch(thread, host, done)
     const cancelTimeout = systemClock.setTimer(request.timeoutMs, () => this.#stop?.('timeout'))
     Atomics.store(thread.abort, 0, 0)
-    this.#post(thread, { type: 'run', request, limits: this.#limits })
+    this.#post(thread, { type: 'run', request })
     if (host.signal?.aborted) this.#stop('aborted')
     try {
       const outcome = await done.promise
