@@ -6,6 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ModelError, type StepInput } from '@helix-agents/core'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
+import { createGateway } from 'ai'
 import { expect, test } from 'vitest'
 
 const KEY = 'sk-very-secret'
@@ -23,6 +24,13 @@ test('a refused key', async () => {
     `openai refused the key for the model "gpt-5" at ${baseURL} (status 401, invalid_api_key)`,
   )
   expect(error.hint).toContain('OPENAI_API_KEY')
+})
+
+test('a refused key of the gateway names its own variable', async () => {
+  const body = { error: { message: 'Unauthenticated', type: 'authentication_error' } }
+  const { error } = await ask('openai/gpt-5', 'gateway', { status: 401, body })
+  expect(error.code).toBe('unauthorized')
+  expect(error.hint).toContain('(AI_GATEWAY_API_KEY,')
 })
 
 test('a model that the provider does not have', async () => {
@@ -55,7 +63,7 @@ test('a name with line breaks cannot forge a line of the log', async () => {
   expect(error.message.length).toBeLessThan(250)
 })
 
-type ProviderName = 'openai' | 'anthropic' | 'compatible'
+type ProviderName = 'openai' | 'anthropic' | 'gateway' | 'compatible'
 
 /** Asks a server that answers so; `null`: one that was stopped before. */
 async function ask(modelId: string, provider: ProviderName, answer: Answer | null) {
@@ -79,6 +87,7 @@ function modelOf(provider: ProviderName, baseURL: string) {
   const settings = { apiKey: KEY, baseURL }
   if (provider === 'openai') return createOpenAI(settings)
   if (provider === 'anthropic') return createAnthropic(settings)
+  if (provider === 'gateway') return createGateway(settings)
   return createOpenAICompatible({ name: 'compatible', ...settings })
 }
 

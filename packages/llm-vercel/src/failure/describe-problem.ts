@@ -53,9 +53,15 @@ export function describeProblem(
   }
 }
 
+/** Whose variables are not called as they are. */
+const KEY_PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['compatible', 'MODEL'],
+  ['gateway', 'AI_GATEWAY'],
+])
+
 function refusedKey({ provider, modelId }: AskedModel, { origin }: FailureFacts): Problem {
   const at = origin === undefined ? '' : ` at ${origin}`
-  const prefix = provider === 'compatible' ? 'MODEL' : provider.toUpperCase().replaceAll('-', '_')
+  const prefix = KEY_PREFIXES.get(provider) ?? provider.toUpperCase().replaceAll('-', '_')
   return {
     problem: `${provider} refused the key for the model ${modelId}${at}`,
     hint: `Check the key (${prefix}_API_KEY, where the environment has it) and what it may use.`,
