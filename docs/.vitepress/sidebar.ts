@@ -48,6 +48,7 @@ const production = [
   'fleet-runbook',
   'cli',
   'upgrading',
+  'changelog',
 ]
 const providers = ['in-memory', 'local-bash', 'cloudflare-filestore', 'cloudflare-sandbox']
 

@@ -11,6 +11,7 @@ import {
 import { workspaceBehaviours } from '../../packages/workspace-conformance/src/index.ts'
 import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
 import { read } from '../repository.ts'
+import { changelog } from './changelog.ts'
 import { chunkTable } from './chunk-table.ts'
 import { errorCodeTable, errorTable } from './error-tables.ts'
 import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './fleet-tables.ts'
@@ -28,6 +29,7 @@ export const sections: Readonly<Record<string, Section>> = {
   defaults: (name) => defaultsTable(moduleName(name)),
   errors: errorTable,
   'error-codes': errorCodeTable,
+  changelog,
   chunks: chunkTable,
   'log-messages': logMessageTable,
   'other-logs': otherLogTable,
