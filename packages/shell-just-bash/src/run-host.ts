@@ -101,6 +101,7 @@ export class RunHost implements ScriptHost {
       rm: (path, options) => this.#use(() => files.rm(path, options)),
       copy: (from, to, options) => this.#use(() => files.copy(from, to, options)),
       move: (from, to, options) => this.#use(() => files.move(from, to, options)),
+      grep: (pattern, options) => this.#use(() => files.grep(pattern, options)),
     }
   }
 

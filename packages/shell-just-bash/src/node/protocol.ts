@@ -52,4 +52,5 @@ export const FILE_METHODS: ReadonlySet<string> = new Set<keyof ScriptFiles>([
   'rm',
   'copy',
   'move',
+  'grep',
 ])

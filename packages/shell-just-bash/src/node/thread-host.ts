@@ -32,6 +32,7 @@ export class ThreadHost implements ScriptHost {
       rm: (...args) => this.#file('rm', args),
       copy: (...args) => this.#file('copy', args),
       move: (...args) => this.#file('move', args),
+      grep: (...args) => this.#file('grep', args),
     }
   }
 

@@ -3,7 +3,16 @@ import type { FileSystem } from '@helix-agents/core/provider'
 /** The calls that a script makes on the files of its workspace. */
 export type ScriptFiles = Pick<
   FileSystem,
-  'readFile' | 'writeFile' | 'appendFile' | 'ls' | 'stat' | 'mkdir' | 'rm' | 'copy' | 'move'
+  | 'readFile'
+  | 'writeFile'
+  | 'appendFile'
+  | 'ls'
+  | 'stat'
+  | 'mkdir'
+  | 'rm'
+  | 'copy'
+  | 'move'
+  | 'grep'
 >
 
 /** Bounds of one command, whatever its time limit is. */

@@ -1,6 +1,12 @@
-import type { CustomCommand } from 'just-bash'
+import type { Command, CustomCommand } from 'just-bash'
 import type { Script, ScriptHost } from '../script.ts'
 import { guardCommand } from '../guard-redirections.ts'
+import { argumentForms } from './gnu/argument-forms.ts'
+import { diff } from './gnu/diff.ts'
+import { grepCommand } from './gnu/grep.ts'
+import { ls } from './gnu/ls.ts'
+import { smallPrograms } from './gnu/small-programs.ts'
+import { sort } from './gnu/sort.ts'
 import { hostCommand } from './host-command.ts'
 import { killCommand } from './kill.ts'
 import { printfCommand } from './printf.ts'
@@ -15,7 +21,18 @@ export function scriptCommands(
   host: ScriptHost,
   end: (exitCode: number) => void,
 ): CustomCommand[] {
-  const own = [guardCommand, printfCommand, killCommand(end), ...processCommands]
+  const own: readonly Command[] = [
+    guardCommand,
+    printfCommand,
+    killCommand(end),
+    grepCommand(host),
+    sort,
+    ls,
+    diff,
+    ...argumentForms,
+    ...smallPrograms,
+    ...processCommands,
+  ]
   const ofHost = new Set(script.hostCommands)
   return [
     ...own.filter(({ name }) => !ofHost.has(name)),

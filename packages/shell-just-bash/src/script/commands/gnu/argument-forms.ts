@@ -1,0 +1,47 @@
+import { splitOptions, wrapped } from './operands.ts'
+
+/** Commands that take the same arguments in fewer forms than the tools of GNU do. */
+export const argumentForms = [
+  wrapped('xargs', (args, original) => {
+    const split = splitOptions(args, 'nILPdEs')
+    // With -I an argument is a line.
+    const takesLines = split.includes('-I') && !split.includes('-d') && !split.includes('-0')
+    return original(takesLines ? ['-d', '\\n', ...split] : split)
+  }),
+  wrapped('nl', async (args, original) => {
+    const result = await original(args)
+    return { ...result, stdout: result.stdout.replaceAll(/^ {6}\t(?=\n|$)/gm, ' '.repeat(7)) }
+  }),
+  wrapped('paste', (args, original) => {
+    const split = splitOptions(args, 'd')
+    const operands = split.filter((arg, index) => !arg.startsWith('-') && split[index - 1] !== '-d')
+    return original(operands.length > 0 || split.includes('-') ? split : [...split, '-'])
+  }),
+  wrapped('awk', (args, original) => original(splitOptions(args, 'Fv').map(literalSeparator))),
+  wrapped('uniq', async (args, original) => {
+    const result = await original(args)
+    const counts = args.some((arg) => arg === '--count' || /^-[a-z]*c/.test(arg))
+    if (!counts || result.exitCode !== 0) return result
+    const stdout = result.stdout.replaceAll(/^ *(\d+) /gm, (_, n: string) => `${n.padStart(7)} `)
+    return { ...result, stdout }
+  }),
+  wrapped('sed', async (args, original, { fs, cwd }) => {
+    const suffix = /^-[nEr]*i(?<suffix>.+)$/.exec(args.find((arg) => arg.startsWith('-')) ?? '')
+      ?.groups?.suffix
+    const plain = args.map((arg) =>
+      suffix !== undefined && arg.endsWith(`i${suffix}`) ? '-i' : arg,
+    )
+    for (const file of suffix === undefined ? [] : args.slice(1)) {
+      const path = fs.resolvePath(cwd, file)
+      if ((await fs.exists(path)) && !file.startsWith('-')) await fs.cp(path, path + suffix)
+    }
+    const result = await original(plain)
+    const isMissing = result.exitCode === 1 && result.stderr.includes('No such file')
+    return isMissing ? { ...result, exitCode: 2 } : result
+  }),
+]
+
+/** A separator of one character is that character, also where it means more in a pattern. */
+function literalSeparator(arg: string, index: number, args: readonly string[]): string {
+  return args[index - 1] === '-F' && /^[.|*+?$^()[\]{}]$/.test(arg) ? `[${arg}]` : arg
+}
