@@ -1,60 +1,17 @@
 // The object ends at every write of a whole session, before it and after it.
 import { env } from 'cloudflare:workers'
 import { TestSampler } from '@helix-agents/core/testing'
-import { DurableObjectDatabase } from '@helix-agents/store-cloudflare'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createGate, type Script } from '../scripts.ts'
+import type { Script } from '../scripts.ts'
 import { crash, createSession, inObject, type TestSession, untilAtRest } from '../session.ts'
+import { type Point, pointsOf, Writes } from './cut-writes.ts'
 import { recordedSession } from './recorded-session.ts'
-
-interface Point {
-  readonly at: number
-  readonly when: 'before' | 'after'
-}
 
 const sampler = new TestSampler()
 /** Sessions; more than one, since most of it is waiting. */
 const AT_ONCE = 8
 
 afterEach(() => vi.restoreAllMocks())
-
-/** Counts the writes of a session, and stops its first instance at one of them. */
-class Writes {
-  /** By the database of their first instance. */
-  static readonly #all = new Map<DurableObjectDatabase, Writes>()
-  readonly point: Point | undefined
-  readonly gate = createGate()
-  count = 0
-
-  constructor(point?: Point) {
-    this.point = point
-  }
-
-  /** Of an object that begins. */
-  belongTo(storage: DurableObjectStorage): void {
-    if (this.count === 0) Writes.#all.set(DurableObjectDatabase.of(storage), this)
-  }
-
-  static spy(): void {
-    // oxlint-disable-next-line typescript/unbound-method -- it is called with its database
-    const write = DurableObjectDatabase.prototype.write
-    vi.spyOn(DurableObjectDatabase.prototype, 'write').mockImplementation(async function (
-      this: DurableObjectDatabase,
-      work,
-    ) {
-      const writes = Writes.#all.get(this)
-      const at = writes === undefined ? 0 : ++writes.count
-      await writes?.pass('before', at)
-      const result = await write.call(this, work)
-      await writes?.pass('after', at)
-      return result
-    })
-  }
-
-  async pass(when: Point['when'], at: number): Promise<void> {
-    if (this.point?.when === when && this.point.at === at) await this.gate.pass()
-  }
-}
 
 function createRecorded(writes: Writes): TestSession {
   const { brain, agents } = recordedSession()
@@ -129,13 +86,7 @@ test('a session that is cut off at any write ends as it should', async () => {
   await whole.post('/start', { message: 'go' })
   await checkStory(whole, { at: 0, when: 'before' })
   expect(writes.count).toBeGreaterThan(30)
-  const all = Array.from({ length: writes.count }, (_, index) => index + 1).flatMap(
-    (at): Point[] => [
-      { at, when: 'before' },
-      { at, when: 'after' },
-    ],
-  )
-  const points = sampler.pick('writes', all, 2 * AT_ONCE)
+  const points = sampler.pick('writes', pointsOf(writes.count), 2 * AT_ONCE)
   for (let at = 0; at < points.length; at += AT_ONCE) {
     await checkCutOff(points.slice(at, at + AT_ONCE))
   }
