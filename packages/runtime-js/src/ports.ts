@@ -205,6 +205,8 @@ export interface PlacedCall {
   readonly isRecovered: boolean
   /** The journal has it: its result is stored at once. */
   readonly isJournaled: boolean
+  /** The journal says that a person is asked before it starts, also when a later release does not ask. */
+  readonly asks: boolean
   /** When a recovered call was started, according to the journal. */
   readonly startedAt?: number
 }

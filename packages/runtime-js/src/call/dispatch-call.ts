@@ -52,7 +52,7 @@ export interface Turn extends PlacedCall {
 export async function dispatchCall(run: Run, turn: Turn): Promise<CallEnd> {
   if (run.lease.isStale) await run.lease.confirm()
   const tool = run.toolSet.tools.byName.get(turn.call.name)
-  if (turn.isBlocked && (tool === undefined || !isGatedCall(run, turn.call, tool))) return 'waiting'
+  if (turn.isBlocked && (tool === undefined || !isGatedCall(run, turn, tool))) return 'waiting'
   const { tracer } = run.services
   if (tracer === undefined) return runCall(run, turn, tool)
   return traced(
@@ -93,14 +93,14 @@ async function runCall(
 /** Most calls start as they are. */
 function admit(run: Run, turn: Turn, tool: Tool | undefined): Admission | Promise<Admission> {
   const { call } = turn
-  if (tool !== undefined && call.problem === undefined && isGatedCall(run, call, tool)) {
+  if (tool !== undefined && call.problem === undefined && isGatedCall(run, turn, tool)) {
     return admitCall(run, { ...turn, tool })
   }
   return { type: 'start', arguments: call.arguments, isEdited: false }
 }
 
-function isGatedCall(run: Run, { id }: ToolCall, tool: Tool): boolean {
-  return isGated(run, tool) || run.requests.byCall.has(id)
+function isGatedCall(run: Run, { call, asks }: Turn, tool: Tool): boolean {
+  return asks || isGated(run, tool) || run.requests.byCall.has(call.id)
 }
 
 /** A call that a person was asked about and that does not start is known from its request. */

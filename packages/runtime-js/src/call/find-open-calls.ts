@@ -10,6 +10,6 @@ export function findOpenCalls(messages: readonly Message[]): readonly PlacedCall
     messages.slice(last + 1).map((result) => (result.role === 'tool' ? result.toolCallId : '')),
   )
   return (message.toolCalls ?? [])
-    .map((call, index) => ({ call, index, isRecovered: true, isJournaled: false }))
+    .map((call, index) => ({ call, index, isRecovered: true, isJournaled: false, asks: false }))
     .filter(({ call }) => !answered.has(call.id))
 }

@@ -41,10 +41,11 @@ export async function admitCall(run: Run, gated: GatedCall): Promise<Admission> 
 
 /** What becomes of a call that has no request: it starts, it is rejected, or it gets this one. */
 async function decide(run: Run, gated: GatedCall): Promise<Admission | SessionRequest> {
-  const { call, isBlocked } = gated
+  const { call, isBlocked, asks } = gated
   try {
     const parsed = await parseCall(run, gated)
-    if (await mustAsk(run, parsed)) return await makeRequest(run, gated, parsed)
+    const isAsked = await mustAsk(run, parsed)
+    if (isAsked || asks) return await makeRequest(run, gated, parsed)
     return isBlocked ? WAITING : { type: 'start', arguments: call.arguments, isEdited: false }
   } catch (error) {
     if (run.control.cause !== undefined) return WAITING

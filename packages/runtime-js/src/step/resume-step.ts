@@ -90,5 +90,6 @@ async function loadJournal(run: Run): Promise<ReadonlyMap<string, JournalEntry>>
 
 function withEntry(placed: PlacedCall, entry: JournalEntry | undefined): PlacedCall {
   if (entry === undefined) return placed
-  return { ...placed, startedAt: entry.startedAt, isJournaled: true }
+  const { startedAt, asks = false } = entry
+  return { ...placed, startedAt, isJournaled: true, asks }
 }

@@ -22,7 +22,7 @@ export async function runToolStep(
   await run.chunks.flush()
   // Models use the id of a call again: a request is about a call of its own step.
   run.requests.byCall.clear()
-  const placed: NewCall[] = []
+  const placed: PlacedCall[] = []
   for (const [index, call] of step.toolCalls.entries()) placed.push(await place(run, call, index))
   const write = run.lease.write()
   const journal = placed
@@ -35,13 +35,8 @@ export async function runToolStep(
   return runCalls(run, placed, new Map())
 }
 
-interface NewCall extends PlacedCall {
-  /** A person is asked before it starts. */
-  readonly asks: boolean
-}
-
 /** What changes something, and what a person is asked about, does not run twice. */
-async function place(run: Run, call: ToolCall, index: number): Promise<NewCall> {
+async function place(run: Run, call: ToolCall, index: number): Promise<PlacedCall> {
   const tool = run.toolSet.tools.byName.get(call.name)
   const isMutation = tool?.annotations.readOnly === false
   const placed = { call, index, isRecovered: false, isJournaled: isMutation, asks: false }
@@ -112,7 +107,7 @@ async function endsOf(
   return Promise.all(ends)
 }
 
-function toJournalEntry({ call, asks }: NewCall, startedAt: number): JournalEntry {
+function toJournalEntry({ call, asks }: PlacedCall, startedAt: number): JournalEntry {
   const { id: toolCallId, name: toolName, arguments: given } = call
   return { toolCallId, toolName, arguments: given, startedAt, ...(asks && { asks }) }
 }

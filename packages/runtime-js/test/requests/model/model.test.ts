@@ -37,6 +37,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   start.map((given) => ({ type: 'restart' as const, ...given })),
 )
 
+test('what a later release asks about is asked about by an earlier one too', async () => {
+  const world = new World(
+    { root: [['middle', 'pay']], middle: [['charge']], leaf: [] },
+    { isLater: true, at: 16, death: 'before-it-arrives' },
+  )
+  await world.play([{ type: 'restart', isLater: false, at: 19, death: 'before-it-arrives' }])
+  expect(await problemsOf(world)).toEqual([])
+})
+
 test('every schedule ends well', async () => {
   const schedule = fc.tuple(plan, start, fc.array(action, { maxLength: 8 }))
   await fc.assert(
