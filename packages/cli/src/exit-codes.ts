@@ -6,7 +6,7 @@ export const exitCodes = {
   findings: 1,
   /** The command line cannot be understood. */
   usage: 2,
-  /** What was asked about does not answer or does not exist. */
+  /** The subject of the command does not answer or does not exist. */
   unreachable: 3,
   /** A defect, or a failure of the machine such as a full disk. */
   failure: 70,

@@ -35,11 +35,11 @@ export interface FleetStats {
   readonly usedRatio: number
   /** Operations in the alert window. */
   readonly usage: FleetUsage
-  /** When a cleanup ended last, in milliseconds since the epoch. Absent when none ever has. */
+  /** End of the last cleanup; milliseconds since the epoch. Absent before the first one. */
   readonly lastCleanupAt?: number
-  /** When the oldest sandbox of the ledger was made; only while no cleanup has ever ended. */
+  /** Creation of the oldest sandbox of the ledger; present until the first cleanup has ended. */
   readonly firstSandboxAt?: number
-  /** When all sandboxes were compared with their providers last. Absent before the first time. */
+  /** End of the last complete reconciliation. Absent before the first one. */
   readonly lastReconcileAt?: number
 }
 

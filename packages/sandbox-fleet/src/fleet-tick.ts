@@ -21,7 +21,7 @@ export interface TickReport {
   readonly pruned: number
   /** Alerts that are firing. */
   readonly alerts: readonly Alert[]
-  /** What went wrong beside the passes. */
+  /** Errors outside of the passes. */
   readonly errors: readonly string[]
 }
 

@@ -132,13 +132,13 @@ export class Fleet {
     return { ...used, durationMs, operations: record.operations }
   }
 
-  /** What is wrong with one sandbox. @throws {FleetError} `unknown-sandbox` */
+  /** The findings of one sandbox. @throws {FleetError} `unknown-sandbox` */
   async diagnose(id: string): Promise<readonly Finding[]> {
     await this.#context.clock.keepTime()
     return this.#diagnose(await this.get(id))
   }
 
-  /** What is wrong with the fleet: the findings of the newest 1,000 sandboxes that are not terminated. */
+  /** The findings of the fleet: those of its newest 1,000 sandboxes that are not terminated. */
   async findings(): Promise<readonly Finding[]> {
     const status = ['provisioning', 'running', 'terminating', 'failed'] as const
     const findings: Finding[] = []

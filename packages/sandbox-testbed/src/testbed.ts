@@ -50,7 +50,7 @@ export interface SandboxTestbedOptions {
    * medians of server 0.12.7; default `none`. For the local engine.
    */
   readonly costs?: 'none' | 'recorded'
-  /** How containers are kept from the host; default `auto`. For the local engine. */
+  /** Isolation of containers from the host, with the local engine. Default `auto`. */
   readonly isolation?: IsolationChoice
   /** Limits of each container; 512 processes, files and processes of 4 GiB. For the local engine. */
   readonly limits?: Partial<ContainerLimits>
@@ -69,7 +69,7 @@ export interface SandboxTestbed extends AsyncDisposable {
   /** Address of the Worker. */
   readonly url: URL
   readonly engine: 'local' | 'docker'
-  /** How containers are kept from the host; undefined for a real engine. */
+  /** Isolation of containers from the host; undefined for a real engine. */
   readonly isolation: 'bubblewrap' | 'unshare' | undefined
   /** What goes wrong on demand; a real engine rejects them with `faults-unsupported`. */
   readonly faults: Faults

@@ -9,7 +9,7 @@ export interface WaitOptions {
   readonly clock: Clock
   /** Longest wait in milliseconds. */
   readonly timeoutMs: number
-  /** How often to look whether another process has made room. */
+  /** Interval between checks for room that another process has freed. */
   readonly pollMs: number
 }
 

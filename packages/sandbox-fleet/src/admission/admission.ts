@@ -20,7 +20,7 @@ export interface AdmissionRequest extends SandboxDescription, ReporterOptions {
   readonly holder?: string
   /** Reuses a sandbox of this pool, if there is one, instead of creating one. */
   readonly pool?: string
-  /** What happens when the capacity is used up. Default `reject`. */
+  /** Behaviour at full capacity. Default `reject`. */
   readonly onFull?: 'queue' | 'reject'
   /** Longest wait in the queue, in milliseconds. Default 60 000. */
   readonly queueTimeoutMs?: number

@@ -29,7 +29,7 @@ export interface WebhookAlertSinkOptions {
   readonly url: string
   /** Such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How often an alert that did not get through is sent again, after a while. Default 2. */
+  /** Retries of an alert that could not be delivered. Default 2. */
   readonly retries?: number
   /** Longest wait for one answer, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number

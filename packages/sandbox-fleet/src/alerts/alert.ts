@@ -20,7 +20,7 @@ export interface Alert {
   readonly severity: 'warning' | 'critical'
   readonly state: 'firing' | 'resolved'
   readonly environment: string
-  /** What was measured, and the limit it passed. */
+  /** The measured value and the limit that it exceeded. */
   readonly value: number
   /** The limit that was exceeded. */
   readonly threshold: number
@@ -29,7 +29,7 @@ export interface Alert {
   readonly escalate: boolean
   /** Milliseconds since the epoch. */
   readonly since: number
-  /** When it was evaluated; milliseconds since the epoch. */
+  /** Time of the evaluation; milliseconds since the epoch. */
   readonly at: number
 }
 

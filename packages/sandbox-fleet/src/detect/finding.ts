@@ -26,11 +26,11 @@ export interface Finding {
   readonly sandboxId: string
   readonly kind: FindingKind
   readonly severity: 'warning' | 'critical'
-  /** What is wrong, in one sentence. */
+  /** The evidence, in one sentence. */
   readonly reason: string
   /** The numbers behind it: times in milliseconds, the others as they are named. */
   readonly evidence: Readonly<Record<string, number | string>>
-  /** What the fleet will do, or what is left to the operator. */
+  /** The next step: automatic, or for the operator. */
   readonly nextStep: string
   /** Since when, in milliseconds since the epoch. */
   readonly since: number

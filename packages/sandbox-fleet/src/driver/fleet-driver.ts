@@ -46,7 +46,7 @@ export interface SandboxListing {
 export interface SandboxResources {
   /** Percent of one core. */
   readonly cpuPercent: number
-  /** In MiB. */
+  /** Memory in MiB. */
   readonly memoryMb: number
 }
 

@@ -24,7 +24,7 @@ export interface DriverGuardOptions {
   readonly retries: number
   /** Consecutive failures after which the circuit breaker opens. */
   readonly breakerFailures: number
-  /** In milliseconds. */
+  /** Cooldown of the open circuit breaker, in milliseconds. */
   readonly breakerCooldownMs: number
 }
 

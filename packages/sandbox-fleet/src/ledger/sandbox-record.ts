@@ -25,7 +25,7 @@ export interface SandboxKill {
   readonly reason: KillReason
   /** One sentence with the evidence. */
   readonly detail: string
-  /** Who decided: a sweeper, an operator, the owner. */
+  /** The actor that decided: a sweeper, an operator, the owner. */
   readonly by: string
   /** Milliseconds since the epoch, like every time of a record. */
   readonly at: number
@@ -47,9 +47,9 @@ export interface LeaseRecord {
 export interface PendingDestroy {
   /** Milliseconds since the epoch. */
   readonly since: number
-  /** How often the destroy was tried. */
+  /** Number of destroy attempts. */
   readonly attempts: number
-  /** When it is retried; milliseconds since the epoch. */
+  /** Time of the next attempt; milliseconds since the epoch. */
   readonly nextAttemptAt: number
 }
 
@@ -57,7 +57,7 @@ export interface PendingDestroy {
 export interface SandboxError {
   readonly code: string
   readonly message: string
-  /** What the provider said: the chain of causes, without secrets, at most 1,000 characters. */
+  /** Causes reported by the provider, without secrets; at most 1,000 characters. */
   readonly cause?: string
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -67,9 +67,9 @@ export interface SandboxError {
 export interface ResourceSample {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Of one core; several busy cores give more than 100. */
+  /** Percent of one core; several busy cores exceed 100. */
   readonly cpuPercent: number
-  /** In MiB. */
+  /** Memory in MiB. */
   readonly memoryMb: number
 }
 
@@ -105,7 +105,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly generation: number
   /** Milliseconds since the epoch, as all times of a record. */
   readonly createdAt: number
-  /** When the present status began. */
+  /** Start of the current status; milliseconds since the epoch. */
   readonly statusSince: number
   /** End of the last operation. */
   readonly lastActivityAt: number
@@ -113,7 +113,7 @@ export interface SandboxRecord extends SandboxLabels {
   readonly provisionDeadlineAt?: number
   /** End of its life, in use or not. */
   readonly deadlineAt?: number
-  /** Who holds it, and until when. Absent: no holder. */
+  /** The holder and the end of its lease. Absent: no holder. */
   readonly lease?: LeaseRecord
   /** Until when its present holder may keep it; absent without one, and for a critical one. */
   readonly holdDeadlineAt?: number

@@ -14,9 +14,9 @@ export interface ReconcileAction {
   readonly kind: ReconcileKind
   readonly id: string
   readonly provider: string
-  /** What the ledger says; absent for what it does not know. */
+  /** State in the ledger; absent when the ledger has no record. */
   readonly status?: SandboxStatus
-  /** What the provider says. */
+  /** State at the provider. */
   readonly listed?: ListedSandbox
 }
 
@@ -64,6 +64,6 @@ export interface ReconcileReport {
   readonly rejected: readonly RejectedListing[]
   /** Entries of lists whose id cannot be one, or whose record cannot be read. */
   readonly skipped: number
-  /** What went wrong with the pass as a whole. */
+  /** Errors of the pass as a whole. */
   readonly error?: string
 }

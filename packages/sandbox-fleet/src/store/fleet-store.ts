@@ -51,7 +51,7 @@ export interface LeaseFence {
 /** A request for a named lease. */
 export interface LeaseRequest {
   readonly name: string
-  /** Who wants it; a holder that has it already renews it. */
+  /** The requested holder; the current one renews its lease. */
   readonly holder: string
   /** Lease duration, in milliseconds. */
   readonly ttlMs: number

@@ -54,10 +54,10 @@ export interface CleanupReport {
   readonly cleaned: number
   /** Each sandbox that the pass wanted to end. */
   readonly items: readonly CleanupItem[]
-  /** How many were left as they are, by reason. */
+  /** Number of sandboxes left alone, by reason. */
   readonly spared: Readonly<Partial<Record<SpareReason, number>>>
   /** Records that could not be read. */
   readonly unreadable: number
-  /** What went wrong with the pass as a whole. */
+  /** Errors of the pass as a whole. */
   readonly error?: string
 }

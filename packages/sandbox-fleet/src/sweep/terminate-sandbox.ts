@@ -13,7 +13,7 @@ export interface TerminateRequest {
   readonly reason: KillReason
   /** One sentence for the record. */
   readonly detail: string
-  /** Who ends it: a person or a part of the fleet. */
+  /** The actor that ends it: a person or a part of the fleet. */
   readonly by: string
   /** The life that is meant: a later one of the same id is left alone. Default: the present one. */
   readonly generation?: number

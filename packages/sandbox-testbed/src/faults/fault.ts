@@ -71,7 +71,7 @@ export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
 
 /** A fault in force. */
 export interface InjectedFault extends Disposable {
-  /** How often it has happened. */
+  /** Number of times it has occurred. */
   readonly hits: number
   /** Resolves when it happens for the first time: not before the reply is lost, the container exits. */
   readonly happened: Promise<void>

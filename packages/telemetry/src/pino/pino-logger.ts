@@ -16,7 +16,7 @@ import {
 export interface PinoLoggerOptions extends RedactOptions {
   /** Default `info`. */
   readonly level?: string
-  /** Where lines go. Default: standard output. */
+  /** Destination of the lines. Default: standard output. */
   readonly destination?: DestinationStream
   /** More for pino, such as `transport` or `base`; redaction takes `log` and `bindings` of `formatters`. */
   readonly pino?: LoggerOptions

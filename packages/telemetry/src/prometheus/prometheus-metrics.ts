@@ -9,13 +9,13 @@ import { DURATION_BUCKETS, type MetricDefinition } from '../metrics/definitions.
 
 /** Options of `createPrometheusMetrics`. */
 export interface PrometheusMetricsOptions extends SeriesLimit {
-  /** Where the metrics are registered, beside your own. Default: a registry of their own. */
+  /** Registry of the metrics; it may hold your own as well. Default: a new one. */
   readonly registry?: Registry
 }
 
 /** Metrics of workspaces and their text format. */
 export interface PrometheusMetrics {
-  /** For the option `metrics` of the executor. */
+  /** Pass it to the executor as `metrics`. */
   readonly metrics: WorkspaceMetrics
   /** All metrics of the registry in the text format of Prometheus. */
   text(): Promise<string>

@@ -16,7 +16,7 @@ export interface RequestWebhookOptions {
   readonly secret: string
   /** Further headers, such as `authorization`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How often a notification is sent again, with growing pauses. Default: 3. */
+  /** Retries of a notification, with growing pauses. Default: 3. */
   readonly retries?: number
   /** Longest wait for one answer, in milliseconds. Default: 10 000. */
   readonly timeoutMs?: number
