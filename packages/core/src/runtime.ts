@@ -16,12 +16,8 @@ export {
 } from './permissions/decide-call.ts'
 export { describeRule, subjectKey } from './permissions/permission-rule.ts'
 export { factsOf } from './permissions/tool-facts.ts'
-export {
-  basisHolds,
-  previewCall,
-  type PreviewedCall,
-  type PreviewLimits,
-} from './permissions/preview-call.ts'
+export { basisHolds, previewCall } from './permissions/preview-call.ts'
+export type { PreviewedCall, PreviewLimits } from './permissions/previewed-call.ts'
 
 // Steps of a run
 export { createToolResultMessage } from './orchestration/create-messages.ts'

@@ -2,22 +2,7 @@ import type { RequestPreview } from '../state/session-requests.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { CheckedCall } from './decide-call.ts'
 import type { PreviewBasis } from './module-preview.ts'
-
-/** Bounds of a preview. */
-export interface PreviewLimits {
-  /** Default: 20,000. */
-  readonly bodyCharacters?: number
-  /** Default: 200. */
-  readonly titleCharacters?: number
-  /** Time in milliseconds after which the arguments are shown in its place. Default: 10,000. */
-  readonly timeMs?: number
-}
-
-/** A call that a person is asked about. */
-export interface PreviewedCall extends CheckedCall {
-  /** The exact JSON text of its arguments. */
-  readonly args: string
-}
+import type { PreviewedCall, PreviewLimits } from './previewed-call.ts'
 
 /**
  * What a person sees before the call runs, without secrets and hidden characters. Changes nothing. A
