@@ -128,6 +128,7 @@ export type {
   QueuedMessage,
   RequestAnswer,
   RequestKind,
+  RequestPage,
   RequestPreview,
   RequestQuery,
   RequestResolution,

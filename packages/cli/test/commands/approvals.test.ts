@@ -84,6 +84,18 @@ describe('helix approvals list', () => {
     expect(nextCursor).toBeUndefined()
   })
 
+  it('names what is damaged, and ends with 1', async () => {
+    await waiting('s-1', requestFor('a'))
+    const list = host.stateStore.listRequests.bind(host.stateStore)
+    host.stateStore.listRequests = async (query) => ({
+      ...(await list(query)),
+      unreadable: ['torn\x1b[2J'],
+    })
+    const { code, out, err } = await approvals('list')
+    expect([code, out.split('\n').length]).toEqual([1, 3])
+    expect(err).toBe(`${String.raw`damaged: request torn\x1b[2J`}\n`)
+  })
+
   it('says that there are none, and what it cannot read', async () => {
     expect(await approvals('list')).toMatchObject({ code: 0, out: '', err: 'no requests\n' })
     expect((await approvals('list', '--session', 'unknown')).code).toBe(3)
@@ -232,5 +244,7 @@ describe('helix approvals approve and deny', () => {
     await waiting('s-1', requestFor('a'))
     const { code, err } = await approvals('deny', 's-1', 'r-a', '--by', 'x'.repeat(2000))
     expect([code, err]).toEqual([2, expect.stringContaining('not-storable')])
+    const long = await approvals('deny', 's-1', 'r-a', '--reason', 'x'.repeat(10_001))
+    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason')])
   })
 })

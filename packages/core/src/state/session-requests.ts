@@ -90,6 +90,12 @@ export interface RequestQuery extends PageQuery {
   readonly now: number
 }
 
+/** A page of requests. */
+export interface RequestPage extends Page<SessionRequest> {
+  /** Ids of requests of this page whose stored data is damaged; absent when there are none. */
+  readonly unreadable?: readonly string[]
+}
+
 /**
  * When a queued message reaches the model. `steer`: before the next model call of the run.
  * `followUp`: as the next turn.
@@ -145,8 +151,8 @@ export interface SessionInteractionStore {
   ): Promise<readonly SessionRequest[]>
   /** `undefined` for an unknown request, and for one of another session. */
   getRequest(sessionId: string, requestId: string): Promise<SessionRequest | undefined>
-  /** Oldest first. */
-  listRequests(query: RequestQuery): Promise<Page<SessionRequest>>
+  /** Oldest first. A damaged request does not hide the others. */
+  listRequests(query: RequestQuery): Promise<RequestPage>
   /** The live requests of one asking session, in the order they were made. */
   loadRequests(askingSessionId: string): Promise<readonly SessionRequest[]>
   /**

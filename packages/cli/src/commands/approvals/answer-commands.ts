@@ -22,6 +22,9 @@ interface ApproveFlags extends AnswerFlags {
   readonly remember?: boolean
 }
 
+/** As `respond` of an executor has it: the model reads it. */
+const MAX_REASON = 10_000
+
 const EXIT_CODES = `
 Exit codes: 0 stored · 1 it was answered or has expired before · 2 usage · 3 no such request,
 session or database`
@@ -123,6 +126,9 @@ async function store(context: CommandContext, given: GivenAnswer): Promise<void>
   const { host, output, setExitCode } = context
   const { sessionId, requestId, flags, answer } = given
   const { by, reason } = flags
+  if ((reason ?? '').length > MAX_REASON) {
+    throw new CommandError(exitCodes.usage, `--reason has at most ${MAX_REASON} characters`)
+  }
   const resolution = {
     ...answer,
     ...(reason !== undefined && { reason }),

@@ -1,5 +1,6 @@
-import type { Page, SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
+import type { RequestPage, SessionRequest, SessionStateStore } from '@helix-agents/core/runtime'
 import type { Command } from 'commander'
+import { exitCodes } from '../../exit-codes.ts'
 import { parseCount } from '../../input/option-parsers.ts'
 import type { Cell } from '../../output/cell.ts'
 import { toAgeText } from '../../output/duration-text.ts'
@@ -55,14 +56,17 @@ export function registerApprovalsList(parent: Command, context: CommandContext):
     .action(async (flags: ListFlags) => list(flags, context))
 }
 
-async function list(flags: ListFlags, { host, output }: CommandContext): Promise<void> {
+async function list(flags: ListFlags, context: CommandContext): Promise<void> {
+  const { host, output, setExitCode } = context
   const now = host.clock.now()
   const found = await withSessions(host, flags, async (store) => readPages(store, flags, now))
+  if (found.unreadable.length > 0) setExitCode(exitCodes.findings)
   if (flags.json === true) return output.json(found)
   const columns = flags.all === true ? [...COLUMNS, STATE] : COLUMNS
   const rows = found.items.map((request) => toRow(request, now))
   if (rows.length === 0) output.note('no requests')
   else output.table(columns, flags.all === true ? rows : rows.map((row) => row.slice(0, -1)))
+  for (const id of found.unreadable) output.note(`damaged: request ${id}`)
   if (found.nextCursor !== undefined) output.note(`there are more: --cursor ${found.nextCursor}`)
 }
 
@@ -73,8 +77,9 @@ async function readPages(
   store: SessionStateStore,
   { session, all, limit, cursor }: ListFlags,
   now: number,
-): Promise<Page<SessionRequest>> {
+): Promise<RequestPage & { readonly unreadable: readonly string[] }> {
   const items: SessionRequest[] = []
+  const unreadable: string[] = []
   let next = cursor
   do {
     const page = await store.listRequests({
@@ -85,9 +90,10 @@ async function readPages(
       ...(next !== undefined && { cursor: next }),
     })
     items.push(...page.items)
+    unreadable.push(...(page.unreadable ?? []))
     next = page.nextCursor
   } while (next !== undefined && items.length < limit)
-  return { items, ...(next !== undefined && { nextCursor: next }) }
+  return { items, unreadable, ...(next !== undefined && { nextCursor: next }) }
 }
 
 function toRow(request: SessionRequest, now: number): Cell[] {

@@ -1,12 +1,13 @@
 import {
-  type Page,
   parsePageQuery,
+  type RequestPage,
   type RequestQuery,
   type SessionRequest,
   toCursor,
 } from '@helix-agents/core/runtime'
-import type { SqlStatements, SqlValue } from '../../sql-database.ts'
-import { numberColumn } from '../columns/column.ts'
+import type { SqlRow, SqlStatements, SqlValue } from '../../sql-database.ts'
+import { SqlError } from '../../sql-error.ts'
+import { nameColumn, numberColumn, textColumn } from '../columns/column.ts'
 import { findSession } from '../session-row.ts'
 import { toSessionRequest } from './request-row.ts'
 
@@ -16,16 +17,34 @@ const STATES = {
   resolved: '(decision IS NOT NULL OR expires_at <= ?)',
 } as const
 
+const LOAD = 'SELECT * FROM helix_requests WHERE id = ?'
+
 /** Oldest first. */
-export function listRequests(sql: SqlStatements, query: RequestQuery): Page<SessionRequest> {
+export function listRequests(sql: SqlStatements, query: RequestQuery): RequestPage {
   const { limit, above } = parsePageQuery(query, query.sessionId)
   const { statement, values } = toStatement(sql, query)
   const rows = sql.all(statement, ...values, above, limit + 1)
   const last = rows[limit - 1]
+  const found = rows.slice(0, limit).map((row) => tryLoad(sql, row))
+  const items = found.filter((one) => typeof one !== 'string')
+  const unreadable = found.filter((one) => typeof one === 'string')
   return {
-    items: rows.slice(0, limit).map(toSessionRequest),
+    items,
+    ...(unreadable.length > 0 && { unreadable }),
     ...(last !== undefined &&
       rows.length > limit && { nextCursor: toCursor(numberColumn(last, 'id')) }),
+  }
+}
+
+/** One at a time: what is damaged of one request does not fail the others. Its id, if it is. */
+function tryLoad(sql: SqlStatements, row: SqlRow): SessionRequest | string {
+  let requestId = textColumn(row, 'request_id')
+  try {
+    requestId = nameColumn(row, 'request_id')
+    return toSessionRequest(sql.get(LOAD, numberColumn(row, 'id')) ?? row)
+  } catch (error) {
+    if (!(error instanceof SqlError && error.kind === 'corrupt')) throw error
+    return requestId
   }
 }
 
@@ -42,7 +61,7 @@ function toStatement(
   const from = sessionId === undefined && state === 'open' ? ' INDEXED BY helix_requests_open' : ''
   return {
     statement:
-      `SELECT * FROM helix_requests${from} WHERE ${conditions.join(' AND ')}` +
+      `SELECT id, request_id FROM helix_requests${from} WHERE ${conditions.join(' AND ')}` +
       ' ORDER BY id LIMIT ?',
     values: [
       ...(sessionId === undefined ? [] : [findSession(sql, sessionId).id]),

@@ -3,8 +3,8 @@ import {
   assertStorable,
   isStorableId,
   type MessageDelivery,
-  type Page,
   type QueuedMessage,
+  type RequestPage,
   type RequestQuery,
   type RequestResolution,
   type RunWrite,
@@ -58,7 +58,7 @@ export abstract class SqlInteractionStore implements SessionInteractionStore {
   }
 
   /** Oldest first. @throws {StateStoreError} `not-found`, `invalid-query` */
-  async listRequests(query: RequestQuery): Promise<Page<SessionRequest>> {
+  async listRequests(query: RequestQuery): Promise<RequestPage> {
     return this.read(query.sessionId ?? '', (sql) => listRequests(sql, query))
   }
 
