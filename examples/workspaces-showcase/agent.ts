@@ -6,7 +6,7 @@ export const task =
   'Teach the npm package `ms` about months. Check it out with your tool first. "2 months" and "2mo" ' +
   'are to be parsed, and times from a month on are to be written in months, in the long form and ' +
   'in the short one ("2 months", "2mo"). A month is a twelfth of the year of the package. Change ' +
-  'only what that needs. If you have a shell, write a small test and run it with `node`.'
+  'only what that needs. Test it: with `node` in a shell that has it, else with `run_code`.'
 
 /** What the place brings along, where the agent lives. */
 export interface MaintainerParts {
@@ -32,7 +32,10 @@ export function createMaintainer(parts: MaintainerParts): Agent {
     llmConfig: { model },
     tools: [createCheckoutTool(readPackage)],
     workspaces: {
-      box: { provider, capabilities: { fs: true, shell: hasShell, snapshot: hasSnapshots } },
+      box: {
+        provider,
+        capabilities: { fs: true, shell: hasShell, code: true, snapshot: hasSnapshots },
+      },
     },
   })
 }

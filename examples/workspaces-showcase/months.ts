@@ -13,6 +13,27 @@ for (const value of ['5m', '-3 min', '2 days', '30d', '1y', 90000, 2592000000]) 
 console.log('months: every check passed')
 `
 
+/** The same where there is no Node: the files are those of the workspace. */
+export const monthsCode = `const load = async (path) => {
+  const module = { exports: {} }
+  new Function('module', 'exports', await fs.readFile(path, 'utf8'))(module, module.exports)
+  return module.exports
+}
+const equal = (found, wanted) => {
+  if (found !== wanted) throw new Error("'" + found + "' is not '" + wanted + "'")
+}
+const ms = await load('/ms/index.js')
+const original = await load('/original/index.js')
+equal(ms('1 month'), 2629800000)
+equal(ms('2mo'), ms('2 months'))
+equal(ms(ms('2 months'), { long: true }), '2 months')
+equal(ms(ms('3 months')), '3mo')
+for (const value of ['5m', '-3 min', '2 days', '30d', '1y', 90000, 2592000000]) {
+  equal(ms(value), original(value))
+}
+console.log('months: every check passed')
+`
+
 interface Edit {
   readonly path: string
   readonly oldText: string

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { quickJsCode } from '@helix-agents/code-quickjs'
 import type { ProviderSelection } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
@@ -27,7 +28,7 @@ const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
     selection: { kind: 'in-memory' },
     hasShell: false,
     isDurable: false,
-    providers: new Map([['in-memory', new InMemoryWorkspaceProvider()]]),
+    providers: new Map([['in-memory', new InMemoryWorkspaceProvider({ code: quickJsCode() })]]),
   }),
   'local-bash': (folder) => {
     // Commands see the PATH of this process: `node` in the workspace is the Node that runs here.

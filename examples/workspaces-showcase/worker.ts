@@ -4,6 +4,7 @@ import {
   insecureAllowAnyone,
   routeAgentRequest,
 } from '@helix-agents/runtime-cloudflare'
+import { quickJsCode } from '@helix-agents/code-quickjs'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { createMaintainer } from './agent.ts'
 import { readBundledPackage } from './bundled-package.ts'
@@ -33,7 +34,7 @@ export class Maintainer extends createAgentServer({
   llmAdapter: (env) => chosenModel(env, filestoreStory()),
   agents: [maintainer],
   workspaceProviders: (_, ctx) => [
-    new CloudflareFileStoreWorkspaceProvider({ storage: ctx.storage }),
+    new CloudflareFileStoreWorkspaceProvider({ storage: ctx.storage, code: quickJsCode() }),
   ],
   heartbeatMs: 2000,
 }) {}
