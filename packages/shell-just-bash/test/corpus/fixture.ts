@@ -8,9 +8,9 @@ export const fixture: Readonly<Record<string, string>> = {
     '2026-01-02T10:00:00 INFO start\n2026-01-02T10:00:01 WARN disk 91%\n2026-01-02T10:00:02 ERROR write failed: /var/x\n2026-01-02T10:00:03 INFO retry\n2026-01-02T10:00:05 ERROR write failed: /var/y\n2026-01-02T10:00:09 INFO done\n',
   '/config.json':
     '{"name":"demo","version":"1.2.3","tags":["a","b","c"],"nested":{"on":true,"n":3},"list":[{"id":1,"v":"x"},{"id":2,"v":"y"}]}\n',
-  '/src/main.ts': "import { add } from './add.ts'\n\n// TODO: more\nconsole.log(add(1, 2))\n",
+  '/src/main.ts': "import { add } from './add.ts'\n\n// NOTE: more\nconsole.log(add(1, 2))\n",
   '/src/add.ts': 'export function add(a: number, b: number): number {\n  return a + b\n}\n',
-  '/src/lib/deep.ts': '// TODO: test\nexport const deep = true\n',
+  '/src/lib/deep.ts': '// NOTE: test\nexport const deep = true\n',
   '/src/lib/notes.md': '# Notes\n\n- one\n- two\n',
   '/docs/a b.txt': 'a file with a space\n',
   '/tabs.tsv': 'k1\tv1\tz\nk2\tv2\ty\nk3\tv3\tx\n',
