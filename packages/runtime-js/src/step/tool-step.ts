@@ -1,4 +1,4 @@
-import type { AssistantMessage, ToolCall } from '@helix-agents/core'
+import type { AssistantMessage, Tool, ToolCall } from '@helix-agents/core'
 import { createTimeSlice } from '@helix-agents/core/provider'
 import type { JournalEntry } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
@@ -23,7 +23,11 @@ export async function runToolStep(
   // Models use the id of a call again: a request is about a call of its own step.
   run.requests.byCall.clear()
   const placed: PlacedCall[] = []
-  for (const [index, call] of step.toolCalls.entries()) placed.push(await place(run, call, index))
+  for (const [index, call] of step.toolCalls.entries()) {
+    const one = place(run, call, index)
+    // Most calls need no look ahead, and many may come at once.
+    placed.push(one instanceof Promise ? await one : one)
+  }
   const write = run.lease.write()
   const journal = placed
     .filter(({ isJournaled }) => isJournaled)
@@ -36,15 +40,18 @@ export async function runToolStep(
 }
 
 /** What changes something, and what a person is asked about, does not run twice. */
-async function place(run: Run, call: ToolCall, index: number): Promise<PlacedCall> {
+function place(run: Run, call: ToolCall, index: number): PlacedCall | Promise<PlacedCall> {
   const tool = run.toolSet.tools.byName.get(call.name)
-  const isMutation = tool?.annotations.readOnly === false
-  const placed = { call, index, isRecovered: false, isJournaled: isMutation, asks: false }
-  if (tool === undefined || !isGated(run, tool)) return placed
-  const forecast = await forecastAsk(run, tool, call)
+  const isJournaled = tool?.annotations.readOnly === false
+  const placed = { call, index, isRecovered: false, isJournaled, asks: false }
+  return tool === undefined || !isGated(run, tool) ? placed : placeGated(run, tool, placed)
+}
+
+async function placeGated(run: Run, tool: Tool, placed: PlacedCall): Promise<PlacedCall> {
+  const forecast = await forecastAsk(run, tool, placed.call)
   return {
     ...placed,
-    isJournaled: isMutation || forecast !== 'never',
+    isJournaled: placed.isJournaled || forecast !== 'never',
     asks: forecast === 'certainly',
   }
 }

@@ -29,6 +29,10 @@ function sendTool(sent: string[], more: object = {}) {
   })
 }
 
+function failing(): boolean {
+  throw new Error('the ledger is away')
+}
+
 function fixture(steps = [calls(['send_mail', { to: 'ada' }]), say('done')], more: object = {}) {
   const sent: string[] = []
   const agent = agentWith(sendTool(sent, more), add)
@@ -133,6 +137,43 @@ describe('a call that needs approval', () => {
     const handle = await parts.harness.executor.execute(parts.agent, 'Go', { sessionId: 's' })
     expect(await handle.result()).toMatchObject({ status: 'completed' })
     expect(textOfResult((await storedMessages(parts.harness)).at(-2))).toContain('[invalid-input]')
+  })
+})
+
+describe('a hostile call', () => {
+  test('with arguments that no person can be shown is denied at once', async () => {
+    const to = '"'.repeat(5_000_000)
+    const parts = fixture([calls(['send_mail', { to }]), say('oh')])
+    const handle = await parts.harness.executor.execute(parts.agent, 'Go', { sessionId: 's' })
+    expect(await handle.result()).toMatchObject({ status: 'completed' })
+    expect(parts.sent).toEqual([])
+    const text = textOfResult((await storedMessages(parts.harness)).at(-2))
+    expect(text).toContain('[denied]: The arguments are too large')
+  })
+
+  test('of an approved id in a later step, with the same arguments, is asked about anew', async () => {
+    const again = calls(['send_mail', { to: 'ada' }])
+    const parts = fixture([again, again, say('done')])
+    const { request } = await ask(parts)
+    const { handle } = await parts.harness.executor.respond(parts.agent, 's', request.requestId, {
+      decision: 'approve',
+    })
+    const result = await handle?.result()
+    expect(result).toMatchObject({ status: 'waiting', requests: [{ toolCallId: 'a' }] })
+    expect(parts.sent).toEqual(['ada'])
+    await expect(
+      parts.harness.executor.respond(parts.agent, 's', request.requestId, { decision: 'approve' }),
+    ).rejects.toMatchObject({ code: 'already-decided' })
+  })
+
+  test('is not run when whether to ask cannot be decided', async () => {
+    const parts = fixture(undefined, { needsApproval: failing })
+    const handle = await parts.harness.executor.execute(parts.agent, 'Go', { sessionId: 's' })
+    expect(await handle.result()).toMatchObject({ status: 'completed' })
+    expect(parts.sent).toEqual([])
+    expect(textOfResult((await storedMessages(parts.harness)).at(-2))).toContain(
+      'could not be decided: it was not run',
+    )
   })
 })
 
