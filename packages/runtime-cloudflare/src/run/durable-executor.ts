@@ -1,15 +1,12 @@
 import type { Agent, LLMAdapter } from '@helix-agents/core'
 import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
-  type AgentHandle,
-  type ExecuteInput,
-  type ExecuteOptions,
   JSAgentExecutor,
   type JSAgentExecutorOptions,
   type Recovery,
   type RequestResponse,
   type RespondResult,
-  type ResumeOptions,
+  type StartedRun,
 } from '@helix-agents/runtime-js'
 import type { RunRecord } from './run-records.ts'
 import type { RunWatchdog } from './run-watchdog.ts'
@@ -33,26 +30,13 @@ export class DurableExecutor extends JSAgentExecutor {
     this.#watchdog = watchdog
   }
 
-  /** Starts a run that is resumed after an eviction of the object. */
-  override async execute<TState, TOutput>(
-    agent: Agent<TState, TOutput>,
-    input: ExecuteInput,
-    options: ExecuteOptions = {},
-  ): Promise<AgentHandle<TOutput>> {
-    const { sessionId = crypto.randomUUID() } = options
-    return this.#watchdog.watch({ sessionId, attempts: 0 }, () =>
-      super.execute(agent, input, { ...options, sessionId }),
-    )
-  }
-
-  /** Resumes a session with a run that is resumed after an eviction of the object. */
-  override async resume<TState, TOutput>(
-    agent: Agent<TState, TOutput>,
+  /** Every run is resumed after an eviction of the object. */
+  protected override startRun<TRun extends StartedRun>(
     sessionId: string,
-    options: ResumeOptions = {},
-  ): Promise<AgentHandle<TOutput>> {
+    start: () => Promise<TRun>,
+  ): Promise<TRun> {
     const record = this.#resuming.get(sessionId) ?? { sessionId, attempts: 0 }
-    return this.#watchdog.watch(record, () => super.resume(agent, sessionId, options))
+    return this.#watchdog.watch(record, start)
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@helix-agents/core'
-import type { AgentHandle } from '@helix-agents/runtime-js'
+import type { StartedRun } from '@helix-agents/runtime-js'
 import type { AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { dueAt, type RunRecord, type RunRecords } from './run-records.ts'
 
@@ -60,7 +60,10 @@ export class RunWatchdog implements AlarmSource {
   }
 
   /** Starts a run and records it until it has ended. */
-  async watch<T>(record: RunRecord, start: () => Promise<AgentHandle<T>>): Promise<AgentHandle<T>> {
+  async watch<TRun extends StartedRun>(
+    record: RunRecord,
+    start: () => Promise<TRun>,
+  ): Promise<TRun> {
     const { records, clock, heartbeatMs, onStarted, waitUntil, assertMayStart } = this.#parts
     const { sessionId } = record
     assertMayStart()
@@ -69,12 +72,12 @@ export class RunWatchdog implements AlarmSource {
     this.#count(sessionId, 1)
     try {
       await this.#parts.ringBy(clock.now() + heartbeatMs)
-      const handle = await this.#start(sessionId, start)
-      const ended = this.#untilEnded(handle)
+      const run = await this.#start(sessionId, start)
+      const ended = this.#untilEnded(run)
       this.#ends.add(ended)
       waitUntil(ended.finally(() => this.#ends.delete(ended)))
       onStarted()
-      return handle
+      return run
     } catch (error) {
       this.#count(sessionId, -1)
       // Another run may hold the session: its record is put back.
@@ -124,14 +127,10 @@ export class RunWatchdog implements AlarmSource {
     }
   }
 
-  async #untilEnded(handle: AgentHandle): Promise<void> {
-    const { sessionId } = handle
-    try {
-      await handle.result()
-    } finally {
-      this.#count(sessionId, -1)
-      await this.#forget(sessionId).finally(() => this.#parts.onChange())
-    }
+  async #untilEnded({ sessionId, done }: StartedRun): Promise<void> {
+    await done
+    this.#count(sessionId, -1)
+    await this.#forget(sessionId).finally(() => this.#parts.onChange())
   }
 
   /** A run that could not be ended is resumed when the store answers. */

@@ -12,7 +12,6 @@ import {
   type RequestQuery,
   type SessionInteractionStore,
   type SessionRequest,
-  type SessionState,
   type SessionStateStore,
   type StreamManager,
   warnAboutCommands,
@@ -27,6 +26,7 @@ import {
   parseSessionId,
 } from './check-arguments.ts'
 import { toProviderMap } from './provider-map.ts'
+import type { AgentResult } from '../agent-result.ts'
 import { ActiveRuns } from '../run/active-runs.ts'
 import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
@@ -46,8 +46,8 @@ import { toLabels, toUserMessages } from './execute-input.ts'
 import { guardLogger, guardMetrics } from '../observe/guard-observers.ts'
 import { launchRun } from '../run/launch.ts'
 import type { LaunchRequest } from '../ports.ts'
-import { whyNotResumable } from '../run/prepare-session.ts'
 import { type Recovery, recoverSession } from './recover-session.ts'
+import { checkResume, type ResumeCheck } from './check-resume.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
@@ -58,13 +58,11 @@ import { respond, type RespondResult } from './respond.ts'
 import { type SendOptions, sendMessage, type SentMessage } from './send-message.ts'
 import { shutDown } from './shut-down.ts'
 
-/** Whether a session can be resumed, and why not. */
-export interface ResumeCheck {
-  readonly canResume: boolean
-  /** Why it cannot be resumed; absent when it can. */
-  readonly reason?: string
-  /** The session; absent when there is none. */
-  readonly state?: SessionState
+/** A run that is under way. */
+export interface StartedRun {
+  readonly sessionId: string
+  /** How it ends. Never rejects. */
+  readonly done: Promise<AgentResult>
 }
 
 /**
@@ -111,7 +109,7 @@ export class JSAgentExecutor {
       leaseMs: parseLeaseMs(options.leaseMs),
       active: new ActiveRuns(),
       toolSets: new ToolSets(providers),
-      launch: (request) => launchRun(this.#services, request),
+      launch: (request) => this.#launch(request),
     }
   }
 
@@ -253,11 +251,8 @@ export class JSAgentExecutor {
    * Whether `resume` without a message can continue the session: not while another process holds it,
    * which is until `state.leaseUntil` by the clock of this process.
    */
-  async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
-    const state = await this.#services.stateStore.loadSession(sessionId)
-    if (state === null) return { canResume: false, reason: 'there is no such session' }
-    const reason = this.#whyNot(agent, state)
-    return reason === undefined ? { canResume: true, state } : { canResume: false, reason, state }
+  canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
+    return checkResume(this.#services, agent, sessionId)
   }
 
   /**
@@ -322,6 +317,23 @@ export class JSAgentExecutor {
     return shutDown(this.#services, options)
   }
 
+  /**
+   * Starts a run of a session, whatever asks for it: a call, an answer, a message, or the end of the
+   * run before. A runtime that resumes runs after its process has ended overrides it. Runs of
+   * sub-agents are parts of theirs.
+   */
+  protected startRun<TRun extends StartedRun>(
+    _sessionId: string,
+    start: () => Promise<TRun>,
+  ): Promise<TRun> {
+    return start()
+  }
+
+  #launch(request: LaunchRequest): Promise<ActiveRun> {
+    const launch = (): Promise<ActiveRun> => launchRun(this.#services, request)
+    return request.parent === undefined ? this.startRun(request.sessionId, launch) : launch()
+  }
+
   async #sendAll<TOutput>(
     agent: Agent<unknown, TOutput>,
     sessionId: string,
@@ -368,7 +380,7 @@ export class JSAgentExecutor {
     const control = new RunControl()
     const unfollow = control.follow(signal)
     try {
-      const run = await launchRun(this.#services, { ...request, agent, control, toolSet })
+      const run = await this.#launch({ ...request, agent, control, toolSet })
       void run.done.finally(unfollow)
       if (!(await run.acknowledged)) {
         // The caller may resume the session at once: it is released by then.
@@ -399,14 +411,6 @@ export class JSAgentExecutor {
         abortSession: () => abortSession(this.#services, agent, sessionId),
       },
     })
-  }
-
-  #whyNot(agent: Agent, state: SessionState): string | undefined {
-    if (state.agentType !== agent.name) return `it belongs to agent ${state.agentType}`
-    if (this.#services.active.isRunning(state.sessionId)) return 'it is running'
-    // As the store decides for a run that starts now.
-    if (this.#services.clock.now() < (state.leaseUntil ?? 0)) return 'another process holds it'
-    return whyNotResumable(state, false)
   }
 }
 
