@@ -32,12 +32,16 @@ const isPlain = (value, depth = 0) => {
   if (owner !== Object.prototype && owner !== null) return false
   return Object.values(value).every((item) => item === undefined || isPlain(item, depth + 1))
 }
+const jsonOf = (value) => {
+  try {
+    return isPlain(value) ? JSON.parse(JSON.stringify(value)) : undefined
+  } catch {
+    return undefined
+  }
+}
 const take = (value) => {
   if (value === undefined) return
-  let json
-  try {
-    json = isPlain(value) ? JSON.parse(JSON.stringify(value)) : undefined
-  } catch {}
+  const json = jsonOf(value)
   emit({ type: 'result', text: inspect(value).slice(0, 500000), ...(json !== undefined && { json }) })
 }
 const OWN_FRAME = /^\s+at (?:new Promise \(<anonymous>\)|.*(?:node:in|\[eval\d*\]))/
