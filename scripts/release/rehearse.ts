@@ -10,6 +10,7 @@ import { startLocalRegistry } from './local-registry.ts'
 import { createNewcomer, nodeRelease } from './newcomer.ts'
 import { publishAll } from './publish.ts'
 import { rehearseInstalls } from './rehearse-installs.ts'
+import { otherRuntimes, rehearseRuntimes } from './rehearse-runtimes.ts'
 import { rehearseTemplate } from './rehearse-template.ts'
 
 const OLDEST_NODE = '22.18.0'
@@ -35,6 +36,8 @@ try {
   await rehearseAll([], process.version)
   if (values.all) {
     await rehearseAll([await nodeRelease(OLDEST_NODE)], `v${OLDEST_NODE}`)
+    await asNewcomer(await otherRuntimes(), rehearseRuntimes)
+    console.log('ok: Bun and Deno do what the documentation says')
   }
   if (isWanted(INSTALLS)) {
     const count = await asNewcomer([], (newcomer) => rehearseInstalls(newcomer, values.all))
