@@ -47,7 +47,8 @@ export class FileStoreWorkspace implements Workspace {
    * `lost` at once, and this resolves when all is removed.
    */
   async close(): Promise<void> {
-    await this.detach()
+    // Without engines there is nothing to wait for: the handle is lost in this turn.
+    if (this.shell !== undefined || this.code !== undefined) await this.detach()
     await this.#end()
     this.fs.close()
   }
