@@ -32,7 +32,8 @@ export async function recoverSessions(parts: RecoveryParts): Promise<Recovery> {
 }
 
 async function* candidates(parts: RecoveryParts): AsyncGenerator<SessionState> {
-  for (const status of ['running', 'interrupted'] as const) yield* sessionsOf(parts, status)
+  for (const status of ['running', 'waiting', 'interrupted'] as const)
+    yield* sessionsOf(parts, status)
 }
 
 async function* sessionsOf(

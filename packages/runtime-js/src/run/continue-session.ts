@@ -1,4 +1,4 @@
-import { AgentAlreadyRunningError } from '@helix-agents/core'
+import { AgentAlreadyRunningError, StateStoreError } from '@helix-agents/core'
 import type { AgentResult } from '../agent-result.ts'
 import type { LaunchRequest, RequestPlace, RunServices } from '../ports.ts'
 import { RunControl } from './run-control.ts'
@@ -27,7 +27,7 @@ export async function continueSession(services: RunServices, ended: EndedRun): P
     await services.launch({ agent, sessionId, control, toolSet, mode, messages: [], isFromInbox })
   } catch (err) {
     // Whoever has it by now does the same.
-    if (AgentAlreadyRunningError.isInstance(err)) return
+    if (AgentAlreadyRunningError.isInstance(err) || isGone(err)) return
     logger.error({ err, sessionId, status: result.status }, 'session not continued')
   }
 }
@@ -44,4 +44,9 @@ async function findNext(
   const { answered, steering, followUps } = await interactions.loadSignals(request.sessionId)
   if (status === 'waiting') return answered > requests.blocked.size ? 'resume' : undefined
   return steering + followUps > 0 ? 'execute' : undefined
+}
+
+/** It was deleted right after its run. */
+function isGone(error: unknown): boolean {
+  return StateStoreError.isInstance(error) && error.code === 'not-found'
 }
