@@ -9,6 +9,7 @@ const workloads = {
   edit: () => import('./workloads/edit.ts'),
   dispatch: () => import('./workloads/dispatch.ts'),
   permissions: () => import('./workloads/approval/permissions.ts'),
+  code: () => import('./workloads/code.ts'),
   shell: () => import('./workloads/shell.ts'),
   store: () => import('./workloads/store.ts'),
   requests: () => import('./workloads/approval/requests.ts'),
