@@ -1,7 +1,7 @@
 import { type Agent, SessionError, StateStoreError } from '@helix-agents/core'
 import type { SessionState } from '@helix-agents/core/runtime'
 import type { ActiveRuns } from '../run/active-runs.ts'
-import { agentsWithin } from './agents-within.ts'
+import { agentsWithin } from '../session/agents-within.ts'
 import { endRefs } from '../session/end-refs.ts'
 import type { DeleteOptions } from './executor-options.ts'
 import { holdSession } from '../lease/hold-session.ts'

@@ -1,7 +1,7 @@
 import type { Agent, Tool, ToolCall } from '@helix-agents/core'
 import { type CheckedCall, factsOf, strictest, subjectOf } from '@helix-agents/core/runtime'
 import { CallContext } from '../call/call-context.ts'
-import { agentsWithin } from '../executor/agents-within.ts'
+import { agentsWithin } from '../session/agents-within.ts'
 import type { PlacedCall, Run } from '../ports.ts'
 
 /** A call of a known tool. */
