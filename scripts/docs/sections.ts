@@ -12,12 +12,17 @@ import { workspaceBehaviours } from '../../packages/workspace-conformance/src/in
 import { SCHEMA_VERSION } from '../../packages/store-sql/src/schema.ts'
 import { read } from '../repository.ts'
 import { changelog } from './changelog.ts'
-import { chunkTable } from './chunk-table.ts'
-import { errorCodeTable, errorTable } from './error-tables.ts'
-import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './fleet-tables.ts'
-import { logMessageTable, otherLogTable } from './log-tables.ts'
-import { alertRules, metricTable } from './metric-tables.ts'
-import { packageMap, packageTable, providerAnswers, providerChoices } from './package-tables.ts'
+import { chunkTable } from './tables/chunk-table.ts'
+import { errorCodeTable, errorTable } from './tables/error-tables.ts'
+import { fleetAlertTable, fleetApiTable, fleetPolicyTable } from './tables/fleet-tables.ts'
+import { logMessageTable, otherLogTable } from './tables/log-tables.ts'
+import { alertRules, metricTable } from './tables/metric-tables.ts'
+import {
+  packageMap,
+  packageTable,
+  providerAnswers,
+  providerChoices,
+} from './tables/package-tables.ts'
 import { offeredProviders } from './offered-providers.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ErrorCode, errorCodes } from '../docs/error-tables.ts'
+import { type ErrorCode, errorCodes } from '../docs/tables/error-tables.ts'
 import { read } from '../repository.ts'
 import { explain } from './explain.ts'
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../docs/error-tables.ts'
+import { type ErrorCode, errorCodes } from '../docs/tables/error-tables.ts'
 
 const PAGE = 'docs/guide/errors.md'
 

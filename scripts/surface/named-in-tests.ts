@@ -43,7 +43,10 @@ function mayTest({ kind, folder }: SurfaceName, { file, text }: TestText): boole
 function patternOf({ kind, name, owner }: SurfaceName): RegExp {
   const literal = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
   if (kind === 'option') return new RegExp(String.raw`(?<![\w'"-])${literal}(?:[:,(]|\s*\})`)
-  if (kind === 'route') return new RegExp(literal.replaceAll(/\\\{\w+\\\}/g, String.raw`[^'"\`]+`))
+  // A parameter is `{id}` or `:id`.
+  if (kind === 'route') {
+    return new RegExp(literal.replaceAll(/\\\{\w+\\\}|:\w+/g, String.raw`[^'"\`]+`))
+  }
   if (kind === 'metric') return new RegExp(`${literal}|METRICS\\.${owner}\\b|${prometheus(name)}`)
   if (kind === 'log text' && owner in logMessages) {
     return new RegExp(String.raw`${literal}|logMessages\.${owner}\b`)

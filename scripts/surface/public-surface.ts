@@ -2,7 +2,7 @@
 import { logMessages } from '../../packages/core/src/logging/log-messages.ts'
 import { METRICS } from '../../packages/telemetry/src/metrics/definitions.ts'
 import { exportsOf } from '../docs/declarations.ts'
-import { errorCodes } from '../docs/error-tables.ts'
+import { errorCodes } from '../docs/tables/error-tables.ts'
 import { membersOf } from '../docs/members.ts'
 import { find, packageFolders, read, readManifest, sourceOfTarget } from '../repository.ts'
 

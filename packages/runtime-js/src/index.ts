@@ -9,7 +9,7 @@ export type {
   ResumeOptions,
   ShutdownOptions,
 } from './executor/executor-options.ts'
-export type { ResumeCheck } from './executor/check-resume.ts'
+export type { ResumeCheck } from './session/check-resume.ts'
 export { JSAgentExecutor, type StartedRun } from './executor/js-agent-executor.ts'
 export type { SendOptions, SentMessage } from './executor/send-message.ts'
 export type { RespondResult } from './executor/respond.ts'

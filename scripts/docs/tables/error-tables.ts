@@ -1,8 +1,8 @@
 // The error classes and their codes, from their source.
-import { FileSystemError, type FileSystemErrorCode } from '../../packages/core/src/index.ts'
-import { find, read } from '../repository.ts'
-import { classComment, literals, plainComment } from './source-text.ts'
-import { code, table } from './table.ts'
+import { FileSystemError, type FileSystemErrorCode } from '../../../packages/core/src/index.ts'
+import { find, read } from '../../repository.ts'
+import { classComment, literals, plainComment } from '../source-text.ts'
+import { code, table } from '../table.ts'
 
 interface ErrorClass {
   readonly name: string

@@ -1,8 +1,8 @@
 // What the packages write to their logger, from their source.
-import { logMessages } from '../../packages/core/src/provider.ts'
-import { find, read } from '../repository.ts'
-import { keyCommentsOf } from './source-text.ts'
-import { code, table } from './table.ts'
+import { logMessages } from '../../../packages/core/src/provider.ts'
+import { find, read } from '../../repository.ts'
+import { keyCommentsOf } from '../source-text.ts'
+import { code, table } from '../table.ts'
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
 

@@ -1,5 +1,5 @@
-import { find, read, readManifest } from '../repository.ts'
-import { code, table } from './table.ts'
+import { find, read, readManifest } from '../../repository.ts'
+import { code, table } from '../table.ts'
 
 interface Listed {
   readonly folder: string

@@ -1,7 +1,10 @@
 // Metrics and alerts, from the telemetry package.
-import { METRICS, type MetricDefinition } from '../../packages/telemetry/src/metrics/definitions.ts'
-import { prometheusAlertRules } from '../../packages/telemetry/src/prometheus/alert-rules.ts'
-import { code, table } from './table.ts'
+import {
+  METRICS,
+  type MetricDefinition,
+} from '../../../packages/telemetry/src/metrics/definitions.ts'
+import { prometheusAlertRules } from '../../../packages/telemetry/src/prometheus/alert-rules.ts'
+import { code, table } from '../table.ts'
 
 /** Labels that every metric has are said once, beside the table. */
 const COMMON: readonly string[] = ['workspace', 'provider']

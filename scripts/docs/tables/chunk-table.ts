@@ -1,7 +1,7 @@
 // What a run streams, from the source of core.
-import { read } from '../repository.ts'
-import { plainComment } from './source-text.ts'
-import { code, table } from './table.ts'
+import { read } from '../../repository.ts'
+import { plainComment } from '../source-text.ts'
+import { code, table } from '../table.ts'
 
 const FILE = 'packages/core/src/stream/chunks.ts'
 const entry =

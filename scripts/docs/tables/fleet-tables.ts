@@ -5,9 +5,9 @@ import {
   Fleet,
   fleetPolicySchema,
   MemoryFleetStore,
-} from '../../packages/sandbox-fleet/src/index.ts'
-import { keyCommentsOf } from './source-text.ts'
-import { code, table } from './table.ts'
+} from '../../../packages/sandbox-fleet/src/index.ts'
+import { keyCommentsOf } from '../source-text.ts'
+import { code, table } from '../table.ts'
 
 const METHODS = ['get', 'post', 'delete'] as const
 
