@@ -11,7 +11,6 @@ export const task =
 /** What the place brings along, where the agent lives. */
 export interface MaintainerParts {
   readonly provider: ProviderSelection
-  readonly hasShell: boolean
   /** Default: there are none. */
   readonly hasSnapshots?: boolean
   readonly readPackage: ReadPackage
@@ -24,7 +23,7 @@ export interface MaintainerParts {
  * follows from what that place offers.
  */
 export function createMaintainer(parts: MaintainerParts): Agent {
-  const { provider, hasShell, hasSnapshots = false, readPackage, model } = parts
+  const { provider, hasSnapshots = false, readPackage, model } = parts
   return defineAgent({
     name: 'maintainer',
     description: 'Changes small npm packages and proves the change.',
@@ -34,7 +33,7 @@ export function createMaintainer(parts: MaintainerParts): Agent {
     workspaces: {
       box: {
         provider,
-        capabilities: { fs: true, shell: hasShell, code: true, snapshot: hasSnapshots },
+        capabilities: { fs: true, shell: true, code: true, snapshot: hasSnapshots },
       },
     },
   })

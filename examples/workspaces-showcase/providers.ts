@@ -3,6 +3,7 @@ import { quickJsCode } from '@helix-agents/code-quickjs'
 import type { ProviderSelection } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { justBashShell } from '@helix-agents/shell-just-bash'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 
 /** Where the agent of this example can live. */
@@ -16,7 +17,7 @@ export type Kind = (typeof kinds)[number]
 
 export interface Place {
   readonly selection: ProviderSelection
-  readonly hasShell: boolean
+  readonly hasProcesses: boolean
   /** Whether another process finds the files again. */
   readonly isDurable: boolean
   readonly providers: ReadonlyMap<string, WorkspaceProvider>
@@ -26,16 +27,18 @@ export interface Place {
 const places: Readonly<Partial<Record<Kind, (folder: string) => Place>>> = {
   'in-memory': () => ({
     selection: { kind: 'in-memory' },
-    hasShell: false,
+    hasProcesses: false,
     isDurable: false,
-    providers: new Map([['in-memory', new InMemoryWorkspaceProvider({ code: quickJsCode() })]]),
+    providers: new Map([
+      ['in-memory', new InMemoryWorkspaceProvider({ shell: justBashShell(), code: quickJsCode() })],
+    ]),
   }),
   'local-bash': (folder) => {
     // Commands see the PATH of this process: `node` in the workspace is the Node that runs here.
     process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`
     return {
       selection: { kind: 'local-bash' },
-      hasShell: true,
+      hasProcesses: true,
       isDurable: true,
       providers: new Map([['local-bash', new LocalBashWorkspaceProvider({ tmpdirRoot: folder })]]),
     }

@@ -76,12 +76,14 @@ class Play {
     this.#stage = stage
     this.#tell = tell
     const { stateStore, streamManager } = stores
-    const { selection, hasShell, isDurable, providers } = openPlace(stage.kind, stage.folder)
+    const { selection, hasProcesses, isDurable, providers } = openPlace(stage.kind, stage.folder)
     const readPackage = readInstalledPackage
     const name = model ?? 'scripted'
-    const agent = createMaintainer({ provider: selection, hasShell, readPackage, model: name })
+    const agent = createMaintainer({ provider: selection, readPackage, model: name })
     const isFirst = stage.part === 'first'
-    const script = isFirst ? firstPart(hasShell) : secondPart(hasShell, isDurable)
+    const script = isFirst
+      ? firstPart(hasProcesses, isDurable)
+      : secondPart(hasProcesses, isDurable)
     const options = { workspaceProviders: providers, leaseMs }
     const adapter: LLMAdapter = model ? new VercelAIAdapter() : new MockLLMAdapter(script)
     this.#executor = new JSAgentExecutor(stateStore, streamManager, adapter, options)

@@ -17,19 +17,25 @@ export interface Call {
  * step looks at what the step before brought and fails when that is not what the story says: a
  * demo that went wrong must not look well.
  */
-export function firstPart(hasShell: boolean): MockStep[] {
+export function firstPart(hasProcesses: boolean, isDurable = true): MockStep[] {
   const begin = [fetchPackage, lookAround, readSource, teachParser]
-  return hasShell
+  return hasProcesses
     ? [...begin, writeTest, runTest, repair, runAgain, soak]
-    : [...begin, runCode, repairByCode, runCodeAgain, think]
+    : [
+        ...begin,
+        runCode,
+        repairByCode,
+        runCodeAgain,
+        ...(isDurable ? [think] : [reviewDiff, thinkOnDiff]),
+      ]
 }
 
 /** What the model does when the second process has resumed the session. */
-export function secondPart(hasShell: boolean, isDurable: boolean): MockStep[] {
+export function secondPart(hasProcesses: boolean, isDurable: boolean): MockStep[] {
   if (!isDurable) return [lookForFiles, reportLoss]
-  return hasShell
+  return hasProcesses
     ? [findOut, testOnceMore, showDiff, finish]
-    : [lookForFiles, codeOnceMore, finishByCode]
+    : [lookForFiles, codeOnceMore, reviewDiff, finishByCode]
 }
 
 /** What the model does in each part, from the begin of the session on. */
@@ -118,6 +124,15 @@ const repairByCode: MockStep = (input) => {
   )
 }
 
+/** Text tools need no processes. */
+const reviewDiff: MockStep = (input) => {
+  expectIn(results(input), testPassed)
+  return says('What did I change in all? The shell here has no Node, but it has diff.', {
+    tool: 'workspace__box__run',
+    input: { command: 'diff -u original/index.js ms/index.js | tail -n +3 | grep "^[+-]"' },
+  })
+}
+
 const runCodeAgain: MockStep = () => says('Once more.', code())
 
 const runAgain: MockStep = () => says('Once more.', test())
@@ -141,7 +156,15 @@ export function runOften(): StepResult {
 /** Without Node nothing takes long: the process dies while the model thinks. */
 const think: MockStep = async (input) => {
   expectIn(results(input), testPassed)
-  const { callbacks } = input
+  return speakLong(input)
+}
+
+const thinkOnDiff: MockStep = async (input) => {
+  expectIn(results(input), '+var mo = y / 12;')
+  return speakLong(input)
+}
+
+async function speakLong({ callbacks }: StepInput): Promise<StepResult> {
   callbacks.onTextDelta?.(lastWords)
   await new Promise((resolve) => setTimeout(resolve, 60_000))
   return says('This is never said.')
@@ -187,7 +210,7 @@ export const finish: MockStep = (input) => {
 }
 
 const finishByCode: MockStep = (input) => {
-  expectIn(results(input), testPassed)
+  expectIn(results(input), '+var mo = y / 12;')
   const content = '`ms` understands months, both ways: checked without a container.'
   return { type: 'text', content, shouldStop: true }
 }

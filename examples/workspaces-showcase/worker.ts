@@ -4,6 +4,7 @@ import {
   insecureAllowAnyone,
   routeAgentRequest,
 } from '@helix-agents/runtime-cloudflare'
+import { justBashShell } from '@helix-agents/shell-just-bash'
 import { quickJsCode } from '@helix-agents/code-quickjs'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { createMaintainer } from './agent.ts'
@@ -25,7 +26,6 @@ declare global {
 
 const maintainer = createMaintainer({
   provider: { kind: 'cloudflare-filestore' },
-  hasShell: false,
   readPackage: readBundledPackage,
   model: 'chosen below',
 })
@@ -34,7 +34,11 @@ export class Maintainer extends createAgentServer({
   llmAdapter: (env) => chosenModel(env, filestoreStory()),
   agents: [maintainer],
   workspaceProviders: (_, ctx) => [
-    new CloudflareFileStoreWorkspaceProvider({ storage: ctx.storage, code: quickJsCode() }),
+    new CloudflareFileStoreWorkspaceProvider({
+      storage: ctx.storage,
+      shell: justBashShell(),
+      code: quickJsCode(),
+    }),
   ],
   heartbeatMs: 2000,
 }) {}

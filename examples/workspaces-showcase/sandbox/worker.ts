@@ -43,7 +43,6 @@ const maintainer = createMaintainer({
     // The work is done when the session ends: idle time costs nothing.
     destroyOnClose: true,
   },
-  hasShell: true,
   hasSnapshots: true,
   readPackage: readBundledPackage,
   model: 'chosen below',
