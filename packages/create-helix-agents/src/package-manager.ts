@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { basename } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CreateError } from './create-error.ts'
 
@@ -12,16 +13,22 @@ export interface PackageManager {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The one that started this process; npm when none did. */
+const NAMES = ['npm', 'pnpm', 'yarn', 'bun'] as const
+
+/**
+ * The one that started this process; npm when none did. Its program says which it is: one that runs
+ * inside another inherits the name of the outer one.
+ */
 export function findPackageManager(env: Environment): PackageManager {
   const [agent] = (env.npm_config_user_agent ?? '').split('/')
   const path = env.npm_execpath
-  if (agent !== 'npm' && agent !== 'pnpm' && agent !== 'yarn' && agent !== 'bun') {
-    return { name: 'npm', command: ['npm'] }
-  }
-  if (path === undefined) return { name: agent, command: [agent] }
+  const program = path === undefined ? '' : basename(path)
+  const name =
+    NAMES.find((each) => program.startsWith(each)) ?? NAMES.find((each) => each === agent)
+  if (name === undefined) return { name: 'npm', command: ['npm'] }
+  if (path === undefined) return { name, command: [name] }
   const isScript = /\.[cm]?js$/.test(path)
-  return { name: agent, command: isScript ? [process.execPath, path] : [path] }
+  return { name, command: isScript ? [process.execPath, path] : [path] }
 }
 
 /** Install of one project. */
