@@ -30,6 +30,8 @@ export function createMaintainer(parts: MaintainerParts): Agent {
     systemPrompt: 'You maintain npm packages. Work in the workspace `box`, in small steps.',
     llmConfig: { model },
     tools: [createCheckoutTool(readPackage)],
+    // Whatever it does in its box is its own affair. What leaves the box is asked about.
+    permissions: [{ decision: 'ask', command: 'npm publish *' }],
     workspaces: {
       box: {
         provider,

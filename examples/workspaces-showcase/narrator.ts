@@ -42,6 +42,7 @@ export class Narrator {
     if (chunk.type === 'tool_start') this.#toolStart(chunk)
     if (chunk.type === 'tool_progress') this.#lines(chunk.text)
     if (chunk.type === 'tool_end') this.#toolEnd(chunk)
+    if (chunk.type === 'approval_resolved') this.#print(`  ${decisionOf(chunk)}`)
     if (chunk.type === 'error') this.#print(paint('red', `error  ${chunk.code}: ${chunk.message}`))
   }
 
@@ -69,8 +70,7 @@ export class Narrator {
     const durationMs = chunk.timestamp - startedAt
     this.tally.toolMs += durationMs
     this.tally.resultBytes += bytesOf(chunk.result)
-    if (!chunk.success) this.tally.failedCalls++
-    if (chunk.error?.code === 'outcome-unknown') this.tally.unknownCalls++
+    this.#count(chunk)
     const outcome = chunk.success ? outcomeOf(chunk.result) : (chunk.error?.message ?? '')
     const isWell = chunk.success && !/^exit [^0]/.test(outcome)
     const mark = isWell ? paint('green', '✓') : paint('red', '✗')
@@ -78,9 +78,21 @@ export class Narrator {
     this.#print(`  ${mark} ${shortName(chunk.toolName)} ${details}`)
   }
 
+  #count({ success, error }: StreamChunk & { type: 'tool_end' }): void {
+    // What the user has denied did not fail.
+    if (!success && error?.code !== 'denied') this.tally.failedCalls++
+    if (error?.code === 'outcome-unknown') this.tally.unknownCalls++
+  }
+
   #lines(text: string): void {
     for (const line of text.trimEnd().split('\n')) this.#print(`    ${paint('dim', '│')} ${line}`)
   }
+}
+
+function decisionOf({ decision, by }: StreamChunk & { type: 'approval_resolved' }): string {
+  const words = { approve: 'approved', deny: 'denied' } as const
+  const word = decision === 'approve' || decision === 'deny' ? words[decision] : decision
+  return by === undefined ? word : `${word} by ${by}`
 }
 
 /** Colour on a terminal only. */

@@ -1,12 +1,22 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AgentAlreadyRunningError, type LLMAdapter, MockLLMAdapter } from '@helix-agents/core'
-import type { SequencedChunk, WorkspaceDescription } from '@helix-agents/core/runtime'
-import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
+import {
+  type Agent,
+  AgentAlreadyRunningError,
+  type LLMAdapter,
+  MockLLMAdapter,
+} from '@helix-agents/core'
+import type {
+  SequencedChunk,
+  SessionRequest,
+  WorkspaceDescription,
+} from '@helix-agents/core/runtime'
+import { type AgentHandle, type AgentResult, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores, type SqliteStores } from '@helix-agents/store-sqlite'
 import { VercelAIAdapter } from '@helix-agents/llm-vercel'
 import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
 import { createMaintainer, task } from './agent.ts'
+import { askPerson } from './ask-person.ts'
 import { readInstalledPackage } from './installed-package.ts'
 import { Narrator, type Tally } from './narrator.ts'
 import { type Kind, openPlace } from './providers.ts'
@@ -64,6 +74,7 @@ class Play {
   readonly #stage: Stage
   readonly #tell: (report: Report) => void
   readonly #executor: JSAgentExecutor
+  readonly #agent: Agent
   readonly #begin: () => Promise<AgentHandle>
   readonly #startedAt = performance.now()
   readonly #narrator = new Narrator(console.log)
@@ -80,6 +91,7 @@ class Play {
     const readPackage = readInstalledPackage
     const name = model ?? 'scripted'
     const agent = createMaintainer({ provider: selection, readPackage, model: name })
+    this.#agent = agent
     const isFirst = stage.part === 'first'
     const script = isFirst
       ? firstPart(hasProcesses, isDurable)
@@ -94,10 +106,35 @@ class Play {
   }
 
   async run(): Promise<void> {
-    const handle = await this.#begin()
-    const { fromSequence } = this.#stage
-    for await (const chunk of handle.stream({ fromSequence })) this.#show(chunk)
-    const { status, error } = await handle.result()
+    let handle = await this.#begin()
+    this.#lastSequence = this.#stage.fromSequence - 1
+    for (;;) {
+      const fromSequence = this.#lastSequence + 1
+      for await (const chunk of handle.stream({ fromSequence })) this.#show(chunk)
+      this.#narrator.flush()
+      const result = await handle.result()
+      if (result.status !== 'waiting') return this.#end(result)
+      handle = await this.#answer(result.requests, handle)
+    }
+  }
+
+  /** The session waits in the store. Who answers need not be this process. */
+  async #answer(requests: readonly SessionRequest[], waiting: AgentHandle): Promise<AgentHandle> {
+    let next = waiting
+    for (const request of requests) {
+      const response = await askPerson(request)
+      const { handle } = await this.#executor.respond(
+        this.#agent,
+        sessionId,
+        request.requestId,
+        response,
+      )
+      next = handle ?? next
+    }
+    return next
+  }
+
+  #end({ status, error }: AgentResult): void {
     if (status === 'completed') return this.#report('completed')
     console.error(`the run is ${status}: ${error?.message}`)
     process.exitCode = 1

@@ -34,7 +34,7 @@ export function firstPart(hasProcesses: boolean, isDurable = true): MockStep[] {
 export function secondPart(hasProcesses: boolean, isDurable: boolean): MockStep[] {
   if (!isDurable) return [lookForFiles, reportLoss]
   return hasProcesses
-    ? [findOut, testOnceMore, showDiff, finish]
+    ? [findOut, testOnceMore, showDiff, publish, finishPublished]
     : [lookForFiles, codeOnceMore, reviewDiff, finishByCode]
 }
 
@@ -202,6 +202,25 @@ export const showDiff: MockStep = (input) => {
     tool: 'workspace__box__run',
     input: { command: 'diff -u original/index.js ms/index.js | tail -n +3' },
   })
+}
+
+/** Nothing leaves this machine: a dry run, for a registry that is none. */
+const publish: MockStep = (input) => {
+  expectIn(results(input), '+var mo = y / 12;')
+  const flags =
+    '--dry-run --ignore-scripts --loglevel error --fetch-retries 0 --registry http://127.0.0.1:1'
+  return says('The change is ready. I would publish it now.', {
+    tool: 'workspace__box__run',
+    input: { command: `npm publish ${flags}`, opts: { cwd: '/ms' } },
+  })
+}
+
+const finishPublished: MockStep = (input) => {
+  const seen = results(input)
+  const isDenied = seen.includes('The user denied this call')
+  if (!isDenied) expectIn(seen, '+ ms@')
+  const end = isDenied ? 'not published, as you wish.' : 'published, as far as a dry run goes.'
+  return { type: 'text', content: `\`ms\` understands months, both ways; ${end}`, shouldStop: true }
 }
 
 export const finish: MockStep = (input) => {
