@@ -9,12 +9,7 @@ export const startSchema = z.strictObject({
   message,
   state: z.record(z.string(), z.unknown()).optional(),
 })
-/** With a delivery it is for the run under way. */
-export const messageSchema = z.strictObject({
-  message,
-  delivery: z.enum(['steer', 'followUp']).optional(),
-  messageId: z.string().min(1).max(200).optional(),
-})
+export const messageSchema = z.strictObject({ message })
 const reason = z.string().max(10_000).exactOptional()
 /** What a person decides about a request; the executor checks what it is about. */
 export const answerSchema = z.union([
