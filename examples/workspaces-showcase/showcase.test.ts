@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { chooseSandboxEngine } from './sandbox-engine.ts'
@@ -14,6 +15,27 @@ function play(args: readonly string[], env: Readonly<Record<string, string>> = {
     encoding: 'utf8',
     env: { ...process.env, ...env },
   })
+}
+
+const hasScript = spawnSync('script', ['--version']).status === 0
+
+/** Presses a key each time the program waits for one. */
+async function playOnTerminal(key: string) {
+  const command = `'${process.execPath}' --conditions=@helix-agents/source '${program}'`
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...process.env, WORKSPACE: 'local-bash', MODEL: '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  let text = ''
+  let pressed = 0
+  for await (const piece of child.stdout.setEncoding('utf8')) {
+    text += String(piece)
+    const prompts = text.split('Approve? y or Enter').length - 1
+    for (; pressed < prompts; pressed += 1) child.stdin.write(key)
+  }
+  const [code] = (await ended) as [number | null]
+  return { text, code }
 }
 
 const absent = (reason: string) => async () =>
@@ -60,6 +82,17 @@ describe('the showcase', () => {
     expect(story.filter((text) => !stdout.includes(text))).toEqual([])
     expect(stdout.endsWith(lastLine)).toBe(true)
   }, 60_000)
+
+  // Skipped, with this title, where the program `script` is not: it makes the terminal.
+  test.skipIf(!hasScript)(
+    'waits on a terminal for a key before it publishes (needs script)',
+    async () => {
+      const { text, code } = await playOnTerminal('y')
+      const story = ['approved by terminal', '+ ms@', 'killed in one process']
+      expect([story.filter((one) => !text.includes(one)), code]).toEqual([[], 0])
+    },
+    60_000,
+  )
 
   test('keeps its files in a Durable Object whose workerd is killed', () => {
     const { stdout, stderr, status } = play([], { WORKSPACE: 'cloudflare-filestore' })
