@@ -34,6 +34,16 @@ for (const value of ['5m', '-3 min', '2 days', '30d', '1y', 90000, 2592000000]) 
 console.log('months: every check passed')
 `
 
+/** A program that runs the test so many times. */
+export function soakProgram(rounds: number): string {
+  return `const { execFileSync } = require('node:child_process')
+for (let round = 1; round <= ${rounds}; round += 1) {
+  execFileSync(process.execPath, ['months.test.cjs'])
+  console.log('round ' + round)
+}
+`
+}
+
 interface Edit {
   readonly path: string
   readonly oldText: string

@@ -57,6 +57,7 @@ describe('the showcase', () => {
       '✂ kill -9',
       'it may have taken effect or not',
       '+var mo = y / 12;',
+      'receipt created',
       'waits  npm publish --dry-run',
       'no terminal: the script of the demo approves',
       'approved by script',

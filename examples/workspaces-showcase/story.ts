@@ -1,5 +1,5 @@
 import type { Message, MockStep, StepInput, StepResult, ToolCall } from '@helix-agents/core'
-import { formatEdits, monthsCode, monthsTest, parserEdits } from './months.ts'
+import { formatEdits, monthsCode, monthsTest, parserEdits, soakProgram } from './months.ts'
 
 /** The test prints this when all is well. */
 export const testPassed = 'months: every check passed'
@@ -144,13 +144,14 @@ const soak: MockStep = (input) => {
 
 /** The command that the first process does not survive. */
 export function runOften(): StepResult {
-  return says(`Green. To be sure that it stays green, I run it ${soakRounds} times.`, {
-    tool: 'workspace__box__run',
-    input: {
-      command: `for i in $(seq ${soakRounds}); do node months.test.cjs >/dev/null && echo "round $i"; done`,
-      opts: { cwd: '/ms' },
+  return says(
+    `Green. To be sure that it stays green, I run it ${soakRounds} times.`,
+    {
+      tool: 'workspace__box__write_file',
+      input: { path: '/ms/soak.cjs', content: soakProgram(soakRounds) },
     },
-  })
+    { tool: 'workspace__box__run', input: { command: 'node soak.cjs', opts: { cwd: '/ms' } } },
+  )
 }
 
 /** Without Node nothing takes long: the process dies while the model thinks. */
