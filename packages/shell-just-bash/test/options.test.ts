@@ -105,6 +105,23 @@ test('limits bound commands, loops, calls and texts', async () => {
   }
 })
 
+test('limits bound what a command holds in memory and how many names it visits', async () => {
+  const files = new InMemoryFileSystem({ versionPrefix: 'v' })
+  for (let i = 0; i < 40; i += 1) await files.writeFile(`/f${i}`, 'x')
+  const whole = await open({}, files).run('find . -type f | wc -l')
+  expect(textOf(whole)[0]).toBe('40\n')
+  await shell?.close()
+  const bounded = open({ limits: { maxMemoryBytes: 2_000, maxVisitedFiles: 10 } }, files)
+  for (const line of ['find . -type f | wc -l', 'seq 10000 | sort | tail -n 1']) {
+    const { exitCode, stdout } = await bounded.run(line)
+    expect([line, exitCode === 0, new TextDecoder().decode(stdout).trim()]).not.toEqual([
+      line,
+      true,
+      line.startsWith('find') ? '40' : '9999',
+    ])
+  }
+})
+
 test('maxConcurrent commands run at once over all workspaces; the others wait in turn', async () => {
   let [active, most] = [0, 0]
   const wait = async () => {

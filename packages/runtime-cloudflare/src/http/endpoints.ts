@@ -3,7 +3,7 @@ import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
 import type { SessionAccess } from '../server/session-access.ts'
 import { known, openAccess } from '../server/session-access.ts'
-import { abort, interrupt, restore, resume, say, start, type Turn } from '../server/turns.ts'
+import { abort, interrupt, queue, restore, resume, say, start, type Turn } from '../server/turns.ts'
 import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
 import { getRequest, getRequests, postAnswer } from './request-endpoints.ts'
@@ -51,8 +51,14 @@ async function postStart<Env>(sent: SessionRequest<Env>): Promise<Response> {
 }
 
 async function postMessage<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { message } = await readBody(sent.request, messageSchema, sent.bodyLimits)
-  return take(sent, say<Env>(message))
+  const { message, ...options } = await readBody(sent.request, messageSchema, sent.bodyLimits)
+  const { access, asked, base } = sent
+  const queued = await queue<Env>(message, options)(await openAccess(access.host, asked))
+  if (queued === undefined) return take(sent, say<Env>(message))
+  const { sessionId } = known(access)
+  const links = linksOf(base)
+  const body = { sessionId, messageId: queued.messageId, links }
+  return Response.json(body, { status: 202, headers: { location: links.self } })
 }
 
 async function postResume<Env>(sent: SessionRequest<Env>): Promise<Response> {

@@ -9,7 +9,12 @@ export const startSchema = z.strictObject({
   message,
   state: z.record(z.string(), z.unknown()).optional(),
 })
-export const messageSchema = z.strictObject({ message })
+/** With a delivery it is for the run under way, which a `messageId` reaches once. */
+export const messageSchema = z.strictObject({
+  message,
+  delivery: z.enum(['steer', 'followUp']).exactOptional(),
+  messageId: z.string().min(1).max(200).exactOptional(),
+})
 const reason = z.string().max(10_000).exactOptional()
 /** What a person decides about a request; the executor checks what it is about. */
 export const answerSchema = z.union([

@@ -1,4 +1,4 @@
-import type { Agent, LLMAdapter } from '@helix-agents/core'
+import type { Agent, LLMAdapter, UserMessage } from '@helix-agents/core'
 import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
   JSAgentExecutor,
@@ -6,6 +6,8 @@ import {
   type Recovery,
   type RequestResponse,
   type RespondResult,
+  type SendOptions,
+  type SentMessage,
   type StartedRun,
 } from '@helix-agents/runtime-js'
 import type { RunRecord } from './run-records.ts'
@@ -52,6 +54,16 @@ export class DurableExecutor extends JSAgentExecutor {
     const work = (): Promise<RespondResult<TOutput>> =>
       super.respond(agent, sessionId, requestId, response)
     return response.resume === false ? work() : this.#watchdog.note(sessionId, work)
+  }
+
+  /** Queues a message. The session is recorded meanwhile, as for an answer. */
+  override async send<TState, TOutput>(
+    agent: Agent<TState, TOutput>,
+    sessionId: string,
+    message: string | UserMessage,
+    options: SendOptions = {},
+  ): Promise<SentMessage<TOutput>> {
+    return this.#watchdog.note(sessionId, () => super.send(agent, sessionId, message, options))
   }
 
   /** Resumes a run of an earlier instance, if that has left one. */

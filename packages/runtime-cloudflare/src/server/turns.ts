@@ -1,5 +1,11 @@
 import type { SessionLabels, SessionStatus } from '@helix-agents/core/runtime'
-import type { AgentHandle, RequestResponse, RespondResult } from '@helix-agents/runtime-js'
+import type {
+  AgentHandle,
+  RequestResponse,
+  RespondResult,
+  SendOptions,
+  SentMessage,
+} from '@helix-agents/runtime-js'
 import { notFound, RequestError } from '../http/http-error.ts'
 import type { Caller } from '../route/caller.ts'
 import type { ExecutionState, TurnRequest } from './server-hooks.ts'
@@ -31,6 +37,23 @@ export function say<Env>(message: string): Turn<Env> {
     known(access)
     if (goesOn(access)) return resume<Env>(message)(access)
     return begin(access, { message, assertMay: known })
+  }
+}
+
+/**
+ * Queues a message for the run under way, or for what comes after the answer of a person.
+ * @returns `undefined` when there is no such run, or no delivery was asked for: say it instead
+ */
+export function queue<Env>(
+  message: string,
+  { delivery, messageId }: SendOptions,
+): (access: SessionAccess<Env>) => Promise<SentMessage | undefined> {
+  return async (access) => {
+    const { sessionId, status } = known(access)
+    const isBusy = status === 'running' || status === 'waiting'
+    if (delivery === undefined || !isBusy) return undefined
+    const options = { delivery, ...(messageId !== undefined && { messageId }) }
+    return access.host.executor.send(access.agent, sessionId, message, options)
   }
 }
 

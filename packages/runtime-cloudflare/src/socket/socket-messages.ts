@@ -1,6 +1,6 @@
 import type { Connection } from 'partyserver'
 import * as z from 'zod'
-import { answerSchema, check, parseJson } from '../http/request-body.ts'
+import { answerSchema, check, messageSchema, parseJson } from '../http/request-body.ts'
 import { DEFAULT_MAX_BODY_BYTES } from '../http/respond.ts'
 import { RequestError, toRefusal } from '../http/http-error.ts'
 import type { AgentHost } from '../server/agent-host.ts'
@@ -9,6 +9,7 @@ import {
   abort,
   answer as answerRequest,
   interrupt,
+  queue,
   resume,
   say,
   type Turn,
@@ -20,7 +21,7 @@ const id = z.string().max(100).optional()
 const message = z.string().min(1)
 
 const schema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('message'), message, id }),
+  messageSchema.extend({ type: z.literal('message'), id }),
   z.strictObject({ type: z.literal('resume'), message: message.optional(), id }),
   z.strictObject({ type: z.literal('interrupt'), id }),
   z.strictObject({ type: z.literal('abort'), id }),
@@ -78,6 +79,11 @@ async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command
       const answered = await answerRequest<Env>(sent.requestId, sent.answer)(access)
       const { request, handle } = answered
       return { type: 'accepted', sessionId: request.sessionId, runId: handle?.runId }
+    }
+    const queued =
+      sent.type === 'message' ? await queue<Env>(sent.message, sent)(access) : undefined
+    if (queued !== undefined) {
+      return { type: 'accepted', sessionId: host.sessionId, messageId: queued.messageId }
     }
     const { sessionId, runId } = await turnOf<Env>(sent)(access)
     return { type: 'accepted', sessionId, runId }
