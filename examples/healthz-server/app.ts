@@ -8,6 +8,7 @@ import { BodyReader } from './body-reader.ts'
 import { errorBody, RequestError, toErrorResponse } from './http-error.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
 import { refuseForeignPages, refuseOtherHosts } from './page-checks.ts'
+import { addRequestRoutes } from './request-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { StreamPlaces } from './stream-places.ts'
 import { addStreamRoute } from './stream-route.ts'
@@ -67,6 +68,7 @@ export function createApp(parts: AppParts): Hono {
   app.use(refuseWorkWhen(parts.closing))
   addOperatorRoutes(app, parts)
   addSessionRoutes(app, { ...parts, bodies })
+  addRequestRoutes(app, { ...parts, bodies })
   addStreamRoute(app, parts, places)
   return app
 }

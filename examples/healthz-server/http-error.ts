@@ -74,7 +74,7 @@ function statusOf(error: unknown): ErrorStatus {
   if (AgentAlreadyRunningError.isInstance(error)) return 409
   if (StateStoreError.isInstance(error)) return storeStatus[error.code]
   if (!SessionError.isInstance(error)) return 500
-  if (error.code === 'invalid-message') return 400
+  if (error.code === 'invalid-message' || error.code === 'invalid-answer') return 400
   // Sessions of other agents are none of this server's business.
-  return error.code === 'other-agent' ? 404 : 409
+  return error.code === 'other-agent' || error.code === 'unknown-request' ? 404 : 409
 }

@@ -9,7 +9,29 @@ export const startSchema = z.strictObject({
   message,
   sessionId: z.string().regex(SESSION_ID, 'must be 1 to 64 letters, digits, "-" or "_"').optional(),
 })
-export const messageSchema = z.strictObject({ message })
+/** With a delivery it is for the run under way, which a `messageId` reaches once. */
+export const messageSchema = z.strictObject({
+  message,
+  delivery: z.enum(['steer', 'followUp']).exactOptional(),
+  messageId: z.string().min(1).max(200).exactOptional(),
+})
+const reason = z.string().max(10_000).exactOptional()
+/** What a person decides about a request; the executor checks what it is about. */
+export const answerSchema = z.union([
+  z.strictObject({
+    decision: z.literal('approve'),
+    input: z.json().exactOptional(),
+    remember: z.literal('session').exactOptional(),
+    reason,
+  }),
+  z.strictObject({ decision: z.literal('deny'), reason }),
+  z.strictObject({ decision: z.literal('output').exactOptional(), output: z.json() }),
+])
+export const requestsSchema = z.strictObject({
+  state: z.enum(['open', 'resolved']).exactOptional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().exactOptional(),
+})
 export const resumeSchema = z.strictObject({ message: message.optional() })
 export const pageSchema = z.strictObject({
   offset: z.coerce.number().int().min(0).default(0),

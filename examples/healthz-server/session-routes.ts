@@ -44,8 +44,14 @@ function addTurnRoutes(app: Hono, { agent, executor, bodies, ...parts }: RoutePa
   })
 
   app.post('/sessions/:id/messages', async (context) => {
-    const { message } = await readBody(bodies, context.req.raw, messageSchema)
+    const { message, ...sending } = await readBody(bodies, context.req.raw, messageSchema)
     const { sessionId, status } = await findSession({ agent, ...parts }, context.req.param('id'))
+    const isBusy = status === 'running' || status === 'waiting'
+    if (isBusy && sending.delivery !== undefined) {
+      const { messageId } = await executor.send(agent, sessionId, message, sending)
+      const links = linksOf(sessionId)
+      return context.json({ sessionId, messageId, links }, 202, { location: links.self })
+    }
     // A turn that was not finished resumes with the message; otherwise it starts the next.
     const goesOn = status === 'interrupted' || status === 'failed'
     const handle = goesOn
