@@ -26,7 +26,7 @@ afterAll(() => node.stdout.write(`${renderBoundTable(rows)}\n`))
 defineBounds(
   { it, fails: it.fails },
   {
-    capabilities: { fs: true },
+    capabilities: { fs: true, snapshot: true, branch: true },
     whole: sampler.isExhaustive,
     create: async () => {
       const storage = new NodeStorage()
@@ -35,7 +35,7 @@ defineBounds(
       return {
         provider: provider.providerId,
         workspace: ws,
-        capabilities: { fs: true },
+        capabilities: { fs: true, snapshot: true, branch: true },
         host: createNodeWorkHost(node, { stillClock: true }),
         report: (row) => void rows.push(row),
         dispose: async () => {

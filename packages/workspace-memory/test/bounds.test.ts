@@ -17,7 +17,7 @@ afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 defineBounds(
   { it, fails: it.fails },
   {
-    capabilities: { fs: true },
+    capabilities: { fs: true, snapshot: true, branch: true },
     whole: sampler.isExhaustive,
     create: async () => {
       const provider = new InMemoryWorkspaceProvider()
