@@ -22,7 +22,10 @@ export interface CloudflareFileStoreProviderOptions {
   readonly maxBytes?: number
   /** Files and directories of a namespace together. Default 250,000. */
   readonly maxFiles?: number
-  /** Snapshots kept of a workspace and of those restored from it; the oldest is dropped. Default 16. */
+  /**
+   * Snapshots kept of a workspace and of those restored from it, at least 1; the oldest is dropped.
+   * Default 16.
+   */
   readonly maxSnapshots?: number
   /** Larger files are only read as streams or in ranges, in bytes. Default 32 MiB. */
   readonly maxWholeReadBytes?: number
@@ -91,6 +94,7 @@ export function readSettings(options: CloudflareFileStoreProviderOptions): FileS
   if (settings.inlineThresholdBytes > MAX_PART_BYTES) {
     throw invalid('inlineThresholdBytes', `at most ${MAX_PART_BYTES}`)
   }
+  if (settings.maxSnapshots < 1) throw invalid('maxSnapshots', 'at least 1')
   const { partBytes } = settings
   if (Number.isInteger(partBytes) && partBytes > 0 && partBytes <= MAX_PART_BYTES) return settings
   throw invalid('partBytes', `a whole number of bytes from 1 to ${MAX_PART_BYTES}`)

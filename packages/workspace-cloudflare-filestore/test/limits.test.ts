@@ -186,6 +186,7 @@ test.each([
   { partBytes: 1.5 },
   { maxBytes: Number.NaN },
   { maxFiles: -1 },
+  { maxSnapshots: 0 },
   { maxGlobalConcurrentOpens: 0 },
 ])('the options %j are refused', async (setup) => {
   await inObject(async (storage) => {
