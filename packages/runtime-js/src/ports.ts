@@ -18,7 +18,6 @@ import type {
   RateLimitedLogger,
   RegistryDeps,
   RegistryOptions,
-  SessionInteractionStore,
   SessionLabels,
   SessionRequest,
   SessionStateStore,
@@ -48,8 +47,6 @@ export type WorkspaceRegistryTuning = Omit<RegistryOptions, 'maxConcurrentOpens'
 /** What all runs of one executor share. */
 export interface RunServices {
   readonly stateStore: SessionStateStore
-  /** The same store; absent when it keeps no requests and no messages. */
-  readonly interactions: SessionInteractionStore | undefined
   readonly streamManager: StreamManager
   readonly llmAdapter: LLMAdapter
   readonly providers: WorkspaceProviders

@@ -4,8 +4,7 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * Codes of `SessionError`. `not-resumable`: no run can be resumed. `other-agent`: the session belongs to
  * another agent. `invalid-message`: the input is not a valid user message. `not-removed`: a resource of
  * the session could not be released; the session is kept for a retry. `not-running`: the session has no
- * active run. `runs-elsewhere`: another process drives the run, and only that process can do this.
- * `waiting`: a call of the session waits for a person, and a new turn would have to drop it.
+ * active run. `waiting`: a call of the session waits for a person, and a new turn would have to drop it.
  * `unknown-request`: the session has no such request. `already-decided`: the request has an answer;
  * `expired`: its time is over. `invalid-answer`: the answer does not fit the request, which stays open.
  */
@@ -15,7 +14,6 @@ export type SessionErrorCode =
   | 'invalid-message'
   | 'not-removed'
   | 'not-running'
-  | 'runs-elsewhere'
   | 'waiting'
   | 'unknown-request'
   | 'already-decided'

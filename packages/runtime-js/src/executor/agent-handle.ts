@@ -93,22 +93,16 @@ async function interruptRun(services: RunServices, sessionId: string): Promise<v
   throw new SessionError('not-running', sessionId, 'no run of it is under way')
 }
 
-/**
- * Stores a stop for a run of another process. @returns whether there is one
- * @throws {SessionError} `runs-elsewhere` when the store keeps no stops.
- */
+/** Stores a stop for a run of another process. @returns whether there is one */
 async function requestStop(
   services: RunServices,
   sessionId: string,
   stop: StopRequest,
 ): Promise<boolean> {
   const session = await load(services, sessionId)
-  const { clock, interactions } = services
+  const { clock, stateStore } = services
   if (session?.status !== 'running' || clock.now() >= (session.leaseUntil ?? 0)) return false
-  if (interactions === undefined) {
-    throw new SessionError('runs-elsewhere', sessionId, 'its run is under way in another process')
-  }
-  await interactions.requestStop(sessionId, stop)
+  await stateStore.requestStop(sessionId, stop)
   return true
 }
 

@@ -1,12 +1,10 @@
 import {
   type Agent,
   AgentAlreadyRunningError,
-  AgentDefinitionError,
   type LLMAdapter,
   SessionError,
 } from '@helix-agents/core'
 import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
-import { canAsk } from '../request/gated-call.ts'
 
 const DEFAULT_LEASE_MS = 60_000
 const MAX_LEASE_MS = 2_147_483_647
@@ -21,6 +19,7 @@ export interface ExecutorParts {
 /** Parts in the wrong order, or none, are found before a run is. @throws {TypeError} */
 export function assertParts({ stateStore, streamManager, llmAdapter }: ExecutorParts): void {
   assertHas(stateStore, 'loadSession', 'first', 'a state store such as new InMemoryStateStore()')
+  assertHas(stateStore, 'addRequests', 'first', 'a state store that keeps requests of people')
   assertHas(streamManager, 'read', 'second', 'a stream manager such as new InMemoryStreamManager()')
   const adapter =
     'a model adapter such as new VercelAIAdapter(); models stand in llmConfig of agents'
@@ -50,13 +49,6 @@ function assertHas(part: unknown, method: string, position: string, wanted: stri
 export function isBusy(error: unknown): boolean {
   if (AgentAlreadyRunningError.isInstance(error)) return true
   return SessionError.isInstance(error) && error.code === 'waiting'
-}
-
-/** @throws {AgentDefinitionError} `definition-invalid` */
-export function assertNeverAsks(agent: Agent): void {
-  if (!canAsk(agent)) return
-  const problem = 'its calls can wait for people, and the state store keeps no requests'
-  throw new AgentDefinitionError(`agent ${agent.name}`, [problem])
 }
 
 /** @throws {RangeError} */

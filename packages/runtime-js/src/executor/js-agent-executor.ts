@@ -10,7 +10,6 @@ import {
   type Page,
   RateLimitedLogger,
   type RequestQuery,
-  type SessionInteractionStore,
   type SessionRequest,
   type SessionStateStore,
   type StreamManager,
@@ -19,7 +18,6 @@ import {
 } from '@helix-agents/core/runtime'
 import {
   assertAgent,
-  assertNeverAsks,
   assertParts,
   isBusy,
   parseLeaseMs,
@@ -51,7 +49,6 @@ import { checkResume, type ResumeCheck } from '../session/check-resume.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
-import { interactionsOf } from '../request/open-requests.ts'
 import { ToolSets } from '../call/tool-sets.ts'
 import type { RequestResponse } from '../request/check-answer.ts'
 import { respond, type RespondResult } from './respond.ts'
@@ -78,7 +75,7 @@ export class JSAgentExecutor {
    * @throws {TypeError} for what is no store, no stream manager or no adapter.
    */
   constructor(
-    stateStore: SessionStateStore & Partial<SessionInteractionStore>,
+    stateStore: SessionStateStore,
     streamManager: StreamManager,
     llmAdapter: LLMAdapter,
     options: JSAgentExecutorOptions = {},
@@ -90,7 +87,6 @@ export class JSAgentExecutor {
     const clock = options.clock ?? systemClock
     this.#services = {
       stateStore,
-      interactions: interactionsOf(stateStore),
       streamManager,
       llmAdapter,
       providers,
@@ -230,9 +226,8 @@ export class JSAgentExecutor {
    * @throws {StateStoreError} `invalid-query`
    */
   listRequests(query: Omit<RequestQuery, 'now'> = {}): Promise<Page<SessionRequest>> {
-    const { interactions, clock } = this.#services
-    if (interactions === undefined) return Promise.resolve({ items: [] })
-    return interactions.listRequests({ ...query, now: clock.now() })
+    const { stateStore, clock } = this.#services
+    return stateStore.listRequests({ ...query, now: clock.now() })
   }
 
   /** The handle of a session; `null` when there is no such session. */
@@ -375,7 +370,6 @@ export class JSAgentExecutor {
     request: Omit<LaunchRequest, 'agent' | 'control' | 'toolSet'>,
   ): Promise<AgentHandle<TOutput>> {
     const toolSet = this.#services.toolSets.of(agent)
-    if (this.#services.interactions === undefined) assertNeverAsks(agent)
     warnAboutCommands(agent, this.#services.logger)
     const control = new RunControl()
     const unfollow = control.follow(signal)

@@ -1,9 +1,5 @@
 import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
-import type {
-  SessionInteractionStore,
-  SessionState,
-  SessionStatus,
-} from '@helix-agents/core/runtime'
+import type { SessionState, SessionStateStore, SessionStatus } from '@helix-agents/core/runtime'
 import type { AgentHandle } from './agent-handle.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import type { RunServices } from '../ports.ts'
@@ -59,19 +55,19 @@ async function findMode(
   services: RunServices,
   session: SessionState,
 ): Promise<'execute' | 'resume' | undefined> {
-  const { interactions, active } = services
+  const { stateStore, active } = services
   const { sessionId, status, parentSessionId } = session
   if (isLeft(services, session)) return 'resume'
   const isOwn = parentSessionId === undefined && !active.isRunning(sessionId)
-  if (interactions === undefined || !isOwn) return undefined
+  if (!isOwn) return undefined
   if (status === 'completed')
-    return (await hasMessages(interactions, sessionId)) ? 'execute' : undefined
+    return (await hasMessages(stateStore, sessionId)) ? 'execute' : undefined
   if (status !== 'waiting') return undefined
-  const { answered } = await interactions.loadSignals(sessionId)
+  const { answered } = await stateStore.loadSignals(sessionId)
   return answered > 0 || (await hasExpired(services, sessionId)) ? 'resume' : undefined
 }
 
-async function hasMessages(store: SessionInteractionStore, sessionId: string): Promise<boolean> {
+async function hasMessages(store: SessionStateStore, sessionId: string): Promise<boolean> {
   const { steering, followUps } = await store.loadSignals(sessionId)
   return steering + followUps > 0
 }

@@ -35,15 +35,19 @@ export async function respond<TOutput>(
   agent: Agent,
   { sessionId, requestId, response, resume }: Responding<TOutput>,
 ): Promise<RespondResult<TOutput>> {
-  const store = services.interactions
-  const found = await store?.getRequest(sessionId, requestId)
-  if (store === undefined || found === undefined) throw unknownRequest(sessionId, requestId)
+  const { stateStore } = services
+  const found = await stateStore.getRequest(sessionId, requestId)
+  if (found === undefined) throw unknownRequest(sessionId, requestId)
   await loadOwnSession(services, agent, sessionId)
   assertOpen(found, services.clock.now())
   const answer = await checkAnswer(services, agent, found, response)
   const { by } = response
   const at = services.clock.now()
-  const request = await resolve(store, found, { ...answer, at, ...(by !== undefined && { by }) })
+  const request = await resolve(stateStore, found, {
+    ...answer,
+    at,
+    ...(by !== undefined && { by }),
+  })
   const handle = response.resume === false ? undefined : await tryResume(services, request, resume)
   return { request, ...(handle !== undefined && { handle }) }
 }

@@ -42,7 +42,7 @@ export async function sendMessage<TOutput>(
   agent: Agent,
   { sessionId, message: given, options, start }: Sending<TOutput>,
 ): Promise<SentMessage<TOutput>> {
-  const { interactions, clock, active } = services
+  const { stateStore, clock, active } = services
   const [message] = toUserMessages({ message: given }, sessionId)
   const { delivery = 'steer', messageId = crypto.randomUUID() } = options
   if (message === undefined || !isStorableId(messageId) || !isDelivery(delivery)) {
@@ -50,11 +50,8 @@ export async function sendMessage<TOutput>(
     throw new SessionError('invalid-message', sessionId, detail)
   }
   await loadOwnSession(services, agent, sessionId)
-  if (interactions === undefined) {
-    throw new SessionError('not-running', sessionId, 'the state store queues no messages')
-  }
   const queued = { messageId, sessionId, delivery, message, createdAt: clock.now() }
-  await interactions.queueMessage(queued)
+  await stateStore.queueMessage(queued)
   active.get(sessionId)?.onQueued(queued)
   const handle = await tryStart(services, agent, { sessionId, start })
   return { messageId, ...(handle !== undefined && { handle }) }

@@ -1,14 +1,7 @@
 import { type JsonValue, PolicyError, WorkspaceEvictedError } from '@helix-agents/core'
 import { basisHolds, type SessionRequest, subAgentOf } from '@helix-agents/core/runtime'
 import type { Run } from '../ports.ts'
-import {
-  approveIfRemembered,
-  argumentsText,
-  ask,
-  askAgain,
-  interactionsOfRun,
-  makeRequest,
-} from './ask.ts'
+import { approveIfRemembered, argumentsText, ask, askAgain, makeRequest } from './ask.ts'
 import { assertNotDenied, mustAsk, parseCall } from './decide-call.ts'
 import type { GatedCall } from './gated-call.ts'
 
@@ -80,7 +73,7 @@ async function expireIfLate(run: Run, request: SessionRequest): Promise<SessionR
   if (request.resolution !== undefined || at < (request.expiresAt ?? Infinity)) return request
   const { sessionId, requestId } = request
   const resolution = { decision: 'expired', at } as const
-  const resolved = await interactionsOfRun(run).resolveRequest(sessionId, requestId, resolution)
+  const resolved = await run.services.stateStore.resolveRequest(sessionId, requestId, resolution)
   run.requests.byCall.set(request.toolCallId, resolved.request)
   return resolved.request
 }
@@ -144,7 +137,7 @@ async function startApproved(
   const { requestId, toolCallId } = request
   if (run.control.cause !== undefined) return WAITING
   const write = run.lease.write()
-  if (!(await interactionsOfRun(run).startRequest({ ...write, requestId }))) {
+  if (!(await run.services.stateStore.startRequest({ ...write, requestId }))) {
     const error = new WorkspaceEvictedError('This call was started before.', {
       code: 'outcome-unknown',
     })

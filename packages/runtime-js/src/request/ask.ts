@@ -2,7 +2,6 @@ import { PolicyError, type ToolCall } from '@helix-agents/core'
 import {
   contentProblem,
   previewCall,
-  type SessionInteractionStore,
   type SessionRequest,
   subjectKey,
   subjectOf,
@@ -10,12 +9,6 @@ import {
 import type { Run, RunServices } from '../ports.ts'
 import type { ParsedCall } from './decide-call.ts'
 import type { GatedCall } from './gated-call.ts'
-
-/** The store of a run that asks: `execute` has checked that there is one. */
-export function interactionsOfRun({ services }: Run): SessionInteractionStore {
-  if (services.interactions !== undefined) return services.interactions
-  throw new TypeError('the state store keeps no requests')
-}
 
 /** The exact text of arguments, as requests keep it. */
 export function argumentsText(given: unknown): string {
@@ -75,7 +68,7 @@ async function subjectDigest(run: Run, parsed: ParsedCall, args: string): Promis
  * approved for the session is approved by that.
  */
 export async function ask(run: Run, made: SessionRequest, call: ToolCall): Promise<SessionRequest> {
-  const [stored = made] = await interactionsOfRun(run).addRequests({
+  const [stored = made] = await run.services.stateStore.addRequests({
     ...run.lease.write(),
     requests: [made],
   })
@@ -94,7 +87,7 @@ export async function approveIfRemembered(
   const { sessionId, requestId, subject, kind, resolution } = request
   run.requests.byCall.set(request.toolCallId, request)
   if (resolution !== undefined || subject === undefined || kind !== 'approval') return request
-  const store = interactionsOfRun(run)
+  const store = run.services.stateStore
   if (!(await store.isRemembered(sessionId, subject))) return request
   const at = run.services.clock.now()
   const answer = { decision: 'approve', reason: REMEMBERED, at } as const
@@ -114,7 +107,7 @@ export async function askAgain(
   const title = `Asked again, since what was shown has changed: ${made.preview.title}`
   const request = { ...made, preview: { ...made.preview, title } }
   const write = run.lease.write()
-  await interactionsOfRun(run).replaceRequest({ ...write, requestId: old.requestId, request })
+  await run.services.stateStore.replaceRequest({ ...write, requestId: old.requestId, request })
   run.requests.byCall.set(request.toolCallId, request)
   announce(run, request, call.arguments)
 }

@@ -1,7 +1,6 @@
-import type { Agent, Tool, ToolCall } from '@helix-agents/core'
+import type { Tool, ToolCall } from '@helix-agents/core'
 import { type CheckedCall, factsOf, strictest, subjectOf } from '@helix-agents/core/runtime'
 import { CallContext } from '../call/call-context.ts'
-import { agentsWithin } from '../session/agents-within.ts'
 import type { PlacedCall, Run } from '../ports.ts'
 
 /** A call of a known tool. */
@@ -14,15 +13,6 @@ export interface GatedCall extends PlacedCall {
 /** Whether calls of a tool can be asked about or denied at all. */
 export function isGated(run: Run, { needsApproval = false, answeredBy }: Tool): boolean {
   return needsApproval !== false || answeredBy !== undefined || run.requests.rules.length > 0
-}
-
-/** Whether an agent, or a sub-agent of it, can ask. */
-export function canAsk(agent: Agent): boolean {
-  return [...agentsWithin(agent).values()].some(
-    ({ tools, permissions = [] }) =>
-      permissions.some(({ decision }) => decision === 'ask') ||
-      tools.some(({ needsApproval = false, answeredBy }) => needsApproval || answeredBy),
-  )
 }
 
 /** What rules and functions of the author decide by. */

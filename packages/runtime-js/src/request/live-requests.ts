@@ -3,7 +3,7 @@ import type { Run } from '../ports.ts'
 /** Finds the requests that an earlier run made for the step under way. */
 export async function loadRequests(run: Run): Promise<void> {
   const { services, sessionId, requests } = run
-  for (const request of (await services.interactions?.loadRequests(sessionId)) ?? []) {
+  for (const request of await services.stateStore.loadRequests(sessionId)) {
     requests.byCall.set(request.toolCallId, request)
   }
 }
@@ -13,6 +13,6 @@ export async function cancelRequests({ services, requests }: Run): Promise<void>
   const resolution = { decision: 'cancelled', at: services.clock.now() } as const
   for (const { requestId, sessionId, resolution: answer } of requests.byCall.values()) {
     if (answer !== undefined) continue
-    await services.interactions?.resolveRequest(sessionId, requestId, resolution)
+    await services.stateStore.resolveRequest(sessionId, requestId, resolution)
   }
 }

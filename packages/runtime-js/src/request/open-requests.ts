@@ -1,4 +1,4 @@
-import type { SessionInteractionStore, SessionRequest } from '@helix-agents/core/runtime'
+import type { SessionRequest } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 
 /**
@@ -6,15 +6,14 @@ import type { RunServices } from '../ports.ts'
  * @param now With an earlier time those that have expired since are among them.
  */
 export async function loadOpenRequests(
-  { interactions, clock }: Pick<RunServices, 'interactions' | 'clock'>,
+  { stateStore, clock }: Pick<RunServices, 'stateStore' | 'clock'>,
   sessionId: string,
   now = clock.now(),
 ): Promise<readonly SessionRequest[]> {
-  if (interactions === undefined) return []
   const found: SessionRequest[] = []
   let cursor: string | undefined
   do {
-    const page = await interactions.listRequests({
+    const page = await stateStore.listRequests({
       sessionId,
       state: 'open',
       now,
@@ -24,17 +23,4 @@ export async function loadOpenRequests(
     cursor = page.nextCursor
   } while (cursor !== undefined)
   return found
-}
-
-/** The requests, messages and stops of a store; `undefined` for a store that keeps none. */
-export function interactionsOf(
-  store: Partial<SessionInteractionStore>,
-): SessionInteractionStore | undefined {
-  return isInteractionStore(store) ? store : undefined
-}
-
-function isInteractionStore(
-  store: Partial<SessionInteractionStore>,
-): store is SessionInteractionStore {
-  return 'addRequests' in store
 }

@@ -34,14 +34,12 @@ export async function continueSession(services: RunServices, ended: EndedRun): P
 
 /** `resume`: there is an answer that the run has not seen. `execute`: there are messages. */
 async function findNext(
-  { interactions }: RunServices,
+  { stateStore }: RunServices,
   { request, result, requests }: EndedRun,
 ): Promise<'execute' | 'resume' | undefined> {
   const { status } = result
-  if (interactions === undefined || (status !== 'waiting' && status !== 'completed')) {
-    return undefined
-  }
-  const { answered, steering, followUps } = await interactions.loadSignals(request.sessionId)
+  if (status !== 'waiting' && status !== 'completed') return undefined
+  const { answered, steering, followUps } = await stateStore.loadSignals(request.sessionId)
   if (status === 'waiting') return answered > requests.blocked.size ? 'resume' : undefined
   return steering + followUps > 0 ? 'execute' : undefined
 }

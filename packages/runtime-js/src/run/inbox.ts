@@ -12,12 +12,11 @@ const POLL_MS = 500
 export async function deliverQueued(run: Run, delivery?: MessageDelivery): Promise<number> {
   const { services, sessionId, inbox, messages } = run
   inbox.mayHaveMessages = false
-  const { interactions } = services
-  if (interactions === undefined) return 0
-  const queued = await interactions.listQueuedMessages(sessionId, delivery)
+  const { stateStore } = services
+  const queued = await stateStore.listQueuedMessages(sessionId, delivery)
   if (queued.length === 0) return 0
   const messageIds = queued.map(({ messageId }) => messageId)
-  const delivered = await interactions.deliverMessages({ ...run.lease.write(), messageIds })
+  const delivered = await stateStore.deliverMessages({ ...run.lease.write(), messageIds })
   messages.push(...delivered.map(({ message }) => message))
   return delivered.length
 }
@@ -34,13 +33,12 @@ export function onQueued(
 /** Learns of messages and stops that other processes have stored; the result ends that. */
 export function watchSignals(run: Run): () => void {
   const { services, sessionId, runId } = run
-  const { interactions, clock, logger } = services
-  if (interactions === undefined) return () => {}
+  const { stateStore, clock, logger } = services
   let cancel: (() => void) | undefined
   let hasEnded = false
   const look = async (): Promise<void> => {
     try {
-      const { stop, steering } = await interactions.loadSignals(sessionId)
+      const { stop, steering } = await stateStore.loadSignals(sessionId)
       if (hasEnded) return
       if (steering > 0) run.inbox.mayHaveMessages = true
       if (stop === 'interrupt') run.control.interrupt()
