@@ -77,6 +77,7 @@ export { HelixError } from './errors/helix-error.ts'
 export { ModelError, type ModelErrorCode } from './errors/model-error.ts'
 export { PolicyError, type PolicyErrorCode } from './errors/policy-error.ts'
 export { SessionError, type SessionErrorCode } from './errors/session-error.ts'
+export { SnapshotStoreError, type SnapshotStoreErrorCode } from './errors/snapshot-store-error.ts'
 export { StateStoreError, type StateStoreErrorCode } from './errors/state-store-error.ts'
 export { type ToolFailedCode, ToolFailedError } from './errors/tool-failed-error.ts'
 export {

@@ -109,6 +109,38 @@ export {
 } from './modules/snapshot/config.ts'
 export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapshot/contract.ts'
 
+// Snapshots in a store
+export { digestEntries, sha256 } from './snapshot-store/digest.ts'
+export {
+  SNAPSHOT_BLOCK_BYTES,
+  SNAPSHOT_FORMAT_VERSION,
+  type SnapshotDirectory,
+  type SnapshotEntry,
+  type SnapshotFile,
+  type SnapshotHeader,
+  type SnapshotLimits,
+  type SnapshotLink,
+  type SnapshotManifest,
+  snapshotLimits,
+} from './snapshot-store/manifest.ts'
+export {
+  checkManifest,
+  encodeManifest,
+  parseHeader,
+  parseManifest,
+} from './snapshot-store/parse-manifest.ts'
+export {
+  SNAPSHOT_BATCH_BLOCKS,
+  SNAPSHOT_BATCH_BYTES,
+  SNAPSHOT_GRACE_MS,
+  type SnapshotBlock,
+  type SnapshotPage,
+  type SnapshotPageQuery,
+  type SnapshotStore,
+  type SweepOptions,
+  type SweepResult,
+} from './snapshot-store/snapshot-store.ts'
+
 // Bytes and texts
 export { decodeBase64, encodeBase64 } from './modules/code/base64.ts'
 export { decodeText, isBinary, toBytes, utf8Length } from './modules/fs/text/bytes.ts'
