@@ -1,0 +1,5 @@
+export { createTestDatabase } from './create-test-database.ts'
+export { PostgresTestbedError, type PostgresTestbedErrorCode } from './postgres-testbed-error.ts'
+export type { StopMode } from './server-process.ts'
+export type { TestDatabase } from './test-database.ts'
+export { startTestPostgres, TestPostgres, type TestPostgresOptions } from './test-postgres.ts'
