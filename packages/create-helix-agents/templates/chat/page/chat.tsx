@@ -1,7 +1,7 @@
 import { useChat } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { useState } from 'react'
-import { type Decision, RequestCard } from './request-card.tsx'
+import { isOpen, Message } from './message.tsx'
 import { chatOptions } from './transport.ts'
 
 interface ChatProps {
@@ -19,14 +19,9 @@ export function Chat({ id, messages: before }: ChatProps) {
     onError: () => void reload(),
   })
   const reload = async (): Promise<void> => chat.setMessages(await storedMessages(id))
-  const [text, setText] = useState('')
   const isWorking = chat.status === 'submitted' || chat.status === 'streaming'
   const isWaiting = chat.messages.at(-1)?.parts.some(isOpen) ?? false
-  const send = (): void => {
-    if (text.trim() === '' || isWorking || isWaiting) return
-    setText('')
-    void chat.sendMessage({ text })
-  }
+  const send = (text: string): void => void chat.sendMessage({ text })
   const stop = async (): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
     await fetch(`/api/chat/${id}/stop`, { method: 'POST', headers, body: '{}' })
@@ -50,62 +45,48 @@ export function Chat({ id, messages: before }: ChatProps) {
           {chat.error.message}
         </p>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <input
-          aria-label="What should I note?"
-          placeholder="What should I note?"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        {isWorking || isWaiting ? (
-          <button type="button" onClick={() => void stop()}>
-            Stop
-          </button>
-        ) : (
-          <button>Send</button>
-        )}
-      </form>
+      <Composer isBusy={isWorking || isWaiting} onSend={send} onStop={() => void stop()} />
     </>
   )
 }
 
-interface MessageProps {
-  readonly message: UIMessage
-  readonly onDecide: (decision: Decision) => void
+interface ComposerProps {
+  /** The agent works, or waits for an answer: it is stopped before something new is said. */
+  readonly isBusy: boolean
+  readonly onSend: (text: string) => void
+  readonly onStop: () => void
 }
 
-function Message({ message, onDecide }: MessageProps) {
+function Composer({ isBusy, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useState('')
+  const send = (): void => {
+    if (text.trim() === '' || isBusy) return
+    setText('')
+    onSend(text)
+  }
   return (
-    <article className={`message ${message.role}`}>
-      {message.parts.map((part, index) => (
-        <Part key={index} part={part} onDecide={onDecide} />
-      ))}
-    </article>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <input
+        aria-label="What should I note?"
+        placeholder="What should I note?"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {isBusy ? (
+        <button type="button" onClick={onStop}>
+          Stop
+        </button>
+      ) : (
+        <button>Send</button>
+      )}
+    </form>
   )
 }
-
-type UIPart = UIMessage['parts'][number]
-
-/** One part of a message. A tool call is a line, its name and its state, or a card while it waits. */
-function Part({ part, onDecide }: { readonly part: UIPart } & Pick<MessageProps, 'onDecide'>) {
-  if (part.type === 'text') return <p>{part.text}</p>
-  if (part.type !== 'dynamic-tool') return null
-  if (isOpen(part)) return <RequestCard part={part} onDecide={onDecide} />
-  const name = part.toolName.split('__').at(-1)
-  if (part.state === 'output-error') return <p className="tool">{`✗ ${name}: ${part.errorText}`}</p>
-  if (part.state === 'output-denied') {
-    return <p className="tool">{`✗ ${name} denied: ${part.approval.reason ?? 'no reason'}`}</p>
-  }
-  return <p className="tool">{`${part.state === 'output-available' ? '✓' : '▸'} ${name}`}</p>
-}
-
-const isOpen = (part: UIPart): boolean =>
-  part.type === 'dynamic-tool' && part.state === 'approval-requested'
 
 /** The conversation as the server has it. */
 export async function storedMessages(id: string): Promise<UIMessage[]> {

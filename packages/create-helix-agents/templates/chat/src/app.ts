@@ -54,7 +54,10 @@ export function createApp(chat: Chat): Hono {
   app.post('/api/chat/:id/stop', async (context) => {
     const session = await stateStore.loadSession(idOf(context))
     if (session?.status === 'running' || session?.status === 'waiting') {
-      await (await executor.getHandle(agent, session.sessionId))?.abort()
+      const handle = await executor.getHandle(agent, session.sessionId)
+      await handle?.abort()
+      // A run that had already begun to wait has not noticed.
+      if ((await handle?.result())?.status === 'waiting') await handle?.abort()
     }
     return context.json({})
   })

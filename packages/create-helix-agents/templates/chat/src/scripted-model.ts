@@ -18,30 +18,32 @@ export const scriptedModel: LLMAdapter = {
 
 function nextStep(messages: readonly Message[]): StepResult {
   const texts = messages.filter((message) => message.role === 'user')
-  const said = String(texts.at(-1)?.content ?? '')
-  const { number, newText } =
-    /^change note (?<number>\d+) to (?<newText>.+)/i.exec(said)?.groups ?? {}
+  const said = texts.at(-1)?.content ?? ''
+  const change = /^change note (?<number>\d+) to (?<newText>.+)/i.exec(said)?.groups
+  if (change !== undefined) return changeNote(messages, change)
   const last = messages.at(-1)
-  const result = last?.role === 'tool' ? String(last.content) : undefined
-  if (newText !== undefined) {
-    const path = `/notes/${number}.md`
-    if (result === undefined) return call(messages, 'read_file', { path })
-    // Line 1 of the note, as `read_file` shows it.
-    const oldText = /^ *1[\t:|→] ?(?<line>.*)$/m.exec(result)?.groups?.line
-    const isRead = last?.role === 'tool' && last.toolName.endsWith('read_file')
-    if (isRead && oldText !== undefined) {
-      return call(messages, 'edit_file', { path, oldText, newText })
-    }
-    const isChanged = last?.role === 'tool' && last.isError !== true
-    return say(isChanged ? 'Changed.' : `Not changed: ${result}`)
-  }
-  if (result === undefined) {
+  if (last?.role !== 'tool') {
     return call(messages, 'write_file', { path: `/notes/${texts.length}.md`, content: `${said}\n` })
   }
-  if (last?.role === 'tool' && last.toolName.endsWith('write_file')) {
-    return call(messages, 'ls', { path: '/notes' })
-  }
-  return say(`Written down. Notes so far: ${result.split('\n').length - 1}. ${HINT}`)
+  if (last.toolName.endsWith('write_file')) return call(messages, 'ls', { path: '/notes' })
+  const listed = typeof last.content === 'string' ? last.content.split('\n').length - 1 : 0
+  return say(`Written down. Notes so far: ${listed}. ${HINT}`)
+}
+
+/** It reads the note first: an edit names the text that it replaces. */
+function changeNote(
+  messages: readonly Message[],
+  { number, newText }: Readonly<Record<string, string | undefined>>,
+): StepResult {
+  const path = `/notes/${number}.md`
+  const last = messages.at(-1)
+  if (last?.role !== 'tool') return call(messages, 'read_file', { path })
+  const result = typeof last.content === 'string' ? last.content : ''
+  if (last.isError === true) return say(`Not changed: ${result}`)
+  if (last.toolName.endsWith('edit_file')) return say('Changed.')
+  // Line 1 of the note, as `read_file` shows it.
+  const oldText = /^ *1[\t:|→] ?(?<line>.*)$/m.exec(result)?.groups?.line ?? ''
+  return call(messages, 'edit_file', { path, oldText, newText })
 }
 
 const say = (content: string): StepResult => ({ type: 'text', content, shouldStop: true })
