@@ -13,7 +13,7 @@ import { nameColumn, numberColumn } from './columns/column.ts'
 import { endLastRun } from './runs.ts'
 import { settleRequests } from './interaction/requests.ts'
 import { loadKnownHead, refsColumn, stateColumn, statusColumn } from './session-head.ts'
-import { findSession, isHeldAt, type SessionRow } from './session-row.ts'
+import { findSession, isHeldAt, leaseTime, lockSession, type SessionRow } from './session-row.ts'
 import { loadRefs, saveRefs } from './state-values.ts'
 
 const CHECKPOINT =
@@ -91,8 +91,9 @@ export interface Restore {
 
 export function restoreCheckpoint(sql: SqlStatements, restore: Restore): SessionState {
   const { sessionId, checkpointId, now } = restore
-  const session = findSession(sql, sessionId)
-  if (isHeldAt(session, now)) throw new StateStoreError('conflict', sessionId, 'a run holds it')
+  const session = lockSession(sql, sessionId)
+  if (isHeldAt(session, leaseTime(sql, now)))
+    throw new StateStoreError('conflict', sessionId, 'a run holds it')
   const row = findRow(sql, session.id, checkpointId)
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
   endLastRun(sql, session, 'interrupted', now)
