@@ -110,6 +110,7 @@ export {
 export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapshot/contract.ts'
 
 // Snapshots in a store
+export { isInnerTarget } from './snapshot-store/check-tree.ts'
 export { digestEntries, sha256 } from './snapshot-store/digest.ts'
 export {
   SNAPSHOT_BLOCK_BYTES,
