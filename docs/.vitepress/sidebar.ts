@@ -32,7 +32,6 @@ const sessions = [
   'lifecycle',
   'sessions',
   'people-in-the-loop',
-  'going-back',
   'stores',
   'building-stores',
   'streams',

@@ -152,7 +152,18 @@ export type {
   StepStart,
   ToolCallCompletion,
   UnreadableSession,
+  WorkspaceRefWrite,
 } from './state/session-state-store.ts'
+export type {
+  BranchIntent,
+  CheckpointSnapshot,
+  CheckpointSnapshots,
+  Released,
+  ReleasedRef,
+  RestoreOptions,
+  SessionHistory,
+  StoredSnapshot,
+} from './state/session-history.ts'
 export type {
   Checkpoint,
   JournalEntry,

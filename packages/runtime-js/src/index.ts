@@ -6,7 +6,6 @@ export type {
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,
-  NewSessionOptions,
   ResumeOptions,
   ShutdownOptions,
 } from './executor/executor-options.ts'

@@ -22,6 +22,7 @@ import type {
   SessionRequest,
   SessionStateStore,
   StateChange,
+  StepCommit,
   StreamManager,
   Tracer,
   WorkspaceLifecycleListener,
@@ -109,6 +110,22 @@ export interface RunWorkspaces {
   close(mode: 'end' | 'detach'): Promise<CloseReport>
 }
 
+/** What a step adds to the history of its session. */
+export type StepFiles = Pick<StepCommit, 'workspaceSnapshots' | 'evictBefore'>
+
+/** Keeps the files of workspaces with the steps of one run. */
+export interface RunHistory {
+  /** Whether files may differ from those of the newest checkpoint before this run has used them. */
+  readonly changedBefore: NonNullable<RegistryDeps['changedBefore']>
+  /** Takes the snapshots that are due. Never rejects: a step is stored without its files then. */
+  take(registry: WorkspaceRegistry, stepCount: number): Promise<StepFiles>
+  /** The step is stored: what it has evicted is freed. */
+  committed(
+    files: StepFiles,
+    at: { readonly stepCount: number; readonly now: number },
+  ): Promise<void>
+}
+
 /** What the parts of one run share. */
 export interface RunContext {
   readonly services: RunServices
@@ -122,6 +139,8 @@ export interface RunContext {
   readonly state: StateTracker
   readonly meter: Meter
   readonly workspaces: RunWorkspaces
+  /** Absent when the agent declares none. */
+  readonly history: RunHistory | undefined
   /** The conversation: grows, and is never copied. */
   readonly messages: Message[]
   readonly requests: RunRequests

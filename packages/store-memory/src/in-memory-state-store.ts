@@ -1,6 +1,6 @@
 import { AgentAlreadyRunningError, type Message, StateStoreError } from '@helix-agents/core'
-import type { WorkspaceRef } from '@helix-agents/core/provider'
 import {
+  type BranchIntent,
   type Checkpoint,
   type JournalEntry,
   type MessageAppend,
@@ -9,10 +9,13 @@ import {
   type NewSession,
   type Page,
   type PageQuery,
+  type ReleasedRef,
+  type RestoreOptions,
   type RunEnd,
   type RunRecord,
   type RunStart,
   type RunWrite,
+  type SessionHistory,
   type SessionPage,
   type SessionQuery,
   type SessionState,
@@ -20,6 +23,7 @@ import {
   type StepCommit,
   type StepStart,
   type ToolCallCompletion,
+  type WorkspaceRefWrite,
   assertStorable,
   parseCount,
   parsePageQuery,
@@ -192,6 +196,13 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
     this.requests.endCalls(commit.sessionId, commit.now)
     record.outcome = commit.outcome
     record.stepCount++
+    if (commit.evictBefore !== undefined) record.history.evict(commit.evictBefore)
+    if (commit.workspaceSnapshots !== undefined) {
+      record.history.add(commit.workspaceSnapshots, {
+        stepCount: record.stepCount,
+        now: commit.now,
+      })
+    }
     record.saveCheckpoint(commit.checkpointId, commit.now)
     record.touch(commit.now)
   }
@@ -205,14 +216,16 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
-  async saveWorkspaceRef(
-    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
-  ): Promise<void> {
+  async saveWorkspaceRef(write: WorkspaceRefWrite): Promise<void> {
     assertStorable(write)
     const record = this.writable(write)
     const others = Object.entries(record.workspaceRefs).filter(([name]) => name !== write.workspace)
     const own = write.ref === null ? [] : [[write.workspace, write.ref] as const]
+    const before = record.workspaceRefs
     record.workspaceRefs = Object.fromEntries([...others, ...own])
+    if (write.releasesOld === true) {
+      record.history.releaseReplaced(before, record.workspaceRefs, write.now)
+    }
     record.touch(write.now)
   }
 
@@ -221,11 +234,15 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
    * @throws {StateStoreError} `not-found`, `invalid-query`
    */
   async listCheckpoints(sessionId: string, query: PageQuery = {}): Promise<Page<Checkpoint>> {
-    const { checkpoints } = this.find(sessionId)
+    const record = this.find(sessionId)
+    const { checkpoints } = record
     const { limit, below } = parsePageQuery(query, sessionId)
     const end = Math.min(below, checkpoints.length)
     const start = Math.max(0, end - limit)
-    const items = checkpoints.slice(start, end).toReversed()
+    const items = checkpoints
+      .slice(start, end)
+      .toReversed()
+      .map((checkpoint) => withFiles(record, checkpoint))
     return { items, ...(start > 0 && { nextCursor: toCursor(start) }) }
   }
 
@@ -235,7 +252,8 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
    */
   async getCheckpoint(sessionId: string, checkpointId: string): Promise<Checkpoint | null> {
     const record = this.find(sessionId)
-    return record.checkpoints[record.checkpointIndex(checkpointId)] ?? null
+    const checkpoint = record.checkpoints[record.checkpointIndex(checkpointId)]
+    return checkpoint === undefined ? null : withFiles(record, checkpoint)
   }
 
   /**
@@ -248,9 +266,11 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
     sessionId: string,
     checkpointId: string,
     now: number,
+    { runId, files = {} }: RestoreOptions = {},
   ): Promise<SessionState> {
     const record = this.find(sessionId)
-    if (record.isHeldAt(now)) {
+    if (runId !== undefined) record.assertHeldBy({ sessionId, runId, now })
+    else if (record.isHeldAt(now)) {
       throw new StateStoreError('conflict', sessionId, 'a run holds it')
     }
     const index = record.checkpointIndex(checkpointId)
@@ -258,8 +278,36 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
     if (checkpoint === undefined) {
       throw new StateStoreError('not-found', sessionId, 'no such checkpoint')
     }
-    record.restore(index, checkpoint, now)
+    record.restore(index, checkpoint, { now, files })
     this.requests.endSession(sessionId, now)
     return record.head()
   }
+
+  /** @throws {StateStoreError} `not-found` */
+  async loadHistory(sessionId: string): Promise<SessionHistory> {
+    const { history, checkpoints, workspaceRefs } = this.find(sessionId)
+    const { snapshots, changed, released } = history
+    const owners = [{ workspaceRefs }, ...checkpoints]
+    const refs = owners.flatMap((owner) => Object.values(owner.workspaceRefs))
+    return { snapshots, changed, released, refs: [...new Set(refs)] }
+  }
+
+  /** @throws {StateStoreError} `not-found` */
+  async recordReleased(
+    sessionId: string,
+    released: ReleasedRef | BranchIntent,
+    now: number,
+  ): Promise<number> {
+    return this.find(sessionId).history.release(released, now)
+  }
+
+  /** @throws {StateStoreError} `not-found` */
+  async forgetReleased(sessionId: string, ids: readonly number[]): Promise<void> {
+    this.find(sessionId).history.forget(ids)
+  }
+}
+
+function withFiles({ history }: SessionRecord, checkpoint: Checkpoint): Checkpoint {
+  const workspaceSnapshots = history.at(checkpoint.stepCount)
+  return workspaceSnapshots === undefined ? checkpoint : { ...checkpoint, workspaceSnapshots }
 }

@@ -5,6 +5,7 @@ import type {
   FileVersionsSnapshot,
   JournalEntry,
   NewSession,
+  RestoreOptions,
   RunRecord,
   RunStart,
   RunWrite,
@@ -15,6 +16,7 @@ import type {
   StoredError,
   StoredOutcome,
 } from '@helix-agents/core/runtime'
+import { HistoryBook } from './history-book.ts'
 import { Inbox } from './inbox.ts'
 
 /** The run that may write. */
@@ -43,6 +45,7 @@ export class SessionRecord {
   readonly checkpoints: Checkpoint[] = []
   readonly runs: StoredRun[] = []
   readonly inbox = new Inbox()
+  readonly history = new HistoryBook()
   lease: Lease | undefined
   journal: JournalEntry[] = []
   status: SessionStatus = 'idle'
@@ -158,14 +161,25 @@ export class SessionRecord {
    * any more, so their ledgers start again. A workspace that was opened after it keeps its ref:
    * forgetting it would leak what backs it.
    */
-  restore(index: number, checkpoint: Checkpoint, now: number): void {
+  restore(
+    index: number,
+    checkpoint: Checkpoint,
+    { now, files = {} }: Pick<RestoreOptions, 'files'> & { readonly now: number },
+  ): void {
     this.endLastRun('interrupted', now)
     this.messages.length = checkpoint.messageCount
     this.checkpoints.length = index + 1
     this.journal = []
     this.stepCount = checkpoint.stepCount
     this.customState = checkpoint.customState
-    this.workspaceRefs = { ...this.workspaceRefs, ...checkpoint.workspaceRefs }
+    const refs = { ...this.workspaceRefs, ...checkpoint.workspaceRefs, ...files }
+    const next = Object.entries(refs).filter(
+      (entry): entry is [string, WorkspaceRef] => entry[1] !== null,
+    )
+    const before = this.workspaceRefs
+    this.workspaceRefs = Object.fromEntries(next)
+    this.history.releaseReplaced(before, this.workspaceRefs, now)
+    this.history.goBack(checkpoint.stepCount, Object.keys(files))
     this.fileLedgers = {}
     this.status = 'interrupted'
     this.output = undefined

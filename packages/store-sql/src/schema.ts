@@ -2,7 +2,7 @@ import { StateStoreError } from '@helix-agents/core'
 import type { SqlDatabase, SqlStatements } from './sql-database.ts'
 import { interactionTables } from './state/interaction/interaction-schema.ts'
 import { longTextTables } from './state/long-text-schema.ts'
-import { stateTables } from './state/state-schema.ts'
+import { historyTables, stateTables } from './state/state-schema.ts'
 import { streamTables } from './stream/stream-schema.ts'
 
 /** The statements that lead to each version, from the one before; the first from no tables. */
@@ -11,6 +11,7 @@ export type Migrations = readonly (readonly string[])[]
 /** A released version is never changed: what comes later is a further entry. */
 const migrations: Migrations = [
   [...stateTables, ...interactionTables, ...longTextTables, ...streamTables],
+  historyTables,
 ]
 
 /** Version of the tables that this release reads and writes. */

@@ -88,7 +88,7 @@ test('a step is few statements', async () => {
   expect(await count(() => store.loadSession('s'))).toBe(2)
   expect(await count(() => store.loadMessages('s'))).toBe(2)
   expect(await count(() => store.loadJournal('s'))).toBe(1)
-  expect(await count(() => store.listCheckpoints('s'))).toBe(2)
+  expect(await count(() => store.listCheckpoints('s'))).toBe(3)
 })
 
 test('only a step that asks pays for requests', async () => {
@@ -140,7 +140,7 @@ test('a checkpoint is found by its step, however many there are', async () => {
   recording.take()
   expect(await store.getCheckpoint('s', id(7))).toMatchObject({ id: id(7), stepCount: 7 })
   const found = recording.take().map(({ statement }) => statement)
-  expect(found).toHaveLength(2)
+  expect(found).toHaveLength(3)
   expect(found[1]).toContain('c.step_count = ?')
   expect(await store.getCheckpoint('s', 'after 7')).toBeNull()
   expect(await store.getCheckpoint('s', `${id(7)}0`)).toBeNull()

@@ -5,6 +5,7 @@ import {
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
+  type ProviderHistory,
   type ResolveOptions,
   type SessionRef,
   type ShellEngine,
@@ -18,9 +19,12 @@ import { type FilesImage, InMemoryFileSystem } from './in-memory-file-system.ts'
 import { createRef, readRef, REF_SCHEMA_VERSION } from './ref.ts'
 import {
   InMemorySnapshotter,
+  parseSnapshotId,
   type Snapshot,
   SnapshotLine,
   type SnapshotterParts,
+  toSnapshotRef,
+  usable,
 } from './snapshots.ts'
 import { InMemoryWorkspace } from './workspace.ts'
 
@@ -49,6 +53,12 @@ interface Entry {
   readonly line: Line
 }
 
+/** A snapshot, and the workspaces that it is of. */
+interface StoredSnapshot extends Snapshot {
+  readonly line: Line
+  readonly maxTotalMb: number
+}
+
 /** A workspace that was opened, and those that were restored from it. */
 interface Line {
   readonly snapshots: SnapshotLine
@@ -69,8 +79,9 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   readonly capabilities: WorkspaceCapabilityFlags
   readonly toolNotes: ToolNotes
   readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly history: ProviderHistory = this.#createHistory()
   readonly #entries = new Map<string, Entry>()
-  readonly #snapshots = new Map<string, Snapshot>()
+  readonly #snapshots = new Map<string, StoredSnapshot>()
   readonly #logger: Logger
   readonly #deterministicIds: boolean
   readonly #maxTotalMb: number
@@ -141,6 +152,41 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
     )
   }
 
+  /** Frees one workspace; others of its session and its snapshots stay. */
+  async release(ref: WorkspaceRef): Promise<void> {
+    const id = readRef(ref)
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return
+    entry.fs.discard()
+    entry.line.members.delete(id)
+    this.#entries.delete(id)
+    this.#dropSnapshots(entry.line)
+  }
+
+  #createHistory(): ProviderHistory {
+    return {
+      restore: async (ref, { session: { sessionId }, signal, allowCrossSession = false }) => {
+        signal.throwIfAborted()
+        const found = this.#snapshots.get(parseSnapshotId(ref))
+        const { line, maxTotalMb, image } = usable(found, sessionId, { allowCrossSession })
+        const [id, entry] = this.#add(line, maxTotalMb, image)
+        entry.sessionId = sessionId
+        return createRef(id, this.capabilities)
+      },
+      remove: async (ref) => {
+        this.#snapshots.delete(parseSnapshotId(ref))
+      },
+      list: async (sessionId) => ({
+        snapshots: [...this.#snapshots.values()]
+          .filter((one) => one.isKept && one.sessionId === sessionId)
+          .map(({ id }) => toSnapshotRef(id)),
+        workspaces: [...this.#entries]
+          .filter(([, entry]) => entry.sessionId === sessionId)
+          .map(([id]) => createRef(id, this.capabilities)),
+      }),
+    }
+  }
+
   #attach(
     id: string,
     entry: Entry,
@@ -177,10 +223,10 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
   #snapshotsOf({ fs, line, maxTotalMb, sessionId = '' }: Entry): SnapshotterParts {
     return {
       sessionId,
-      take: () => {
-        const owner = { id: this.#nextId('inmem-snapshot', 16), sessionId }
+      take: (isKept) => {
+        const owner = { id: this.#nextId('inmem-snapshot', 16), sessionId, isKept }
         const { taken, dropped } = line.snapshots.take(fs, owner)
-        this.#snapshots.set(taken.id, taken)
+        this.#snapshots.set(taken.id, { ...taken, line, maxTotalMb })
         for (const { id } of dropped) this.#snapshots.delete(id)
         return taken
       },
@@ -201,8 +247,13 @@ export class InMemoryWorkspaceProvider implements WorkspaceProvider<InMemoryWork
       this.#entries.delete(memberId)
       this.#logger.debug({ id: memberId }, 'in-memory workspace closed')
     }
-    if (line.members.size > 0) return
-    for (const snapshot of line.snapshots.all) this.#snapshots.delete(snapshot.id)
+    this.#dropSnapshots(line)
+  }
+
+  /** Those that no history keeps, once no workspace is left that could restore them. */
+  #dropSnapshots({ members, snapshots }: Line): void {
+    if (members.size > 0) return
+    for (const snapshot of snapshots.all) this.#snapshots.delete(snapshot.id)
   }
 
   #nextId(kind: string, randomBytes: number): string {

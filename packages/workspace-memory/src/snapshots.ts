@@ -25,6 +25,8 @@ export interface Snapshot {
   readonly image: FilesImage
   /** What was stored since the snapshot before: bounds what that one alone keeps in memory. */
   readonly storedBytes: number
+  /** It stays until it is removed. */
+  readonly isKept: boolean
 }
 
 /** The snapshots of a workspace that was opened and of those that were restored from it. */
@@ -45,10 +47,11 @@ export class SnapshotLine {
   /** Takes a snapshot. @returns it, and the ones that were dropped for it */
   take(
     fs: InMemoryFileSystem,
-    owner: Pick<Snapshot, 'id' | 'sessionId'>,
+    owner: Pick<Snapshot, 'id' | 'sessionId' | 'isKept'>,
   ): { readonly taken: Snapshot; readonly dropped: readonly Snapshot[] } {
     const storedBytes = fs.storedBytes - (this.#marks.get(fs) ?? 0)
     const taken = { ...owner, image: fs.image(), storedBytes }
+    if (taken.isKept) return { taken, dropped: [] }
     this.#marks.set(fs, fs.storedBytes)
     this.#snapshots.push(taken)
     return { taken, dropped: this.#dropOldest() }
@@ -69,7 +72,7 @@ export class SnapshotLine {
 /** What the snapshots of one workspace need of its provider. */
 export interface SnapshotterParts {
   readonly sessionId: string
-  take(): Snapshot
+  take(isKept: boolean): Snapshot
   find(id: string): Snapshot | undefined
   /** Makes a workspace that starts with the files of a snapshot. */
   fork(snapshot: Snapshot): WorkspaceRef
@@ -83,10 +86,9 @@ export class InMemorySnapshotter implements Snapshotter {
     this.#parts = parts
   }
 
-  async snapshot({ signal }: SnapshotOptions = {}): Promise<SnapshotRef> {
+  async snapshot({ signal, keep = false }: SnapshotOptions = {}): Promise<SnapshotRef> {
     signal?.throwIfAborted()
-    const { id } = this.#parts.take()
-    return { providerId: IN_MEMORY_KIND, ref: { schemaVersion: 1, id } }
+    return toSnapshotRef(this.#parts.take(keep).id)
   }
 
   /**
@@ -95,17 +97,7 @@ export class InMemorySnapshotter implements Snapshotter {
    */
   async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
     options.signal?.throwIfAborted()
-    const snapshot = this.#parts.find(parseSnapshotId(ref))
-    if (snapshot === undefined) {
-      throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
-        hint: `The last ${MAX_SNAPSHOTS} of a workspace are kept in memory, fewer of large files. Take a new one.`,
-      })
-    }
-    if (snapshot.sessionId !== this.#parts.sessionId && options.allowCrossSession !== true) {
-      throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
-        hint: 'Restore a snapshot that this session took.',
-      })
-    }
+    const snapshot = usable(this.#parts.find(parseSnapshotId(ref)), this.#parts.sessionId, options)
     return this.#parts.fork(snapshot)
   }
 
@@ -114,8 +106,35 @@ export class InMemorySnapshotter implements Snapshotter {
   }
 }
 
+/**
+ * A snapshot that a session may restore.
+ * @throws {WorkspaceFailedError} `provider-failed` for one that is not kept any more.
+ * @throws {PolicyError} `cross-session`
+ */
+export function usable<T extends Pick<Snapshot, 'sessionId'>>(
+  snapshot: T | undefined,
+  sessionId: string,
+  { allowCrossSession }: SnapshotOptions,
+): T {
+  if (snapshot === undefined) {
+    throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
+      hint: `The last ${MAX_SNAPSHOTS} of a workspace are kept in memory, fewer of large files. Take a new one.`,
+    })
+  }
+  if (snapshot.sessionId !== sessionId && allowCrossSession !== true) {
+    throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
+      hint: 'Restore a snapshot that this session took.',
+    })
+  }
+  return snapshot
+}
+
+export function toSnapshotRef(id: string): SnapshotRef {
+  return { providerId: IN_MEMORY_KIND, ref: { schemaVersion: 1, id } }
+}
+
 /** @throws {WorkspaceFailedError} `ref-invalid` */
-function parseSnapshotId({ providerId, ref }: SnapshotRef): string {
+export function parseSnapshotId({ providerId, ref }: SnapshotRef): string {
   const parsed = payloadSchema.safeParse(ref)
   if (providerId === IN_MEMORY_KIND && parsed.success) return parsed.data.id
   throw new WorkspaceFailedError(

@@ -7,9 +7,16 @@ import {
 } from '../modules/list.ts'
 import type { Tool } from '../tools/tool.ts'
 import { MAX_TOOL_NAME_LENGTH, workspaceToolName } from '../tools/tool-name.ts'
-import type { WorkspaceConfigs, WorkspaceDeclaration } from '../workspace/declaration.ts'
+import type {
+  HistoryPolicy,
+  WorkspaceConfigs,
+  WorkspaceDeclaration,
+} from '../workspace/declaration.ts'
 
 const WORKSPACE_NAME = /^[a-z][a-z0-9-_]*$/
+
+/** Snapshots that a history keeps of one workspace. */
+const DEFAULT_KEEP = 50
 
 /** `true` stands for the defaults of a module; `false` for a module that is not declared. */
 const capability = <S extends z.ZodType>(schema: S) =>
@@ -23,10 +30,20 @@ const capabilitiesSchema = z.strictObject(
   Object.fromEntries(allModules().map((one) => [one.name, capability(one.configSchema)])),
 )
 
+const historySchema = z.union([
+  z.literal('step').transform(() => ({ on: 'step' as const, keep: DEFAULT_KEEP })),
+  z.strictObject({
+    on: z.literal('step'),
+    keep: z.int().min(1).default(DEFAULT_KEEP),
+    maxAgeMs: z.number().positive().optional(),
+  }),
+])
+
 const workspaceSchema = z.strictObject({
   provider: z.looseObject({ kind: z.string().min(1) }),
   capabilities: capabilitiesSchema,
   onLost: z.enum(['reopen', 'fail']).default('reopen'),
+  history: historySchema.optional(),
 })
 
 export interface CheckedWorkspaces {
@@ -48,8 +65,14 @@ export function checkWorkspaces(workspaces: WorkspaceConfigs = {}): CheckedWorks
     }
     const capabilities = declaredOnly(parsed.data.capabilities)
     problems.push(...checkCapabilities(name, capabilities).map(about))
-    const { provider, onLost } = parsed.data
-    declarations[name] = Object.freeze({ name, provider, capabilities, onLost })
+    const { provider, onLost, history } = parsed.data
+    declarations[name] = Object.freeze({
+      name,
+      provider,
+      capabilities,
+      onLost,
+      ...(history !== undefined && { history: historyOf(history) }),
+    })
   }
   return { declarations, problems }
 }
@@ -73,6 +96,12 @@ export function checkUses(
         )
     })
   return Array.isArray(tools) ? tools.flatMap(missing) : []
+}
+
+function historyOf(given: z.output<typeof historySchema>): HistoryPolicy {
+  const { on, keep } = given
+  const maxAgeMs = 'maxAgeMs' in given ? given.maxAgeMs : undefined
+  return Object.freeze({ on, keep, ...(maxAgeMs !== undefined && { maxAgeMs }) })
 }
 
 function checkName(name: string): string[] {

@@ -28,6 +28,10 @@ export const logMessages = {
   closeFailed: 'workspace close failed',
   /** A workspace could not be opened after all retries: see `code` and `err`. */
   openFailed: 'workspace open failed',
+  /** The files of a step could not be kept: its checkpoint has none. See `err`. */
+  historySnapshotFailed: 'history: snapshot failed',
+  /** What a session has let go could not be freed; the next collection tries again. */
+  historyNotReleased: 'history: not released',
   /** The backend is gone for good; a fresh workspace takes its place. */
   workspaceLost: 'workspace lost',
   /** Commands use the files and the network of the host: see `containment`; once a provider object. */

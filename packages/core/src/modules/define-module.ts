@@ -95,6 +95,8 @@ export interface ModuleDefinition<
   /** Flags of optional parts of the contract, which a provider may offer beside the module. */
   readonly flags?: readonly Flag[]
   readonly configSchema: Schema
+  /** Methods that change no file. Every other one counts as a change for the history. */
+  readonly reads?: readonly string[]
   /** Wraps the live module in its policy, so that no provider and no tool can forget it. */
   guard(module: Contract, config: z.output<Schema>, context: PolicyContext): Contract
   readonly tools: readonly ModuleTool<Contract, z.output<Schema>>[]

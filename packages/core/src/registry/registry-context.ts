@@ -29,6 +29,8 @@ export interface RegistryContext {
   readonly lifetime: AbortController
   readonly usedBefore: NonNullable<RegistryDeps['usedBefore']>
   readonly persistRef: RegistryDeps['persistRef']
+  readonly changedBefore: NonNullable<RegistryDeps['changedBefore']>
+  readonly snapshotTimeoutMs: number
   readonly onOwedDestroy: NonNullable<RegistryDeps['onOwedDestroy']>
 }
 
@@ -53,7 +55,9 @@ export function createContext(deps: RegistryDeps): RegistryContext {
     resetAfterMs: deps.resetAfterMs,
     lifetime: new AbortController(),
     usedBefore: (name) => deps.usedBefore?.(name) ?? false,
-    persistRef: (name, ref) => deps.persistRef(name, ref),
+    persistRef: (name, ref, releasesOld) => deps.persistRef(name, ref, releasesOld),
+    changedBefore: (name) => deps.changedBefore?.(name) ?? 'unknown',
+    snapshotTimeoutMs: deps.snapshotTimeoutMs ?? 60_000,
     onOwedDestroy: (owed) => deps.onOwedDestroy?.(owed),
   }
 }

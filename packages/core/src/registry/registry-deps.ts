@@ -6,6 +6,7 @@ import type { WorkspaceLifecycleListener } from '../workspace/lifecycle-listener
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
 import type { SessionRef, WorkspaceProvider } from '../workspace/provider.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { ChangedBefore } from './entry/change-tracker.ts'
 import type { OpenLimit } from './open-limit.ts'
 
 /** How a session ends with its workspaces: for good, or to be resumed later. */
@@ -33,6 +34,8 @@ export interface RegistryOptions {
   readonly transientRetryAttempts?: number
   /** Time of each workspace's close or detach, in milliseconds. Default 30 000. */
   readonly closeTimeoutMs?: number
+  /** Time of one snapshot of the history, in milliseconds. Default 60 000. */
+  readonly snapshotTimeoutMs?: number
   /** A failed workspace is tried again after so many milliseconds. Default: only on `reset`. */
   readonly resetAfterMs?: number
   /** Time of one attempt to open, in milliseconds. Default: no limit. */
@@ -58,8 +61,16 @@ export interface RegistryDeps extends RegistryOptions {
    * and has the files. Asked before a first open, without I/O. Default: no.
    */
   usedBefore?(name: string): boolean | 'in-source'
-  /** Stores a ref before the first operation uses it; null removes it. */
-  persistRef(name: string, ref: WorkspaceRef | null): Promise<void>
+  /**
+   * Of a workspace with a history: whether its files may differ from its newest snapshot. `unknown`:
+   * there is none. Default: `unknown`.
+   */
+  changedBefore?(name: string): ChangedBefore
+  /**
+   * Stores a ref before the first operation uses it; null removes it. `releasesOld`: what it replaces
+   * is left behind.
+   */
+  persistRef(name: string, ref: WorkspaceRef | null, releasesOld?: boolean): Promise<void>
   /** Default: none. */
   readonly logger?: Logger
   /** Default: none. */

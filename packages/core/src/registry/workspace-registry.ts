@@ -1,6 +1,7 @@
 import type { WorkspaceDeclaration } from '../workspace/declaration.ts'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
+import type { SnapshotRef } from '../modules/snapshot/contract.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
@@ -121,6 +122,23 @@ export class WorkspaceRegistry implements WorkspaceAccess {
       return ledger === undefined ? [] : [[entry.name, ledger] as const]
     })
     return changed.length === 0 ? undefined : Object.fromEntries(changed)
+  }
+
+  /** Names of the workspaces with a history whose files may have changed; without I/O. */
+  snapshotsDue(): readonly string[] {
+    const due: string[] = []
+    for (const entry of this.#entries.values())
+      if (entry.history?.isDue === true) due.push(entry.name)
+    return due
+  }
+
+  /**
+   * Takes the snapshot of a workspace that is due, within `snapshotTimeoutMs`; undefined when its files
+   * turn out to be unchanged.
+   * @throws {WorkspaceFailedError} `provider-failed` when it takes too long, and as `use`.
+   */
+  async takeSnapshot(name: string): Promise<SnapshotRef | undefined> {
+    return this.#entry(name).history?.take()
   }
 
   /**

@@ -54,6 +54,7 @@ const VALUES = [
   'resolution',
   'finish',
   'ref',
+  'workspaceSnapshots',
 ] as const
 /** Values that stand in an object of their own. */
 const WRAPPED: ReadonlySet<string> = new Set(['customState', 'outcome', 'finish'])

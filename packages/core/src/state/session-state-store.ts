@@ -6,6 +6,13 @@ import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Page, PageQuery } from './page-query.ts'
 import type { RunWrite } from './run-write.ts'
+import type {
+  BranchIntent,
+  CheckpointSnapshots,
+  ReleasedRef,
+  RestoreOptions,
+  SessionHistory,
+} from './session-history.ts'
 import type { SessionInteractionStore } from './session-requests.ts'
 import type {
   Checkpoint,
@@ -83,8 +90,21 @@ export interface ToolCallCompletion extends RunWrite, StateChange {
 export interface StepCommit extends RunWrite, StateChange {
   readonly messages: readonly Message[]
   readonly checkpointId: string
+  /** Files of workspaces that the step has changed. Absent when it changed none. */
+  readonly workspaceSnapshots?: CheckpointSnapshots
+  /** Of these workspaces, steps before this one lose their snapshots. Default: none. */
+  readonly evictBefore?: Readonly<Record<string, number>>
   /** The step is the last one of its run, which ends like this. */
   readonly outcome?: StoredOutcome
+}
+
+/** The ref of a workspace, stored before it is used. */
+export interface WorkspaceRefWrite extends RunWrite {
+  readonly workspace: string
+  /** `null` removes it. */
+  readonly ref: WorkspaceRef | null
+  /** The ref that it replaces is recorded as released. Default: false. */
+  readonly releasesOld?: boolean
 }
 
 /** The end of a run: its outcome, and what could not be closed. */
@@ -176,9 +196,7 @@ export interface SessionStateStore extends SessionInteractionStore {
   loadJournal(sessionId: string): Promise<readonly JournalEntry[]>
 
   /** Stores a ref before its workspace is used; `null` removes it. */
-  saveWorkspaceRef(
-    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
-  ): Promise<void>
+  saveWorkspaceRef(write: WorkspaceRefWrite): Promise<void>
 
   /** Newest first. */
   listCheckpoints(sessionId: string, query?: PageQuery): Promise<Page<Checkpoint>>
@@ -186,9 +204,26 @@ export interface SessionStateStore extends SessionInteractionStore {
   /**
    * Takes a session that does not run back to a checkpoint: later messages and steps, the journal
    * and what was known of files are gone. Its status is `interrupted` then. Workspaces get the refs
-   * they had; one that was opened later keeps its own, so that its backend is not forgotten.
+   * they had; one that was opened later keeps its own, so that its backend is not forgotten. With
+   * `files` those workspaces get the given refs. Every ref that is replaced is recorded as released.
    * @throws {StateStoreError} `not-found` for an unknown checkpoint, `conflict` while a run holds
-   * the session.
+   * the session, or when `runId` does not.
    */
-  restoreCheckpoint(sessionId: string, checkpointId: string, now: number): Promise<SessionState>
+  restoreCheckpoint(
+    sessionId: string,
+    checkpointId: string,
+    now: number,
+    options?: RestoreOptions,
+  ): Promise<SessionState>
+
+  /** What the session and its checkpoints need of providers. */
+  loadHistory(sessionId: string): Promise<SessionHistory>
+  /** Records what a session may leave behind; any process may. @returns its id */
+  recordReleased(
+    sessionId: string,
+    released: ReleasedRef | BranchIntent,
+    now: number,
+  ): Promise<number>
+  /** Forgets what is gone. Unknown ids are ignored. */
+  forgetReleased(sessionId: string, ids: readonly number[]): Promise<void>
 }

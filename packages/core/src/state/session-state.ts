@@ -3,6 +3,7 @@ import type { ToolResultMessage } from '../llm/messages.ts'
 import type { FileVersionsSnapshot } from '../modules/fs/versions/file-versions.ts'
 import type { JsonValue } from '../tools/json-schema.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
+import type { CheckpointSnapshots } from './session-history.ts'
 
 /**
  * `idle`: no run yet. `waiting`: a call waits for the answer of a person. `interrupted`: paused, can be
@@ -102,6 +103,8 @@ export interface Checkpoint {
   readonly messageCount: number
   readonly customState: JsonValue | undefined
   readonly workspaceRefs: Readonly<Record<string, WorkspaceRef>>
+  /** The files of workspaces with a history; absent when there are none. */
+  readonly workspaceSnapshots?: CheckpointSnapshots
   readonly status: SessionStatus
   readonly createdAt: number
 }

@@ -21,7 +21,21 @@ export function assertProvidersSupport(
       declared: declaration.capabilities,
       offered: provider.capabilities,
     })
+    if (declaration.history !== undefined) assertHistory(name, provider)
   }
+}
+
+/** @throws {WorkspaceFailedError} `capability-missing` */
+export function assertHistory(
+  name: string,
+  { providerId, capabilities }: Pick<WorkspaceProvider, 'providerId' | 'capabilities'>,
+): void {
+  if (capabilities.snapshot === true) return
+  throw new WorkspaceFailedError(
+    'capability-missing',
+    `workspace "${name}" declares a history, but its provider ${providerId} takes no snapshots`,
+    { hint: 'An operator must remove the history or configure snapshots of the provider.' },
+  )
 }
 
 /**

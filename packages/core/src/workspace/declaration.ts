@@ -13,6 +13,23 @@ export interface ProviderSelection {
   readonly [option: string]: unknown
 }
 
+/**
+ * When the files of a workspace are kept, so that they can go back with the conversation. `step`: with
+ * every step that changed them.
+ */
+export interface HistoryPolicy {
+  readonly on: 'step'
+  /** Snapshots that are kept; older checkpoints lose theirs, and say so. Default: 50. */
+  readonly keep: number
+  /** Age after which a snapshot may be evicted, in milliseconds; the newest stays. Default: no limit. */
+  readonly maxAgeMs?: number
+}
+
+/** A history policy, as an agent declares it. */
+export type HistoryInput =
+  | 'step'
+  | (Pick<HistoryPolicy, 'on'> & Partial<Pick<HistoryPolicy, 'keep' | 'maxAgeMs'>>)
+
 /** What to do when the backend of a workspace is gone for good. */
 export type OnLost = 'reopen' | 'fail'
 
@@ -27,6 +44,11 @@ export interface WorkspaceConfig {
    * files must not be replaced silently. Default: `reopen`.
    */
   readonly onLost?: OnLost
+  /**
+   * `'step'` keeps the files with the checkpoint of every step that changed them: a session can go
+   * back with its files. Its provider must offer `snapshot`. An object sets limits. Default: no history.
+   */
+  readonly history?: HistoryInput
 }
 
 /** The workspaces of an agent by name: `[a-z][a-z0-9-_]*`. */
@@ -38,6 +60,8 @@ export interface WorkspaceDeclaration {
   readonly provider: ProviderSelection
   readonly capabilities: Capabilities
   readonly onLost: OnLost
+  /** Absent: no history. */
+  readonly history?: HistoryPolicy
 }
 
 /** Names of the modules that are certainly declared: neither absent nor perhaps `false`. */

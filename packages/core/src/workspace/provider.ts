@@ -1,6 +1,7 @@
 import type { Logger } from '../logging/logger.ts'
 import type { Capabilities, ToolNotes, WorkspaceCapabilityFlags } from '../modules/list.ts'
 import type { Clock } from '../time/clock.ts'
+import type { SnapshotOptions, SnapshotRef } from '../modules/snapshot/contract.ts'
 import type { WorkspaceRef } from './ref.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -43,6 +44,30 @@ export interface ResolveOptions {
 /** What a provider gets beside its own config when it makes a workspace. */
 export type OpenOptions = Omit<ResolveOptions, 'session' | 'config'>
 
+/** What a provider holds for one session. */
+export interface HeldBySession {
+  /** Snapshots that were taken with `keep`. */
+  readonly snapshots: readonly SnapshotRef[]
+  /** Its backends: the one in use, and those that it has left. */
+  readonly workspaces: readonly WorkspaceRef[]
+}
+
+/** The kept snapshots of a provider, for callers without an open workspace. */
+export interface ProviderHistory {
+  /**
+   * Makes a workspace with the files of a snapshot; it belongs to `options.session` from the start.
+   * @throws {WorkspaceFailedError} `provider-failed` for a snapshot that is missing or damaged.
+   */
+  restore(
+    ref: SnapshotRef,
+    options: ResolveOptions & Pick<SnapshotOptions, 'allowCrossSession'>,
+  ): Promise<WorkspaceRef>
+  /** Frees a kept snapshot. One that is gone is no error. */
+  remove(ref: SnapshotRef): Promise<void>
+  /** What is there for a session, also what a process that died has left. */
+  list(sessionId: string): Promise<HeldBySession>
+}
+
 /** Backs workspaces of one kind. */
 export interface WorkspaceProvider<TConfig extends { readonly kind: string } = { kind: string }> {
   /** Equals `provider.kind` of the declaration and the key in the executor's map. */
@@ -69,4 +94,13 @@ export interface WorkspaceProvider<TConfig extends { readonly kind: string } = {
    * @throws {WorkspaceEvictedError} `lost` when it is gone for good.
    */
   resolve(ref: WorkspaceRef, options: ResolveOptions): Promise<OpenedWorkspace>
+  /** Names the backend of a ref: equal for all refs of one. Default: the JSON of its `ref`. */
+  identify?(ref: WorkspaceRef): string
+  /**
+   * Frees one backend and nothing else of its session. One that is gone is no error. Default: it is
+   * resolved and closed.
+   */
+  release?(ref: WorkspaceRef, options: ResolveOptions): Promise<void>
+  /** Absent: a history needs an open workspace to go back, and its snapshots are not freed. */
+  readonly history?: ProviderHistory
 }

@@ -2,6 +2,7 @@ import type { Message } from '@helix-agents/core'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
+import { loadRunHistory } from '../history/run-history.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
 import type { LaunchRequest, Run, RunContext, RunServices } from '../ports.ts'
 import { placeOf } from '../request/request-place.ts'
@@ -157,12 +158,15 @@ async function createRun(
   const onLost = (): void => control.stop('lease-lost')
   const parentLease = parent?.lease
   const lease = new Lease({ services, sessionId, runId, startedAt, parent: parentLease, onLost })
+  const isCutOff = findOpenCalls(messages).length > 0
+  const history = await loadRunHistory(services, session, { declared: toolSet.own, isCutOff })
   const workspaces = new SessionWorkspaces({
     services,
     session,
     toolSet,
     messages,
     saveRef: saveRefsOf(services, lease),
+    ...(history !== undefined && { changedBefore: history.changedBefore }),
     ...(parent?.workspaces !== undefined && { parent: parent.workspaces }),
   })
   const context: RunContext = {
@@ -177,6 +181,7 @@ async function createRun(
     state,
     meter,
     workspaces,
+    history,
     messages,
     requests: { ...place, byCall: new Map() },
     inbox: createInbox(!acquired.isNew && parent === undefined),

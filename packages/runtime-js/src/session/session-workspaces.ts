@@ -28,6 +28,8 @@ export interface SessionWorkspacesOptions {
   readonly messages?: readonly Message[]
   /** Stores a ref; null removes it. */
   readonly saveRef: RegistryDeps['persistRef']
+  /** Whether files differ from their newest snapshot. Default: unknown. */
+  readonly changedBefore?: RegistryDeps['changedBefore']
   /** The workspaces of the parent, for a sub-agent that shares them. */
   readonly parent?: WorkspaceAccess
 }
@@ -37,7 +39,13 @@ export function saveRefsOf(
   { stateStore }: RunServices,
   lease: Lease,
 ): SessionWorkspacesOptions['saveRef'] {
-  return (workspace, ref) => stateStore.saveWorkspaceRef({ ...lease.write(), workspace, ref })
+  return (workspace, ref, releasesOld = false) =>
+    stateStore.saveWorkspaceRef({
+      ...lease.write(),
+      workspace,
+      ref,
+      ...(releasesOld && { releasesOld }),
+    })
 }
 
 /** The workspaces of one run. */
@@ -70,6 +78,7 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     ledgers: session.fileLedgers,
     usedBefore: usageBefore(options),
     persistRef: saveRef,
+    ...(options.changedBefore !== undefined && { changedBefore: options.changedBefore }),
     logger: services.logger,
     metrics: services.metrics,
     ...(services.lifecycle !== undefined && { lifecycle: services.lifecycle }),

@@ -2,7 +2,7 @@ import type { Message, ToolCall } from '@helix-agents/core'
 import { createTimeSlice } from '@helix-agents/core/provider'
 import type { StateChange } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
-import type { CallResult, RunContext, StepRecorder } from '../ports.ts'
+import type { CallResult, RunContext, RunHistory, StepFiles, StepRecorder } from '../ports.ts'
 import type { StoredStateChange } from '../run/state-tracker.ts'
 import { toStoredOutcome, toStoredOutput } from '../session/stored-outcome.ts'
 
@@ -38,18 +38,29 @@ class StoreRecorder implements StepRecorder {
 
   async commit(messages: readonly Message[], outcome?: RunOutcome): Promise<void> {
     const { chunks, lease, services, sessionId, state } = this.#run
+    const files = this.#run.history && (await this.#takeSnapshots(this.#run.history))
     await chunks.flush()
     const write = lease.write()
+    const stepCount = this.stepCount + 1
     await services.stateStore.commitStep({
       ...write,
       messages,
-      checkpointId: checkpointId(sessionId, this.stepCount + 1, write.now),
+      checkpointId: checkpointId(sessionId, stepCount, write.now),
+      ...files,
       ...this.#stateChange(state.consumeChange()),
       ...this.unstoredUsage(),
       ...(outcome !== undefined && { outcome: toStoredOutcome(outcome) }),
     })
     this.#run.messages.push(...messages)
     this.#runSteps += 1
+    if (files !== undefined)
+      await this.#run.history?.committed(files, { stepCount, now: write.now })
+  }
+
+  /** Before the step is stored: its checkpoint has the files that it left. */
+  async #takeSnapshots(history: RunHistory): Promise<StepFiles> {
+    const { registry } = this.#run.workspaces
+    return registry === undefined ? {} : history.take(registry, this.stepCount + 1)
   }
 
   unstoredUsage(): Pick<StateChange, 'usage'> {

@@ -36,7 +36,8 @@ export const longTextTables: readonly string[] = [
   ]),
 ]
 
-function trigger(table: string, column: string, event: string): string {
+/** Removes the pieces of a column with its row, or with its old text. */
+export function trigger(table: string, column: string, event: string): string {
   const [word] = event.toLowerCase().split(' ')
   return `CREATE TRIGGER ${table}_${column}_${word} AFTER ${event} ON ${table}
     WHEN substr(old.${column}, 1, 1) = '~'

@@ -11,7 +11,7 @@ import {
   parsePageQuery,
   toCursor,
 } from '@helix-agents/core/runtime'
-import { runTogether, type SqlRow, type SqlStatements } from '../sql-database.ts'
+import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './columns/column.ts'
@@ -42,6 +42,8 @@ const DELETE = [
   'DELETE FROM helix_journal WHERE session = ?',
   'DELETE FROM helix_checkpoints WHERE session = ?',
   'DELETE FROM helix_runs WHERE session = ?',
+  'DELETE FROM helix_snapshots WHERE session = ?',
+  'DELETE FROM helix_released WHERE session = ?',
   'DELETE FROM helix_requests WHERE session = ?',
   'DELETE FROM helix_requests WHERE asking = ?',
   'DELETE FROM helix_inbox WHERE session = ?',
@@ -122,8 +124,7 @@ export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPa
   const filters = filtersOf(query)
   const values = filters.flatMap((filter) => filter.values)
   const rows = sql.all(listStatement(filters), ...values, below, limit + 1)
-  const works = rows.slice(0, limit).map((row) => () => tryLoadHead(sql, row))
-  const heads = runTogether(sql, works)
+  const heads = rows.slice(0, limit).map((row) => tryLoadHead(sql, row))
   const items = heads.filter((head) => 'status' in head)
   const unreadable = heads.filter((head) => 'code' in head)
   const last = rows[limit - 1]
@@ -176,7 +177,6 @@ function tryLoadHead(sql: SqlStatements, row: SqlRow): SessionState | Unreadable
 }
 
 export function deleteSession(sql: SqlStatements, sessionId: string): void {
-  sql.server?.lock(`${ID_OF} FOR UPDATE`, toSqlText(sessionId))
   const row = sql.get(ID_OF, toSqlText(sessionId))
   if (row === undefined) return
   const id = numberColumn(row, 'id')

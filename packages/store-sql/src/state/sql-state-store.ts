@@ -1,5 +1,5 @@
-import type { WorkspaceRef } from '@helix-agents/core/provider'
 import {
+  type BranchIntent,
   type Checkpoint,
   type JournalEntry,
   type MessageAppend,
@@ -8,10 +8,13 @@ import {
   type NewSession,
   type Page,
   type PageQuery,
+  type ReleasedRef,
+  type RestoreOptions,
   type RunEnd,
   type RunRecord,
   type RunStart,
   type RunWrite,
+  type SessionHistory,
   type SessionPage,
   type SessionQuery,
   type SessionState,
@@ -19,10 +22,12 @@ import {
   type StepCommit,
   type StepStart,
   type ToolCallCompletion,
+  type WorkspaceRefWrite,
   assertStorable,
   isStorableId,
 } from '@helix-agents/core/runtime'
 import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints.ts'
+import { forgetReleased, loadHistory, recordReleased } from './history.ts'
 import { SqlInteractionStore } from './interaction/sql-interaction-store.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
 import { loadHead } from './session-head.ts'
@@ -146,9 +151,7 @@ export class SqlStateStore extends SqlInteractionStore implements SessionStateSt
   }
 
   /** @throws {StateStoreError} `not-found`, `conflict` */
-  async saveWorkspaceRef(
-    write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
-  ): Promise<void> {
+  async saveWorkspaceRef(write: WorkspaceRefWrite): Promise<void> {
     assertStorable(write)
     return this.write(write.sessionId, (sql) => saveWorkspaceRef(sql, write))
   }
@@ -172,8 +175,28 @@ export class SqlStateStore extends SqlInteractionStore implements SessionStateSt
     sessionId: string,
     checkpointId: string,
     now: number,
+    options: RestoreOptions = {},
   ): Promise<SessionState> {
-    const restore = { sessionId, checkpointId, now }
+    const restore = { sessionId, checkpointId, now, options }
     return this.write(sessionId, (sql) => restoreCheckpoint(sql, restore))
+  }
+
+  /** @throws {StateStoreError} `not-found` */
+  async loadHistory(sessionId: string): Promise<SessionHistory> {
+    return this.read(sessionId, (sql) => loadHistory(sql, sessionId))
+  }
+
+  /** @throws {StateStoreError} `not-found` */
+  async recordReleased(
+    sessionId: string,
+    released: ReleasedRef | BranchIntent,
+    now: number,
+  ): Promise<number> {
+    return this.write(sessionId, (sql) => recordReleased(sql, sessionId, released, now))
+  }
+
+  /** @throws {StateStoreError} `not-found` */
+  async forgetReleased(sessionId: string, ids: readonly number[]): Promise<void> {
+    return this.write(sessionId, (sql) => forgetReleased(sql, sessionId, ids))
   }
 }

@@ -1,3 +1,5 @@
+import { trigger } from './long-text-schema.ts'
+
 /**
  * Tables of the session store.
  *
@@ -106,4 +108,32 @@ export const stateTables: readonly string[] = [
     PRIMARY KEY (session, turn),
     UNIQUE (session, run_id)
   ) STRICT, WITHOUT ROWID`,
+]
+
+/**
+ * What the history of a session adds. A row of `helix_snapshots` holds the files of one workspace after
+ * a step that changed them: without a snapshot they cannot be restored, and `missing` says why. The row
+ * of step -1 says that the files are not those of the newest checkpoint. `helix_released` holds what the
+ * session has let go: a ref with its workspace, or the id of a branch that was about to be made.
+ */
+export const historyTables: readonly string[] = [
+  `CREATE TABLE helix_snapshots (
+    session INTEGER NOT NULL,
+    step_count INTEGER NOT NULL,
+    workspace TEXT NOT NULL,
+    snapshot TEXT,
+    missing TEXT,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (session, step_count, workspace)
+  ) STRICT`,
+  `CREATE TABLE helix_released (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session INTEGER NOT NULL,
+    workspace TEXT,
+    ref TEXT,
+    branch TEXT,
+    released_at REAL NOT NULL
+  ) STRICT`,
+  'CREATE INDEX helix_released_of_session ON helix_released (session, id)',
+  trigger('helix_released', 'ref', 'DELETE'),
 ]

@@ -1,18 +1,18 @@
 import { StateStoreError } from '@helix-agents/core'
-import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   JournalEntry,
   MessageAppend,
-  RunWrite,
   StepCommit,
   StepStart,
   ToolCallCompletion,
+  WorkspaceRefWrite,
 } from '@helix-agents/core/runtime'
 import type { SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged } from './columns/column.ts'
 import { toEntryJson, toJournalEntry, toResultJson } from './columns/journal-json.ts'
 import { keepText } from './columns/long-texts.ts'
+import { evictBefore, releaseReplaced, saveFiles, toStoredFiles } from './history.ts'
 import { settleRequestOf, settleRequests } from './interaction/requests.ts'
 import { findSession, heldChange, updateHeld } from './session-row.ts'
 import {
@@ -38,9 +38,7 @@ const COMMIT = heldChange(
     ` outcome = ?, state_version = ${NEXT_STATE}, saved_state = ${NEXT_STATE},` +
     ' saved_refs = refs_version',
 )
-const SAVE_REF = heldChange(
-  'refs_version = refs_version + CASE refs_version WHEN saved_refs THEN 1 ELSE 0 END',
-)
+const SAVE_REF = heldChange('refs_version = refs_version + (refs_version = saved_refs)')
 
 const CLEAR_JOURNAL = 'DELETE FROM helix_journal WHERE session = ?'
 const ADD_ENTRY =
@@ -127,6 +125,7 @@ export function prepareCommitStep(commit: StepCommit): PreparedWrite {
   const change = toStoredChange(commit)
   const outcome = toJsonText(commit.outcome)
   const checkpointId = toSqlText(commit.checkpointId)
+  const files = toStoredFiles(commit)
   return (sql) => {
     const hasChanged = hasState(change)
     const values = [commit.now, texts.length, keepText(sql, outcome), hasChanged, hasChanged]
@@ -134,6 +133,8 @@ export function prepareCommitStep(commit: StepCommit): PreparedWrite {
     addMessages(sql, session, texts)
     applyChange(sql, session, change)
     settleRequests(sql, session, commit.now)
+    evictBefore(sql, session.id, commit.evictBefore)
+    saveFiles(sql, session.id, files)
     sql.run(ADD_CHECKPOINT, checkpointId, session.id)
   }
 }
@@ -147,11 +148,11 @@ export function loadJournal(sql: SqlStatements, sessionId: string): readonly Jou
   return rows.map(toJournalEntry)
 }
 
-export function saveWorkspaceRef(
-  sql: SqlStatements,
-  write: RunWrite & { readonly workspace: string; readonly ref: WorkspaceRef | null },
-): void {
-  const { id, refsVersion } = updateHeld(sql, write, SAVE_REF, [write.now])
-  const refs = loadRefs(sql, id, refsVersion)
-  saveRefs(sql, id, refsVersion, withRef(refs, write.workspace, write.ref))
+export function saveWorkspaceRef(sql: SqlStatements, write: WorkspaceRefWrite): void {
+  const { now } = write
+  const { id, refsVersion } = updateHeld(sql, write, SAVE_REF, [now])
+  const before = loadRefs(sql, id, refsVersion)
+  const after = withRef(before, write.workspace, write.ref)
+  saveRefs(sql, id, refsVersion, after)
+  if (write.releasesOld === true) releaseReplaced(sql, id, { before, after, now })
 }

@@ -1,5 +1,4 @@
-import { runTogether, type SqlDatabase } from '../sql-database.ts'
-import { SqlError } from '../sql-error.ts'
+import type { SqlDatabase } from '../sql-database.ts'
 import {
   NewestPages,
   type PageRequest,
@@ -52,8 +51,7 @@ export class PageReads {
     try {
       const settle = await this.#database.read((sql) => {
         const transaction = new PageTransaction(sql, this.#newest)
-        const works = waiting.map((one) => () => answer(transaction, one))
-        return runTogether(sql, works)
+        return waiting.map((one) => answer(transaction, one))
       })
       for (const each of settle) each()
     } catch (error) {
@@ -68,7 +66,6 @@ function answer(transaction: PageTransaction, { request, resolve, reject }: Wait
     const result = readPage(transaction, request)
     return () => resolve(result)
   } catch (error) {
-    if (!(error instanceof SqlError)) throw error
     return () => reject(error)
   }
 }

@@ -1,5 +1,6 @@
 import type { RunStart, RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
+import { canonical } from './canonical.ts'
 import * as values from './values.ts'
 
 /** What the calls of one sequence share. */
@@ -70,12 +71,27 @@ const completion = fc.tuple(
 const commit = fc.tuple(
   values.change,
   fc.record(
-    { messages: values.messages, checkpointId: values.checkpointId, outcome: values.ending },
+    {
+      messages: values.messages,
+      checkpointId: values.checkpointId,
+      outcome: values.ending,
+      workspaceSnapshots: values.snapshots,
+      evictBefore: fc.dictionary(values.workspace, fc.integer({ min: 0, max: 8 })),
+    },
     { requiredKeys: ['messages', 'checkpointId'] },
   ),
 )
-const place = fc.record({ workspace: values.workspace, ref: fc.option(values.ref) })
+const place = fc.record(
+  { workspace: values.workspace, ref: fc.option(values.ref), releasesOld: fc.boolean() },
+  { requiredKeys: ['workspace', 'ref'] },
+)
 const restore = fc.tuple(values.sessionId, values.checkpointId, values.later)
+const files = fc.dictionary(values.workspace, fc.option(values.ref))
+const restoreHeld = fc.tuple(values.checkpointId, files)
+const letGo = fc.oneof(
+  fc.record({ workspace: values.workspace, ref: values.ref }),
+  fc.record({ branchId: values.sessionId }),
+)
 const deletion = fc.tuple(values.sessionId, fc.boolean())
 const page = fc.tuple(values.sessionId, values.page)
 const slice = fc.tuple(values.sessionId, fc.record({ offset: values.count, limit: values.count }))
@@ -99,6 +115,15 @@ export const sessionCalls: readonly fc.WeightedArbitrary<Call>[] = [
   ),
   writing(3, place, (store, write, given) => store.saveWorkspaceRef({ ...write, ...given })),
   calling(3, restore, (store, [id, checkpoint, at]) => store.restoreCheckpoint(id, checkpoint, at)),
+  writing(2, restoreHeld, (store, write, [checkpoint, given]) =>
+    store.restoreCheckpoint(write.sessionId, checkpoint, write.now, {
+      runId: write.runId,
+      files: given,
+    }),
+  ),
+  calling(1, fc.tuple(values.sessionId, letGo, values.now), async (store, given) => {
+    await store.recordReleased(...given)
+  }),
   calling(1, deletion, async (store, [id, wanted]) => wanted && store.deleteSession(id)),
   calling(1, page, (store, [id, query]) => store.listCheckpoints(id, query)),
   calling(1, slice, (store, [id, query]) => store.loadMessages(id, query)),
@@ -138,5 +163,28 @@ async function readSession(store: SessionStateStore, sessionId: string): Promise
     await store.listRequests({ sessionId, now: 30, state: 'open' }),
     await store.listQueuedMessages(sessionId),
     await store.loadSignals(sessionId),
+    await readHistory(store, sessionId),
   ]
+}
+
+/** Ids are those of the store, and refs have no order. */
+async function readHistory(store: SessionStateStore, sessionId: string): Promise<unknown> {
+  const { snapshots, changed, refs, released } = await store.loadHistory(sessionId)
+  await store.forgetReleased(
+    sessionId,
+    released.slice(1).map(({ id }) => id),
+  )
+  const left = (await store.loadHistory(sessionId)).released.length
+  const steps = snapshots.map((one) => [one.stepCount, one.workspace, one.files, one.createdAt])
+  return [
+    sorted(steps),
+    changed.toSorted(),
+    sorted(refs),
+    released.map((one) => ({ ...one, id: 0 })),
+    left,
+  ]
+}
+
+function sorted(all: readonly unknown[]): readonly string[] {
+  return [...new Set(all.map((one) => canonical(one)))].toSorted()
 }

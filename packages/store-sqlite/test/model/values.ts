@@ -68,6 +68,11 @@ export const ref: fc.Arbitrary<WorkspaceRef> = fc.record({
   capabilities: fc.record({ fs: fc.boolean(), shell: fc.boolean() }, { requiredKeys: [] }),
   ref: value,
 })
+const snapshot = fc.oneof(
+  fc.record({ snapshot: fc.record({ providerId: text, ref: value }) }),
+  fc.record({ missing: fc.constantFrom('failed' as const, 'evicted' as const) }),
+)
+export const snapshots = fc.dictionary(workspace, snapshot, { maxKeys: 2 })
 const ledger = fc.record({
   known: fc.dictionary(text, fc.dictionary(text, fc.record({ version: text })), { maxKeys: 2 }),
   writers: fc.dictionary(text, fc.record({ actor: text, version: text }), { maxKeys: 2 }),

@@ -3,8 +3,6 @@ import type {
   Checkpoint,
   JournalEntry,
   NewSession,
-  Page,
-  PageQuery,
   QueuedMessage,
   SessionInteractionStore,
   RunRecord,
@@ -15,6 +13,17 @@ import type {
   StateChange,
   StopRequest,
 } from '@helix-agents/core/runtime'
+import {
+  addFiles,
+  goBack,
+  newHistory,
+  releaseRef,
+  releaseReplacedRefs,
+  type StoredHistory,
+  toHistory,
+  withFilesOf,
+} from './reference-history.ts'
+import { count, pageOf } from './reference-page.ts'
 import { withInteractions } from './interaction/reference-interactions.ts'
 
 /** All data of one session; plain, so that a copy of it is a reopened store. */
@@ -31,6 +40,7 @@ export interface Stored {
   requests: ReferenceRequest[]
   inbox: { message: QueuedMessage; isQueued: boolean }[]
   stop: StopRequest | undefined
+  history: StoredHistory
 }
 
 /** A request; `at` is its place among those of all sessions. */
@@ -184,6 +194,7 @@ function createSessionsStore(
       })
       const { sessionId, stepCount, messageCount, customState, workspaceRefs, status } = head
       const saved = { sessionId, stepCount, messageCount, customState, workspaceRefs, status }
+      addFiles(stored.history, commit, stepCount)
       stored.checkpoints.push({ ...saved, id: commit.checkpointId, createdAt: commit.now })
     },
     loadJournal: async (sessionId) => find(sessionId).journal,
@@ -191,18 +202,26 @@ function createSessionsStore(
       const stored = held(write)
       const { [write.workspace]: _, ...others } = stored.head.workspaceRefs
       const own = write.ref === null ? {} : { [write.workspace]: write.ref }
-      change(stored, write.now, { workspaceRefs: { ...others, ...own } })
+      const before = stored.head.workspaceRefs
+      const after = { ...others, ...own }
+      change(stored, write.now, { workspaceRefs: after })
+      if (write.releasesOld) releaseReplacedRefs(stored.history, { before, after }, write.now)
     },
-    listCheckpoints: async (sessionId, query = {}) =>
-      pageOf(
-        find(sessionId).checkpoints.map((item, at) => ({ at, item })),
+    listCheckpoints: async (sessionId, query = {}) => {
+      const { checkpoints, history } = find(sessionId)
+      return pageOf(
+        checkpoints.map((item, at) => ({ at, item: withFilesOf(history, item) })),
         query,
-      ),
-    getCheckpoint: async (sessionId, id) =>
-      find(sessionId).checkpoints.find((checkpoint) => checkpoint.id === id) ?? null,
-    restoreCheckpoint: async (sessionId, id, now) => {
-      const stored = find(sessionId)
-      if (stored.holder !== undefined && now < stored.holder.until) {
+      )
+    },
+    getCheckpoint: async (sessionId, id) => {
+      const { checkpoints, history } = find(sessionId)
+      const found = checkpoints.find((checkpoint) => checkpoint.id === id)
+      return found === undefined ? null : withFilesOf(history, found)
+    },
+    restoreCheckpoint: async (sessionId, id, now, { runId, files = {} } = {}) => {
+      const stored = runId === undefined ? find(sessionId) : held({ sessionId, runId, now })
+      if (runId === undefined && stored.holder !== undefined && now < stored.holder.until) {
         throw new StateStoreError('conflict', sessionId, 'held')
       }
       const index = stored.checkpoints.findIndex((checkpoint) => checkpoint.id === id)
@@ -213,7 +232,13 @@ function createSessionsStore(
       stored.messages = stored.messages.slice(0, checkpoint.messageCount)
       stored.journal = []
       const { stepCount, customState } = checkpoint
-      const workspaceRefs = { ...stored.head.workspaceRefs, ...checkpoint.workspaceRefs }
+      const before = stored.head.workspaceRefs
+      const merged = Object.entries({ ...before, ...checkpoint.workspaceRefs, ...files })
+      const workspaceRefs = Object.fromEntries(
+        merged.flatMap(([name, ref]) => (ref ? [[name, ref]] : [])),
+      )
+      releaseReplacedRefs(stored.history, { before, after: workspaceRefs }, now)
+      goBack(stored.history, stepCount, Object.keys(files))
       const back = { stepCount, customState, workspaceRefs, fileLedgers: {} }
       return change(stored, now, {
         ...back,
@@ -224,6 +249,16 @@ function createSessionsStore(
         owed: undefined,
         leaseUntil: undefined,
       })
+    },
+    loadHistory: async (sessionId) => {
+      const { history, checkpoints, head } = find(sessionId)
+      return toHistory(history, [head, ...checkpoints])
+    },
+    recordReleased: async (sessionId, released, now) =>
+      releaseRef(find(sessionId).history, released, now),
+    forgetReleased: async (sessionId, ids) => {
+      const { history } = find(sessionId)
+      history.released = history.released.filter(({ id }) => !ids.includes(id))
     },
   }
 }
@@ -253,6 +288,7 @@ function newStored(session: NewSession, ordinal: number): Stored {
     requests: [],
     inbox: [],
     stop: undefined,
+    history: newHistory(),
   }
 }
 
@@ -276,24 +312,4 @@ function closeRun(stored: Stored, status: RunRecord['status'], now: number): voi
 
 function abandon(stored: Stored, now: number): void {
   if (stored.holder !== undefined) closeRun(stored, 'interrupted', now)
-}
-
-function pageOf<T>(
-  entries: readonly { readonly at: number; readonly item: T }[],
-  query: PageQuery,
-): Page<T> {
-  const limit = Math.min(count(query.limit, 1) ?? 50, 200)
-  const below = query.cursor === undefined ? Infinity : Number(query.cursor || 'x')
-  if (Number.isNaN(below)) throw new StateStoreError('invalid-query', '', 'cursor')
-  const rest = entries.filter(({ at }) => at < below).toReversed()
-  const page = rest.slice(0, limit)
-  return {
-    items: page.map(({ item }) => item),
-    ...(rest.length > limit && { nextCursor: String(page.at(-1)!.at) }),
-  }
-}
-
-function count(value: number | undefined, least: number): number | undefined {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value
-  throw new StateStoreError('invalid-query', '', 'number')
 }

@@ -20,7 +20,7 @@ export interface BackgroundOptions {
   readonly clock: Clock
 }
 
-/** Where `output` continues to read. */
+/** Where `output` goes on reading. */
 export interface OutputOffsets {
   readonly stdoutOffset?: number
   readonly stderrOffset?: number

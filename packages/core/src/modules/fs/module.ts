@@ -21,6 +21,18 @@ import { writeFileTool } from './tools/write-file.ts'
 export const fileSystemModule: ModuleDefinition<'fs', FileSystem, typeof fileSystemConfigSchema> = {
   name: 'fs',
   configSchema: fileSystemConfigSchema,
+  reads: [
+    'readFile',
+    'ls',
+    'glob',
+    'grep',
+    'stat',
+    'readStream',
+    'readText',
+    'realPath',
+    'watch',
+    'withoutLinks',
+  ],
   guard: withFileSystemPolicy,
   tools: [
     readFileTool,

@@ -10,6 +10,7 @@ import { runOrStartTool, runTool } from './tools/run.ts'
 export const shellModule: ModuleDefinition<'shell', Shell, typeof shellConfigSchema> = {
   name: 'shell',
   configSchema: shellConfigSchema,
+  reads: ['list', 'output'],
   guard: withShellPolicy,
   tools: [runTool, runOrStartTool, processListTool, processOutputTool, processKillTool],
 }

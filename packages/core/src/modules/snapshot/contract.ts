@@ -11,6 +11,11 @@ export interface SnapshotOptions {
   readonly signal?: AbortSignal
   /** Accept a snapshot that another session took. Default false. */
   readonly allowCrossSession?: boolean
+  /**
+   * Keeps the snapshot until `ProviderHistory.remove` frees it: also after the end of its workspace,
+   * and beyond the number that the provider keeps otherwise. Default: false.
+   */
+  readonly keep?: boolean
 }
 
 /**

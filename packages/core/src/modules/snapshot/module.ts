@@ -15,6 +15,7 @@ export const snapshotModule: ModuleDefinition<
   name: 'snapshot',
   flags: ['branch'],
   configSchema: snapshotConfigSchema,
+  reads: ['snapshot', 'restore', 'branch'],
   guard: withSnapshotPolicy,
   tools: [snapshotTool, restoreTool, branchTool],
 }

@@ -90,7 +90,11 @@ export class BackendSource {
    * Checks a backend and stores its ref, so that no operation runs on one that a crash would
    * leak. A backend that fails either is released before the error surfaces.
    */
-  async adopt(backend: OpenedBackend, storedRef?: WorkspaceRef): Promise<AdoptedBackend> {
+  async adopt(
+    backend: OpenedBackend,
+    storedRef?: WorkspaceRef,
+    releasesOld = false,
+  ): Promise<AdoptedBackend> {
     try {
       const ref = this.parseOwnRef(backend.ref)
       assertCapabilities({
@@ -100,7 +104,7 @@ export class BackendSource {
         offered: ref.capabilities,
         live: backend.ws,
       })
-      await this.store(ref, storedRef)
+      await this.store(ref, storedRef, releasesOld)
       return { ...backend, ref, receipt: Object.freeze({ ...backend.receipt }) }
     } catch (error) {
       await this.#release(backend)
@@ -109,9 +113,13 @@ export class BackendSource {
   }
 
   /** Persists a ref unless it is the stored one; null removes it. */
-  async store(ref: WorkspaceRef | null, storedRef: WorkspaceRef | undefined): Promise<void> {
+  async store(
+    ref: WorkspaceRef | null,
+    storedRef: WorkspaceRef | undefined,
+    releasesOld = false,
+  ): Promise<void> {
     if (storedRef !== undefined && JSON.stringify(ref) === JSON.stringify(storedRef)) return
-    await this.#context.persistRef(this.#declaration.name, ref)
+    await this.#context.persistRef(this.#declaration.name, ref, releasesOld)
   }
 
   /** @throws {WorkspaceFailedError} `ref-invalid`, also when another provider wrote the ref. */

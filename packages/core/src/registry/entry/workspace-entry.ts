@@ -12,6 +12,7 @@ import { Closing } from './closing.ts'
 import { describeWorkspace, type LastOpen, type WorkspaceDescription } from '../describe.ts'
 import { goneTwice, isOwnEviction, outcomeUnknown, toOpenError } from './entry-errors.ts'
 import { type Attempt, EntryHealth } from './entry-health.ts'
+import { EntryHistory } from './entry-history.ts'
 import { EntryState } from './entry-state.ts'
 import { noticeOf } from './notice.ts'
 import { WorkspaceObserver } from '../observe.ts'
@@ -25,6 +26,8 @@ import type { OpenWorkspace, UseOptions } from '../workspace-access.ts'
 export class WorkspaceEntry {
   readonly name: string
   readonly labels: WorkspaceLabels
+  /** Absent: the workspace declares none. */
+  readonly history: EntryHistory | undefined
   readonly #declaration: WorkspaceDeclaration
   readonly #context: RegistryContext
   readonly #observer: WorkspaceObserver
@@ -59,6 +62,9 @@ export class WorkspaceEntry {
     this.#backends = new BackendSource(declaration, context, this.#observer)
     this.#state = new EntryState(this.name, context, this.#observer)
     this.#stored = new StoredState(stored, this.#backends)
+    if (declaration.history !== undefined) {
+      this.history = new EntryHistory(this, context, this.#stored.ref !== undefined)
+    }
     if (this.#stored.refProblem !== undefined) this.#fail(this.#stored.refProblem)
   }
 
@@ -247,7 +253,7 @@ export class WorkspaceEntry {
     try {
       this.#stored.readRef()
       const backend = await this.#backends.resolve(value, this.#context.lifetime.signal)
-      await this.#swap(await this.#backends.adopt(backend, this.#stored.ref))
+      await this.#swap(await this.#backends.adopt(backend, this.#stored.ref, true))
     } catch (error) {
       throw toOpenError(error, this.name, this.#context.lifetime.signal)
     } finally {
@@ -284,7 +290,7 @@ export class WorkspaceEntry {
     this.#last = { receipt, isolation, containment, maxProcesses }
     this.#state.forgetFailure()
     this.#notice = noticeOf(this.name, receipt, isOfBranch) ?? this.#notice
-    return { live: ws, ledger: this.#stored.ledger }
+    return { live: this.history?.opened(ws, receipt) ?? ws, ledger: this.#stored.ledger }
   }
 
   #operationFailed(error: unknown, attempt: Attempt, { live }: OpenWorkspace): void {

@@ -1,8 +1,9 @@
 import { useChat } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { useState } from 'react'
-import { isOpen, Message } from './message.tsx'
-import { chatOptions } from './transport.ts'
+import { createTransport } from './transport.ts'
+
+const transport = createTransport()
 
 interface ChatProps {
   readonly id: string
@@ -11,84 +12,65 @@ interface ChatProps {
 }
 
 export function Chat({ id, messages: before }: ChatProps) {
-  const chat = useChat({
-    ...chatOptions(id),
-    messages: before,
-    resume: before.length > 0,
-    // What the server does not accept is still open there.
-    onError: () => void reload(),
-  })
-  const reload = async (): Promise<void> => chat.setMessages(await storedMessages(id))
+  const chat = useChat({ id, messages: before, transport, resume: before.length > 0 })
+  const [text, setText] = useState('')
   const isWorking = chat.status === 'submitted' || chat.status === 'streaming'
-  const isWaiting = chat.messages.at(-1)?.parts.some(isOpen) ?? false
-  const send = (text: string): void => void chat.sendMessage({ text })
-  const stop = async (): Promise<void> => {
+  const send = (): void => {
+    if (text.trim() === '' || isWorking) return
+    setText('')
+    void chat.sendMessage({ text })
+  }
+  const stop = (): void => {
     const headers = { 'content-type': 'application/json' }
-    await fetch(`/api/chat/${id}/stop`, { method: 'POST', headers, body: '{}' })
-    if (!isWaiting) return
-    await chat.stop()
-    await reload()
+    void fetch(`/api/chat/${id}/stop`, { method: 'POST', headers, body: '{}' })
   }
   return (
     <>
       <div role="log" aria-label="Conversation" aria-busy={isWorking}>
         {chat.messages.map((message) => (
-          <Message
-            key={message.id}
-            message={message}
-            onDecide={(decision) => void chat.addToolApprovalResponse(decision)}
-          />
+          <Message key={message.id} message={message} />
         ))}
       </div>
-      {chat.error && (
-        <p role="alert" className="error">
-          {chat.error.message}
-        </p>
-      )}
-      <Composer isBusy={isWorking || isWaiting} onSend={send} onStop={() => void stop()} />
+      {chat.error && <p className="error">{chat.error.message}</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          send()
+        }}
+      >
+        <input
+          aria-label="What should I note?"
+          placeholder="What should I note?"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {isWorking ? (
+          <button type="button" onClick={stop}>
+            Stop
+          </button>
+        ) : (
+          <button>Send</button>
+        )}
+      </form>
     </>
   )
 }
 
-interface ComposerProps {
-  /** The agent works, or waits for an answer: it is stopped before something new is said. */
-  readonly isBusy: boolean
-  readonly onSend: (text: string) => void
-  readonly onStop: () => void
-}
-
-function Composer({ isBusy, onSend, onStop }: ComposerProps) {
-  const [text, setText] = useState('')
-  const send = (): void => {
-    if (text.trim() === '' || isBusy) return
-    setText('')
-    onSend(text)
-  }
+function Message({ message }: { readonly message: UIMessage }) {
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-    >
-      <input
-        aria-label="What should I note?"
-        placeholder="What should I note?"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      {isBusy ? (
-        <button type="button" onClick={onStop}>
-          Stop
-        </button>
-      ) : (
-        <button>Send</button>
-      )}
-    </form>
+    <article className={`message ${message.role}`}>
+      {message.parts.map((part, index) => (
+        <Part key={index} part={part} />
+      ))}
+    </article>
   )
 }
 
-/** The conversation as the server has it. */
-export async function storedMessages(id: string): Promise<UIMessage[]> {
-  return (await (await fetch(`/api/chat/${id}`)).json()) as UIMessage[]
+/** One part of a message. A tool call is a line: its name, and how it stands. */
+function Part({ part }: { readonly part: UIMessage['parts'][number] }) {
+  if (part.type === 'text') return <p>{part.text}</p>
+  if (part.type !== 'dynamic-tool') return null
+  const name = part.toolName.split('__').at(-1)
+  if (part.state === 'output-error') return <p className="tool">{`✗ ${name}: ${part.errorText}`}</p>
+  return <p className="tool">{`${part.state === 'output-available' ? '✓' : '▸'} ${name}`}</p>
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@helix-agents/core'
-import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
 import type {
   FileVersionsSnapshot,
   SessionLabels,
@@ -45,6 +45,8 @@ const refSchema = z.object({
   ref: z.unknown(),
 })
 const refsSchema = z.record(z.string(), refSchema)
+
+const snapshotRefSchema = z.object({ providerId: z.string(), ref: z.unknown() })
 
 const namesSchema = z.array(z.string())
 const rangeSchema = z.tuple([z.number(), z.number()])
@@ -106,4 +108,17 @@ export function isNames(value: unknown): value is readonly string[] {
 
 export function isLedger(value: unknown): value is FileVersionsSnapshot {
   return ledgerSchema.safeParse(value).success
+}
+
+export function isRef(value: unknown): value is WorkspaceRef {
+  return refSchema.safeParse(value).success
+}
+
+export function isSnapshotRef(value: unknown): value is SnapshotRef {
+  return snapshotRefSchema.safeParse(value).success
+}
+
+/** Why a checkpoint has no files. */
+export function isMissing(value: unknown): value is 'failed' | 'evicted' {
+  return value === 'failed' || value === 'evicted'
 }

@@ -1,0 +1,107 @@
+import { WorkspaceEvictedError } from '@helix-agents/core'
+import {
+  logMessages,
+  type ProviderHistory,
+  type ResolveOptions,
+  type SessionRef,
+  type SnapshotRef,
+  type WorkspaceProvider,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
+import type { WorkspaceDeclaration } from '@helix-agents/core/runtime'
+import type { RunServices } from '../ports.ts'
+
+type Services = Pick<RunServices, 'providers' | 'logger' | 'clock'>
+
+/** Frees a snapshot. Never rejects: a later collection finds what is left. @returns whether it is gone */
+export async function removeSnapshot(services: Services, snapshot: SnapshotRef): Promise<boolean> {
+  const history = historyOf(services, snapshot.providerId)
+  if (history === undefined) return false
+  try {
+    await history.remove(snapshot)
+    return true
+  } catch (err) {
+    const { providerId } = snapshot
+    services.logger.warn({ err, providerId }, logMessages.historyNotReleased)
+    return false
+  }
+}
+
+export function historyOf(
+  { providers }: Pick<RunServices, 'providers'>,
+  providerId: string,
+): ProviderHistory | undefined {
+  return providers.get(providerId)?.history
+}
+
+/** A name for the backend of a ref: equal for all refs of one, different for those of two. */
+export function identityOf(
+  { providers }: Pick<RunServices, 'providers'>,
+  ref: WorkspaceRef,
+): string {
+  const provider = providers.get(ref.providerId)
+  const identity = provider?.identify?.(ref) ?? JSON.stringify(ref.ref)
+  return JSON.stringify([ref.providerId, identity])
+}
+
+/** Whose backend it is. */
+export interface BackendOwner {
+  readonly session: SessionRef
+  readonly declaration: WorkspaceDeclaration
+}
+
+/** What a provider gets to open a backend without a registry. */
+export function resolveOptions(services: Services, owner: BackendOwner): ResolveOptions {
+  const { session, declaration } = owner
+  return {
+    workspace: declaration.name,
+    session,
+    config: declaration.provider,
+    capabilities: declaration.capabilities,
+    signal: new AbortController().signal,
+    logger: services.logger,
+    clock: services.clock,
+  }
+}
+
+/**
+ * Frees one backend. Never rejects: what cannot be freed is logged. @returns whether it is gone
+ */
+export async function releaseBackend(
+  services: Services,
+  ref: WorkspaceRef,
+  owner: BackendOwner,
+): Promise<boolean> {
+  const provider = services.providers.get(ref.providerId)
+  const { session, declaration } = owner
+  const fields = { workspace: declaration.name, providerId: ref.providerId, ...session }
+  if (provider === undefined) {
+    services.logger.warn(fields, logMessages.historyNotReleased)
+    return false
+  }
+  try {
+    await release(provider, ref, resolveOptions(services, owner))
+    return true
+  } catch (err) {
+    services.logger.warn({ ...fields, err }, logMessages.historyNotReleased)
+    return false
+  }
+}
+
+async function release(
+  provider: WorkspaceProvider,
+  ref: WorkspaceRef,
+  options: ResolveOptions,
+): Promise<void> {
+  if (provider.release !== undefined) return provider.release(ref, options)
+  try {
+    const { ws } = await provider.resolve(ref, options)
+    await ws.close()
+  } catch (error) {
+    if (!isGone(error)) throw error
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return WorkspaceEvictedError.isInstance(error) && error.code === 'lost'
+}

@@ -1,0 +1,134 @@
+import { logMessages, type SnapshotRef } from '@helix-agents/core/provider'
+import type {
+  CheckpointSnapshot,
+  SessionHistory,
+  SessionState,
+  StoredSnapshot,
+  WorkspaceDeclaration,
+  WorkspaceRegistry,
+} from '@helix-agents/core/runtime'
+import type { RunHistory, RunServices, StepFiles } from '../ports.ts'
+import { removeSnapshot } from './provider-history.ts'
+
+type KeptSnapshot = StoredSnapshot & { readonly files: { readonly snapshot: SnapshotRef } }
+
+interface RunHistoryParts {
+  readonly services: RunServices
+  readonly session: Pick<SessionState, 'sessionId' | 'agentType'>
+  readonly declared: Readonly<Record<string, WorkspaceDeclaration>>
+  /** Absent for a session that has none yet. */
+  readonly stored: SessionHistory | undefined
+  /** An earlier run has left a step unfinished: its files may have changed since the last commit. */
+  readonly isCutOff: boolean
+}
+
+class SnapshotHistory implements RunHistory {
+  readonly #parts: RunHistoryParts
+  /** Snapshots that can be restored, by workspace, the oldest first. */
+  readonly #kept = new Map<string, KeptSnapshot[]>()
+
+  constructor(parts: RunHistoryParts) {
+    this.#parts = parts
+    for (const one of parts.stored?.snapshots ?? [])
+      if (isKept(one)) this.#keptOf(one.workspace).push(one)
+  }
+
+  readonly changedBefore: RunHistory['changedBefore'] = (name) => {
+    const { isCutOff, stored } = this.#parts
+    if (isCutOff || stored?.changed.includes(name) === true) return 'yes'
+    const newest = stored?.snapshots.findLast(({ workspace }) => workspace === name)
+    return newest?.files.snapshot === undefined ? 'unknown' : 'no'
+  }
+
+  async take(registry: WorkspaceRegistry, stepCount: number): Promise<StepFiles> {
+    const due = registry.snapshotsDue()
+    if (due.length === 0) return {}
+    const taken: Record<string, CheckpointSnapshot> = {}
+    const attempts = due.map(async (name) => {
+      const files = await this.#takeOne(registry, name)
+      if (files !== undefined) taken[name] = files
+    })
+    await Promise.all(attempts)
+    if (Object.keys(taken).length === 0) return {}
+    const evictBefore = this.#evictionsFor(taken, stepCount)
+    return { workspaceSnapshots: taken, ...(evictBefore !== undefined && { evictBefore }) }
+  }
+
+  async committed(files: StepFiles, at: { stepCount: number; now: number }): Promise<void> {
+    for (const [workspace, one] of Object.entries(files.workspaceSnapshots ?? {})) {
+      const stored = { workspace, stepCount: at.stepCount, files: one, createdAt: at.now }
+      if (isKept(stored)) this.#keptOf(workspace).push(stored)
+    }
+    for (const [workspace, step] of Object.entries(files.evictBefore ?? {})) {
+      const kept = this.#keptOf(workspace)
+      const evicted = kept.filter(({ stepCount }) => stepCount < step)
+      this.#kept.set(workspace, kept.slice(evicted.length))
+      for (const one of evicted) await removeSnapshot(this.#parts.services, one.files.snapshot)
+    }
+  }
+
+  #keptOf(workspace: string): KeptSnapshot[] {
+    const found = this.#kept.get(workspace)
+    if (found !== undefined) return found
+    const made: KeptSnapshot[] = []
+    this.#kept.set(workspace, made)
+    return made
+  }
+
+  async #takeOne(
+    registry: WorkspaceRegistry,
+    workspace: string,
+  ): Promise<CheckpointSnapshot | undefined> {
+    const { services, session } = this.#parts
+    try {
+      const snapshot = await registry.takeSnapshot(workspace)
+      return snapshot === undefined ? undefined : { snapshot }
+    } catch (err) {
+      const { sessionId } = session
+      const providerId = registry.providerId(workspace)
+      const fields = { workspace, providerId, sessionId, err }
+      services.rateLimitedLogger.warnRateLimited(
+        `${sessionId} ${workspace}`,
+        logMessages.historySnapshotFailed,
+        fields,
+      )
+      return { missing: 'failed' }
+    }
+  }
+
+  /** Steps before which snapshots are over a limit; the newest of a workspace always stays. */
+  #evictionsFor(
+    taken: Readonly<Record<string, CheckpointSnapshot>>,
+    stepCount: number,
+  ): StepFiles['evictBefore'] {
+    const now = this.#parts.services.clock.now()
+    const limits = Object.entries(taken).flatMap(([name, { snapshot }]) => {
+      const policy = this.#parts.declared[name]?.history
+      if (policy === undefined || snapshot === undefined) return []
+      const { keep, maxAgeMs = Infinity } = policy
+      const kept = this.#keptOf(name)
+      const over = Math.max(0, kept.length + 1 - keep)
+      const aged = kept.filter(({ createdAt }) => now - createdAt > maxAgeMs).length
+      const count = Math.max(over, aged)
+      return count === 0 ? [] : [[name, kept[count]?.stepCount ?? stepCount] as const]
+    })
+    return limits.length === 0 ? undefined : Object.fromEntries(limits)
+  }
+}
+
+function isKept(one: StoredSnapshot): one is KeptSnapshot {
+  return one.files.snapshot !== undefined
+}
+
+/** The history of a run; undefined when its agent declares none. */
+export async function loadRunHistory(
+  services: RunServices,
+  session: SessionState,
+  run: Pick<RunHistoryParts, 'declared' | 'isCutOff'>,
+): Promise<RunHistory | undefined> {
+  const { declared } = run
+  if (Object.values(declared).every(({ history }) => history === undefined)) return undefined
+  const isFresh = session.stepCount === 0 && Object.keys(session.workspaceRefs).length === 0
+  const stored = isFresh ? undefined : await services.stateStore.loadHistory(session.sessionId)
+  return new SnapshotHistory({ ...run, services, session, stored })
+}

@@ -1,0 +1,152 @@
+import { defineAgent, defineTool, WorkspaceFailedError } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
+import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { calls, createHarness, say } from '../harness.ts'
+
+const write = (content: string) => calls(['workspace__box__write_file', { path: '/a', content }])
+const read = calls(['workspace__box__read_file', { path: '/a' }])
+const agentOf = (history: 'step' | { on: 'step'; keep?: number; maxAgeMs?: number } = 'step') =>
+  defineAgent({
+    name: 'a',
+    llmConfig: { model: {} },
+    tools: [changeInTool],
+    workspaces: {
+      box: { provider: { kind: 'in-memory' }, capabilities: { fs: true }, history },
+    },
+  })
+
+const changeInTool = defineTool({
+  name: 'change',
+  description: '',
+  inputSchema: z.object({}),
+  annotations: { readOnly: true },
+  execute: (_, { workspaces }) =>
+    workspaces.use('box', ({ live }) => live.fs!.writeFile('/own', 'x').then(() => 'done')),
+})
+
+/** Counts what a provider and a store are asked for. */
+function counted(options: ConstructorParameters<typeof InMemoryWorkspaceProvider>[0] = {}) {
+  const provider = new InMemoryWorkspaceProvider(options)
+  const store = new InMemoryStateStore()
+  const commits: (string[] | undefined)[] = []
+  const commitStep = store.commitStep.bind(store)
+  store.commitStep = (commit) => {
+    const files = commit.workspaceSnapshots
+    commits.push(files && Object.values(files).map(({ missing = 'kept' }) => missing))
+    return commitStep(commit)
+  }
+  return { provider, store, commits }
+}
+
+test('each step that changed files keeps them, and one that only reads adds nothing', async () => {
+  const { provider, store, commits } = counted()
+  const harness = createHarness([write('1'), read, calls(['change']), read, say('end')], {
+    workspaceProviders: [provider],
+    store,
+  })
+  await (await harness.executor.execute(agentOf(), 'x', { sessionId: 's' })).result()
+  expect(commits).toEqual([['kept'], undefined, ['kept'], undefined, undefined])
+  const { items } = await store.listCheckpoints('s')
+  const [end, third, changed, second, first] = items.map((one) => one.workspaceSnapshots)
+  expect(end).toEqual(changed)
+  expect(third).toEqual(changed)
+  expect(second).toEqual(first)
+  expect(first).not.toEqual(changed)
+  // A further run that only reads adds nothing either.
+  const next = harness.next([read, say('end')])
+  await (await next.executor.execute(agentOf(), 'y', { sessionId: 's' })).result()
+  expect(commits.slice(5)).toEqual([undefined, undefined])
+})
+
+test('a snapshot that fails leaves a step without files, is logged, and the next one has them', async () => {
+  const { provider, store, commits } = counted()
+  const harness = createHarness([write('1'), read, say('end')], {
+    workspaceProviders: [brokenOnce(provider)],
+    store,
+  })
+  const handle = await harness.executor.execute(agentOf(), 'x', { sessionId: 's' })
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
+  expect(commits).toEqual([['failed'], ['kept'], undefined])
+  expect(harness.logger.with('history: snapshot failed')).toHaveLength(1)
+})
+
+test('limits evict the oldest, free them, and the checkpoints say so', async () => {
+  const { provider, store } = counted()
+  const steps = [write('1'), write('2'), write('3'), say('end')]
+  const harness = createHarness(steps, { workspaceProviders: [provider], store })
+  const agent = agentOf({ on: 'step', keep: 2 })
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const { items } = await store.listCheckpoints('s')
+  expect(items.map((one) => one.workspaceSnapshots!['box']!.missing)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'evicted',
+  ])
+  expect((await provider.history.list('s')).snapshots).toHaveLength(2)
+})
+
+test('what is too old is evicted with the next snapshot, the newest never', async () => {
+  const { provider, store } = counted()
+  const clock = new ManualClock()
+  const agent = agentOf({ on: 'step', maxAgeMs: 1000 })
+  const harness = createHarness([write('1'), say('end')], {
+    workspaceProviders: [provider],
+    store,
+    clock,
+  })
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  await clock.advance(5000)
+  const next = harness.next([write('2'), say('end')])
+  await (await next.executor.execute(agent, 'y', { sessionId: 's' })).result()
+  const { items } = await store.listCheckpoints('s')
+  expect(items.map((one) => one.workspaceSnapshots!['box']!.missing)).toEqual([
+    undefined,
+    undefined,
+    'evicted',
+    'evicted',
+  ])
+})
+
+test('more snapshots are kept than a workspace keeps for its model', async () => {
+  const { provider, store } = counted()
+  const steps = Array.from({ length: 30 }, (_, step) => write(String(step)))
+  const harness = createHarness([...steps, say('end')], { workspaceProviders: [provider], store })
+  await (await harness.executor.execute(agentOf(), 'x', { sessionId: 's' })).result()
+  expect((await provider.history.list('s')).snapshots).toHaveLength(30)
+})
+
+test('a provider without snapshots is refused before anything is opened', async () => {
+  const { provider, store } = counted()
+  const plain = Object.assign(Object.create(provider), { capabilities: { fs: true } })
+  const { executor } = createHarness([say('x')], { workspaceProviders: [plain], store })
+  await expect(executor.execute(agentOf(), 'x', { sessionId: 's' })).rejects.toMatchObject({
+    code: 'capability-missing',
+    message: expect.stringContaining('declares a history'),
+  })
+})
+
+test('a history that is none is a problem of the definition', () => {
+  const history = { on: 'step' as const, keep: 0 }
+  expect(() => agentOf(history)).toThrow('workspace box: history')
+})
+
+function brokenOnce(provider: InMemoryWorkspaceProvider): InMemoryWorkspaceProvider {
+  let isBroken = true
+  const open = provider.open.bind(provider)
+  provider.open = async (...given) => {
+    const opened = await open(...given)
+    const { snapshot } = opened.ws
+    const take = snapshot!.snapshot.bind(snapshot)
+    snapshot!.snapshot = async (options) => {
+      if (!isBroken) return take(options)
+      isBroken = false
+      throw new WorkspaceFailedError('provider-failed', 'no room')
+    }
+    return opened
+  }
+  return provider
+}
