@@ -32,6 +32,7 @@ const sessions = [
   'lifecycle',
   'sessions',
   'people-in-the-loop',
+  'going-back',
   'stores',
   'building-stores',
   'streams',

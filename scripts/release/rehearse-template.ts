@@ -100,12 +100,26 @@ function workerStart({ MODEL = '', MODEL_BASE_URL = '' }: NodeJS.ProcessEnv, por
 async function askChat(url: string, id: string): Promise<string> {
   const page = await (await fetch(url)).text()
   if (!page.includes('<div id="chat">')) throw new Error(`no page\n${page}`)
+  const answer = textOf(await post(url, { id, text: 'Buy oranges' }))
+  // Only the script knows this sentence; a model of the rehearsal says what it always says.
+  const events = await post(url, { id, text: 'Change note 1 to Buy apples' })
+  const requestId = /"approvalId":"(?<id>[^"]+)"/.exec(events)?.groups?.id
+  if (requestId === undefined && answer.includes(SAID)) return answer
+  const changed = textOf(await post(url, { id, answers: [{ requestId, decision: 'approve' }] }))
+  if (changed !== 'Changed.') throw new Error(`an approved change answers "${changed}"`)
+  return answer
+}
+
+async function post(url: string, body: object): Promise<string> {
   const response = await fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id, text: 'Buy oranges' }),
+    body: JSON.stringify(body),
   })
-  const events = await response.text()
+  return response.text()
+}
+
+function textOf(events: string): string {
   const deltas = [...events.matchAll(/"type":"text-delta".*?"delta":"(?<text>[^"]*)"/g)]
   return deltas.map((match) => match.groups?.text).join('')
 }

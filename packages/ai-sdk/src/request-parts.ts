@@ -70,7 +70,7 @@ export class RequestParts {
     return asked.request.kind === 'approval' ? said(resolved) : []
   }
 
-  /** The call has started: `undefined` for one that nobody was asked about. */
+  /** The call has started: `undefined` for one without a request. */
   start(chunk: ChunkOf<'tool_start'>): readonly UIMessageChunk[] | undefined {
     const asked = this.#find(chunk.toolCallId)
     if (asked === undefined) return undefined
@@ -80,7 +80,7 @@ export class RequestParts {
     return said(this.#keep({ ...asked, input }))
   }
 
-  /** `undefined` for a call that nobody was asked about, and for one that the chat has as open. */
+  /** `undefined` for a call without a request, and for one that is open in the chat. */
   end(
     chunk: ChunkOf<'tool_end'>,
     errorText: (error: ChunkOf<'tool_end'>['error']) => string,

@@ -32,7 +32,7 @@ export interface UIRequestAnswer {
     | { readonly decision: 'output'; readonly output: JsonValue }
 }
 
-/** The request behind a part of a message; `undefined` for a part that nobody was asked about. */
+/** The request behind a part of a message; `undefined` for a part without a request. */
 export function requestOf(part: Part): UIRequest | undefined {
   const request = isToolUIPart(part) ? part.toolMetadata?.request : undefined
   if (typeof request !== 'object' || request === null || !('requestId' in request)) return undefined

@@ -33,6 +33,7 @@ export {
   fileSystemConfigSchema,
 } from './modules/fs/config.ts'
 export type {
+  FileAttributes,
   FileEntry,
   FileEvent,
   FileStat,
@@ -112,7 +113,20 @@ export {
 export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapshot/contract.ts'
 
 // Snapshots in a store
+export { isInnerTarget } from './snapshot-store/check-tree.ts'
+export { compareEntries, type SnapshotDifference } from './snapshot-store/compare-entries.ts'
 export { digestEntries, sha256 } from './snapshot-store/digest.ts'
+export {
+  blocksOf,
+  checkBlock,
+  checkSnapshotBlocks,
+  isBlockHash,
+  pageLimit,
+  pageOf,
+  parseScope,
+  snapshotKey,
+} from './snapshot-store/driver-checks.ts'
+export type { SnapshotLoss, SnapshotLossKind } from './snapshot-store/loss.ts'
 export {
   SNAPSHOT_BLOCK_BYTES,
   SNAPSHOT_FORMAT_VERSION,
@@ -132,6 +146,11 @@ export {
   parseManifest,
 } from './snapshot-store/parse-manifest.ts'
 export {
+  type RestoredSnapshot,
+  restoreSnapshot,
+  type RestoreSnapshotOptions,
+} from './snapshot-store/restore-snapshot.ts'
+export {
   SNAPSHOT_BATCH_BLOCKS,
   SNAPSHOT_BATCH_BYTES,
   SNAPSHOT_GRACE_MS,
@@ -142,6 +161,17 @@ export {
   type SweepOptions,
   type SweepResult,
 } from './snapshot-store/snapshot-store.ts'
+export {
+  type TakenSnapshot,
+  takeSnapshot,
+  type TakeSnapshotOptions,
+} from './snapshot-store/take-snapshot.ts'
+export {
+  allManifests,
+  type DamagedSnapshot,
+  type VerifiedSnapshots,
+  verifySnapshots,
+} from './snapshot-store/verify-snapshots.ts'
 
 // Bytes and texts
 export { decodeBase64, encodeBase64 } from './modules/code/base64.ts'

@@ -6,6 +6,7 @@ export type {
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,
+  NewSessionOptions,
   ResumeOptions,
   ShutdownOptions,
 } from './executor/executor-options.ts'

@@ -1,4 +1,10 @@
-export type { SqlDatabase, SqlRow, SqlStatements, SqlValue } from './sql-database.ts'
+export type {
+  SqlDatabase,
+  SqlRow,
+  SqlServerStatements,
+  SqlStatements,
+  SqlValue,
+} from './sql-database.ts'
 export { SqlError, type SqlErrorKind } from './sql-error.ts'
 export { migrate, type MigrateOptions, SCHEMA_VERSION } from './schema.ts'
 export { toSqlRow } from './sql-row.ts'

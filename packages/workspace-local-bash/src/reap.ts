@@ -70,7 +70,7 @@ type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
  * and which were not used for the grace period. Links are never followed. Processes that the
  * workspace left behind are ended first.
  *
- * A workspace that was detached waits longer, since its session may go on, and so does one of
+ * A workspace that was detached waits longer, since its session may be resumed, and so does one of
  * another container or host that shares the directory: its owner may run. A directory whose
  * process died before it had a marker waits a day, and goes only when it is empty.
  */

@@ -156,7 +156,7 @@ describe('helix approvals approve and deny', () => {
     expect(yes).toEqual({
       code: 0,
       out: 'approve: git push\n',
-      err: 'stored: the process that hosts the session goes on with it\n',
+      err: 'stored: the process that hosts the session resumes it\n',
     })
     const no = await host.run(['approvals', 'deny', 's-1', 'r-b', '--reason', 'no', '--json'])
     expect([no.code, JSON.parse(no.out)]).toMatchObject([0, { isFirst: true }])

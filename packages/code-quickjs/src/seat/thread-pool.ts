@@ -62,7 +62,7 @@ export class ThreadPool {
       const index = this.#idle.indexOf(thread)
       if (index >= 0) this.#idle.splice(index, 1)
     })
-    // Its user hears of it; a waiting one is gone with its exit.
+    // Its user gets the error; a waiting one is gone with its exit.
     worker.on('error', () => undefined)
     return thread
   }

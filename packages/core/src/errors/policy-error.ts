@@ -5,7 +5,7 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * an allowlist a command is one program and its arguments. `expansion`: with an allowlist nothing
  * expands globs and braces. `language-not-allowed`: it is not in `code.languages`. `path-denied`:
  * `fs.pathRules` forbid it. `cross-session`: the snapshot is of another session. `denied`: a person or
- * a permission rule denied the call. `request-expired`: nobody answered the request of the call in time.
+ * a permission rule denied the call. `request-expired`: the request of the call was not answered in time.
  */
 export type PolicyErrorCode =
   | 'command-not-allowed'

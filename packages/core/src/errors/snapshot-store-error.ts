@@ -4,7 +4,7 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * `not-found`: the scope has no such snapshot. `already-exists`: another manifest has this id.
  * `missing-blocks`: blocks that a manifest names are not stored. `corrupt`: stored bytes do not
  * match their hash or cannot be read. `invalid-manifest`: a manifest breaks the format or a limit.
- * `storage-full`: the store takes no more. `source-changed`: a file changed each time it was read.
+ * `too-large`: the workspace is over a limit of snapshots. `storage-full`: the store takes no more. `source-changed`: a file changed each time it was read.
  * `target-not-empty`: files are restored only where nothing is. `unavailable`: the store did not
  * answer.
  */
@@ -14,6 +14,7 @@ export type SnapshotStoreErrorCode =
   | 'missing-blocks'
   | 'corrupt'
   | 'invalid-manifest'
+  | 'too-large'
   | 'storage-full'
   | 'source-changed'
   | 'target-not-empty'

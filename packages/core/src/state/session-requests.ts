@@ -42,7 +42,7 @@ export type RequestAnswer =
 
 /** The first answer to a request. It never changes. */
 export type RequestResolution = (RequestAnswer | { readonly decision: 'expired' | 'cancelled' }) & {
-  /** Who answered, as the caller says. Absent when nobody did, or the caller does not say. */
+  /** Who answered, as the caller says. Absent without an answer, and when the caller does not say. */
   readonly by?: string
   /** Milliseconds since the epoch. */
   readonly at: number

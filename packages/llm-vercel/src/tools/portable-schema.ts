@@ -7,7 +7,7 @@ const NAMED = ['properties', '$defs', 'definitions', 'patternProperties'] as con
 
 /**
  * A schema that every provider reads. They follow different dialects of JSON Schema: a tuple is
- * written in two ways, of which each is an error to somebody, and becomes a list of as many items;
+ * written in two ways, of which each is an error to some provider, and becomes a list of as many items;
  * a list says what is in it; rules for the names of fields are left to the tool.
  */
 export function toPortableSchema(schema: JsonSchema): JsonSchema {

@@ -18,7 +18,7 @@ export interface AlarmSchedulerParts {
   readonly logger: Logger
   readonly sources: () => readonly AlarmSource[]
   /**
-   * Whether the object has no session, or none any more: nobody is asked then, since providers would
+   * Whether the object has no session, or none any more: no provider is asked then, since it would
    * make their tables.
    */
   readonly isEmpty: () => Promise<boolean>

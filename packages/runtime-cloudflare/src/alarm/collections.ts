@@ -1,7 +1,7 @@
 import type { AlarmSource } from './alarm-scheduler.ts'
 
 /**
- * A workspace provider that removes in the background what nobody needs any more. Providers for
+ * A workspace provider that removes in the background what is no longer needed. Providers for
  * Durable Objects have both methods; others have neither.
  */
 export interface CollectingProvider {

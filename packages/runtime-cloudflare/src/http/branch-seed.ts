@@ -20,7 +20,7 @@ const seedSchema = z.strictObject({
 /** What a branch of the session begins with, for the object that it will be in. */
 export async function getBranchSeed<Env>(sent: SessionRequest<Env>): Promise<Response> {
   const { checkpointId } = await readBody(sent.request, branchSchema, sent.bodyLimits)
-  // The session may have changed while the body came: it may be that of somebody else.
+  // The session may have changed while the body came: it may be that of another caller.
   const access = await openAccess(sent.access.host, sent.asked)
   const { host, agent } = access
   const { sessionId: fromSessionId } = known(access)

@@ -3,7 +3,16 @@ import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
 import type { SessionAccess } from '../server/session-access.ts'
 import { known, openAccess } from '../server/session-access.ts'
-import { abort, interrupt, queue, restore, resume, say, start, type Turn } from '../server/turns.ts'
+import {
+  abort,
+  interrupt,
+  queue,
+  restore,
+  resume,
+  sendMessage,
+  start,
+  type Turn,
+} from '../server/turns.ts'
 import { getBranchSeed } from './branch-seed.ts'
 import { RequestError } from './http-error.ts'
 import { getRequest, getRequests, postAnswer } from './request-endpoints.ts'
@@ -54,7 +63,7 @@ async function postMessage<Env>(sent: SessionRequest<Env>): Promise<Response> {
   const { message, ...options } = await readBody(sent.request, messageSchema, sent.bodyLimits)
   const { access, asked, base } = sent
   const queued = await queue<Env>(message, options)(await openAccess(access.host, asked))
-  if (queued === undefined) return take(sent, say<Env>(message))
+  if (queued === undefined) return take(sent, sendMessage<Env>(message))
   const { sessionId } = known(access)
   const links = linksOf(base)
   const body = { sessionId, messageId: queued.messageId, links }
@@ -106,7 +115,7 @@ async function getCheckpoints<Env>({ access, url }: SessionRequest<Env>): Promis
   return Response.json({ ...page, items: page.items.map(toCheckpointView) })
 }
 
-/** What a run says, as it says it. A client that comes back goes on after its last event. */
+/** The events of a run, as they come. A client that reconnects continues after its last event. */
 async function getStream<Env>({ access, request }: SessionRequest<Env>): Promise<Response> {
   const { sessionId, status } = known(access)
   const { streamManager, clock } = access.host

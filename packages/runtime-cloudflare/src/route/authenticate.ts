@@ -14,7 +14,7 @@ export interface RequestedSession<Env> extends RequestedAction {
  * Says who sends a request: a `Caller` lets it in, `null` or `undefined` is a 401, and a
  * `Response` is sent as it is. It sees the request before anything of the session is touched, and
  * must leave its body unread. For a branch it is asked twice: with the session that is branched,
- * and with the `start` of the new one. Who does not answer in `authenticateTimeoutMs` lets nobody in.
+ * and with the `start` of the new one. A hook that does not answer in `authenticateTimeoutMs` lets no caller in.
  * What it throws is a 500, or the `RequestError` it is. Browsers send cookies with a WebSocket from
  * any page: who relies on cookies checks `Origin`.
  */

@@ -29,7 +29,7 @@ const callerSchema = z.strictObject({
 /** Of the header. A WebSocket carries 16 384 bytes with it, up to two for each character. */
 const MAX_CALLER_LENGTH = 4096
 
-/** An error, a map or a promise has no fields of its own: it is not nobody in particular. */
+/** An error, a map or a promise has no fields of its own: it is not an anonymous caller. */
 export function isCaller(value: unknown): value is Caller {
   return isNamed(value) && callerSchema.safeParse(value).success
 }

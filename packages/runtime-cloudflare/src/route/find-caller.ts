@@ -49,7 +49,7 @@ function assertAsked<Env>({ authenticate }: FindCallerOptions<Env>): void {
   throw new RequestError(500, 'authentication-missing', message)
 }
 
-/** The hook itself goes on when its time is out: the signal tells it to stop. */
+/** The hook itself keeps running when its time is out: the signal asks it to stop. */
 async function ask<Env>(
   request: Request,
   target: Omit<RequestedSession<Env>, 'signal'>,
@@ -69,7 +69,7 @@ async function ask<Env>(
 
 function toCaller(answer: unknown): Caller | Response {
   if (answer instanceof Response || isCaller(answer)) return answer
-  // A misspelt field must not make an owner into nobody.
+  // A misspelt field must not turn an owner into an anonymous caller.
   if (typeof answer === 'object' && answer !== null) {
     const message = 'authenticate has returned something that is no caller'
     throw new RequestError(500, 'caller-invalid', message)

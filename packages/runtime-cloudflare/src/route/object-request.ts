@@ -7,7 +7,7 @@ const CALLER_HEADER = 'x-helix-caller'
 const BASE_HEADER = 'x-helix-base'
 /** Set on the request that brings a new session what a branch begins with. */
 const SEED_HEADER = 'x-helix-seed'
-/** `partyserver` reads it; nobody may set it from outside. */
+/** `partyserver` reads it; no client may set it. */
 const PROPS_HEADER = 'x-partykit-props'
 
 /** What the Worker tells the object of a request. */

@@ -211,7 +211,7 @@ export class AgentHost<Env> {
     this.#retries.noteSuccess('object')
   }
 
-  /** Pauses a run that was cut off and waits to be taken up. */
+  /** Pauses a run that was cut off and waits for its recovery. */
   async pauseCutOffRun(): Promise<void> {
     const session = await this.stateStore.loadSession(this.sessionId)
     if (session?.status !== 'running') return
@@ -219,7 +219,7 @@ export class AgentHost<Env> {
     await this.forgetCutOffRun()
   }
 
-  /** The session stands otherwise now: nobody need take its run up. */
+  /** The session has changed since: its run need not be recovered. */
   async forgetCutOffRun(): Promise<void> {
     const { sessionId } = this
     if (this.watchdog.isRunning(sessionId) || this.#records.get(sessionId) === undefined) return

@@ -8,8 +8,8 @@ const FAR_MS = 10 * 365 * 24 * 3_600_000
 
 /**
  * Ends the run, if one is under way, and the workspaces of the session, and removes everything that
- * its object stores. What cannot be ended keeps the session: otherwise nobody would know of it.
- * Of what cannot be read nobody knows anyway.
+ * its object stores. What cannot be ended keeps the session: otherwise no record of it would be left.
+ * Of what cannot be read there is no record anyway.
  * @throws {RequestError} 409, 503
  */
 export async function deleteSession<Env>(host: AgentHost<Env>): Promise<void> {
@@ -77,7 +77,7 @@ async function closeWorkspaces<Env>(host: AgentHost<Env>): Promise<void> {
   if (isLeft) throw somethingLeft('a workspace could not be ended')
 }
 
-/** Whether nothing is left of them that somebody could end. */
+/** Whether nothing is left of them that could be ended. */
 async function closeOf<Env>(
   host: AgentHost<Env>,
   { sessionId, agentType, workspaceRefs }: SessionState,

@@ -44,7 +44,7 @@ export async function openAccess<Env>(
 
 /**
  * The session as it is now, after the application was asked: meanwhile it may have been deleted,
- * and its id may be that of somebody else.
+ * and its id may be that of another caller.
  * @throws {RequestError} 404, 409
  */
 export async function reopenAccess<Env>(access: SessionAccess<Env>): Promise<SessionAccess<Env>> {

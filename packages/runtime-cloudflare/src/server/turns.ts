@@ -31,18 +31,18 @@ function assertNew<Env>({ session }: SessionAccess<Env>): void {
   throw new RequestError(409, 'session-exists', 'the session exists: send it a message')
 }
 
-/** Says something. A turn that was not finished goes on and hears it; otherwise the next starts. */
-export function say<Env>(message: string): Turn<Env> {
+/** Sends a message. It resumes a turn that was not finished; otherwise it starts the next one. */
+export function sendMessage<Env>(message: string): Turn<Env> {
   return async (access) => {
     known(access)
-    if (goesOn(access)) return resume<Env>(message)(access)
+    if (isUnfinished(access)) return resume<Env>(message)(access)
     return begin(access, { message, assertMay: known })
   }
 }
 
 /**
  * Queues a message for the run under way, or for what comes after the answer of a person.
- * @returns `undefined` when there is no such run, or no delivery was asked for: say it instead
+ * @returns `undefined` when there is no such run, or no delivery was asked for: send it as a turn
  */
 export function queue<Env>(
   message: string,
@@ -57,12 +57,12 @@ export function queue<Env>(
   }
 }
 
-/** Goes on with a session. @throws {RequestError} 409 for one that is over. */
+/** Resumes a session. @throws {RequestError} 409 for one that has ended. */
 export function resume<Env>(message?: string): Turn<Env> {
   return async (access) => {
     const { host, agent } = access
     const { sessionId, status } = known(access)
-    // The executor would say so too, once the run is noted and the alarm is set.
+    // The executor would say so too, once the run is recorded and the alarm is set.
     if (status === 'aborted' || (status === 'completed' && message === undefined)) {
       throw new RequestError(409, 'not-resumable', `the session is ${status}`)
     }
@@ -80,7 +80,7 @@ export function resume<Env>(message?: string): Turn<Env> {
 }
 
 /**
- * Answers a request; the session goes on with it.
+ * Answers a request, which resumes the session.
  * @throws {SessionError} `unknown-request`, `already-decided`, `expired`, `invalid-answer`
  */
 export function answer<Env>(
@@ -117,14 +117,14 @@ export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentH
   await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
   if (host.watchdog.isRunning(sessionId)) await handle.interrupt()
-  // It was cut off and waits to be taken up: it is not.
+  // It was cut off and waits for its recovery, which no longer comes.
   else if (status === 'running') await host.pauseCutOffRun()
   else throw notRunning(status)
   return handle
 }
 
 /**
- * Stops the run, or ends one that could go on, for good.
+ * Stops the run, or ends one that could be resumed, for good.
  * @throws {RequestError} 409 when there is none.
  */
 export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandle> {
@@ -140,7 +140,7 @@ export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandl
   return handle
 }
 
-/** The rest is over, or has not begun. */
+/** The others have ended, or have not begun. */
 const abortable: ReadonlySet<SessionStatus> = new Set<SessionStatus>([
   'running',
   'waiting',
@@ -155,7 +155,7 @@ function notRunning(status: SessionStatus): RequestError {
 interface NewTurn {
   readonly message: string
   readonly state?: Readonly<Record<string, unknown>>
-  /** Looks at the session again, once the hook has agreed. */
+  /** Checks the session again, once the hook has agreed. */
   readonly assertMay: <Env>(access: SessionAccess<Env>) => unknown
 }
 
@@ -170,7 +170,7 @@ async function begin<Env>(
     await hooks.beforeStart(turn)
     const now = await reopenAccess(access)
     assertMay(now)
-    // The hook may have interrupted the run that was under way: that one hears the message.
+    // The hook may have interrupted the run that was under way: the message resumes that one.
     if (now.session?.status === 'interrupted') return resume<Env>(message)(now)
   }
   const input = state === undefined ? message : { message, state }
@@ -189,7 +189,7 @@ function labelsOf({ userId, tags, metadata }: Caller): SessionLabels {
   }
 }
 
-function goesOn<Env>({ session }: SessionAccess<Env>): boolean {
+function isUnfinished<Env>({ session }: SessionAccess<Env>): boolean {
   return session?.status === 'interrupted' || session?.status === 'failed'
 }
 

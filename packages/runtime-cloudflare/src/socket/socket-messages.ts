@@ -11,7 +11,7 @@ import {
   interrupt,
   queue,
   resume,
-  say,
+  sendMessage,
   type Turn,
 } from '../server/turns.ts'
 import { isReading, noteAnswer, send } from './socket-flow.ts'
@@ -105,7 +105,7 @@ function read(data: unknown, maxBytes: number): Sent {
 }
 
 function turnOf<Env>(sent: Exclude<Command, { readonly type: 'respond' }>): Turn<Env> {
-  if (sent.type === 'message') return say(sent.message)
+  if (sent.type === 'message') return sendMessage(sent.message)
   if (sent.type === 'resume') return resume(sent.message)
   return sent.type === 'interrupt' ? interrupt : abort
 }

@@ -23,7 +23,7 @@ interface Pump {
 
 /**
  * Sends the chunks of the session to its WebSockets. How far each one is stands in its state, so
- * that it goes on there when the object was evicted or has slept.
+ * that it continues there when the object was evicted or has slept.
  */
 export class SocketPumps {
   readonly #parts: SocketPumpsParts

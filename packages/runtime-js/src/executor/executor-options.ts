@@ -88,6 +88,12 @@ export interface ExecuteOptions extends RunOptions {
   readonly metadata?: Readonly<Record<string, JsonValue>>
 }
 
+/** What a new session is made with. */
+export interface NewSessionOptions extends Pick<ExecuteOptions, 'userId' | 'tags' | 'metadata'> {
+  /** Fields of the custom state. Default: those of the agent. */
+  readonly state?: Readonly<Record<string, unknown>>
+}
+
 /** Options of `resume`. */
 export interface ResumeOptions extends RunOptions {
   /** A message that is added after the unfinished step is settled. Default: none. */

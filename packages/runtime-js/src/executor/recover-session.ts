@@ -1,6 +1,7 @@
 import { type Agent, AgentAlreadyRunningError } from '@helix-agents/core'
-import type { SessionState, SessionStateStore, SessionStatus } from '@helix-agents/core/runtime'
+import type { SessionState, SessionStatus } from '@helix-agents/core/runtime'
 import type { AgentHandle } from './agent-handle.ts'
+import { hasMessages } from '../session/has-messages.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import type { RunServices } from '../ports.ts'
 import { loadOpenRequests } from '../request/open-requests.ts'
@@ -51,25 +52,27 @@ function isLeft({ active }: RunServices, session: SessionState): boolean {
   return status === 'running' || (status === 'interrupted' && error?.code === 'shutdown')
 }
 
+/** Its process died before the queued message had reached the conversation. */
+async function isUnbegun(services: RunServices, session: SessionState): Promise<boolean> {
+  return session.messageCount === 0 && (await hasMessages(services, session.sessionId))
+}
+
 async function findMode(
   services: RunServices,
   session: SessionState,
 ): Promise<'execute' | 'resume' | undefined> {
-  const { stateStore, active } = services
   const { sessionId, status, parentSessionId } = session
-  if (isLeft(services, session)) return 'resume'
-  const isOwn = parentSessionId === undefined && !active.isRunning(sessionId)
-  if (!isOwn) return undefined
-  if (status === 'completed')
-    return (await hasMessages(stateStore, sessionId)) ? 'execute' : undefined
+  if (isLeft(services, session)) return (await isUnbegun(services, session)) ? 'execute' : 'resume'
+  if (parentSessionId !== undefined || services.active.isRunning(sessionId)) return undefined
+  if (status === 'completed' || status === 'idle')
+    return (await hasMessages(services, sessionId)) ? 'execute' : undefined
   if (status !== 'waiting') return undefined
-  const { answered } = await stateStore.loadSignals(sessionId)
-  return answered > 0 || (await hasExpired(services, sessionId)) ? 'resume' : undefined
+  return (await isAnswered(services, sessionId)) ? 'resume' : undefined
 }
 
-async function hasMessages(store: SessionStateStore, sessionId: string): Promise<boolean> {
-  const { steering, followUps } = await store.loadSignals(sessionId)
-  return steering + followUps > 0
+async function isAnswered(services: RunServices, sessionId: string): Promise<boolean> {
+  const { answered } = await services.stateStore.loadSignals(sessionId)
+  return answered > 0 || (await hasExpired(services, sessionId))
 }
 
 /** The time of a request is over, and no run has acted on that. */

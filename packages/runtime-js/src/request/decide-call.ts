@@ -10,7 +10,7 @@ export type ParsedCall = CheckedCall & { readonly access: CallContext }
 
 /**
  * Parses arguments for a decision.
- * @throws {ToolInputError} `invalid-input`: nobody is asked about a call that cannot run.
+ * @throws {ToolInputError} `invalid-input`: a call that cannot run is not asked about.
  */
 export async function parseCall(
   run: Run,

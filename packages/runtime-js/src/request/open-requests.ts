@@ -2,7 +2,7 @@ import type { SessionRequest } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 
 /**
- * The requests of a root session that nobody has answered and that have not expired, oldest first.
+ * The requests of a root session that have no answer and have not expired, oldest first.
  * @param now With an earlier time those that have expired since are among them.
  */
 export async function loadOpenRequests(

@@ -12,7 +12,7 @@ export interface EndedRun {
 
 /**
  * Looks once more at a session whose run has ended. An answer or a message that came while the run held
- * it is taken up now: who stored it and cannot get the session leaves that to its run. Never rejects.
+ * it is resumed now: a process that stored it and cannot hold the session leaves that to its run. Never rejects.
  */
 export async function continueSession(services: RunServices, ended: EndedRun): Promise<void> {
   const { request, result } = ended

@@ -46,7 +46,7 @@ function examine(run: Run, placed: PlacedCall, record: CallRecord): OpenCall {
   if (entry?.result !== undefined) return { state: 'done', isUnstarted: false }
   const request = requestOf(run, placed)
   if (request?.startedAt !== undefined) {
-    // The call of a sub-agent goes on in its session; any other one was approved for one start.
+    // The call of a sub-agent continues in its session; any other one was approved for one start.
     return { state: isSubAgent(run, placed) ? 'ready' : 'unknown', isUnstarted: false }
   }
   const isAsked = request !== undefined || entry?.asks === true

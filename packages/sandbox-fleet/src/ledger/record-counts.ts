@@ -5,7 +5,7 @@ export interface FleetCounts {
   readonly provisioning: number
   /** Running, those that wait for their session left out. */
   readonly running: number
-  /** Running ones whose session may go on, and that no run uses. */
+  /** Running ones whose session may be resumed, and that no run uses. */
   readonly detached: number
   /** Destroy requested and not confirmed. */
   readonly terminating: number

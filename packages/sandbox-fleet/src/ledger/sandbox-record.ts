@@ -33,7 +33,7 @@ export interface SandboxKill {
 
 /**
  * Who keeps a sandbox, and until when. `owner`: a run uses it and renews the lease. `detached`:
- * its session may go on. `pool`: it waits to be used again; the holder is the name of the pool.
+ * its session may be resumed. `pool`: it waits to be used again; the holder is the name of the pool.
  */
 export interface LeaseRecord {
   readonly kind: 'owner' | 'detached' | 'pool'

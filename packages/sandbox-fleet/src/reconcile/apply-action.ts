@@ -189,7 +189,7 @@ function mayReturnTo(record: SandboxRecord, listed: ListedSandbox, context: Flee
   return isOurs && rules.isPastGrace(since, rule) && rules.isAbandoned(listed)
 }
 
-/** The lease of a session that may go on, while its time is not over. */
+/** The lease of a session that may be resumed, while it has not expired. */
 function waitsForSession(
   { createdAt, isDetached }: ListedSandbox,
   { clock, policy }: FleetContext,

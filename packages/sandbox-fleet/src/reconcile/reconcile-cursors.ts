@@ -31,7 +31,7 @@ export function writeCursors(context: FleetContext, cursors: ReconcileCursors): 
   return context.store.writeState(stateKey(context, STATE), { ...cursors })
 }
 
-/** Where to go on: with the first page of each provider of which something is left to be done. */
+/** Where to continue: with the first page of each provider that has work left. */
 export function cursorsAfter(
   pages: readonly ReconcilePage[],
   isDone: (action: ReconcileAction) => boolean,

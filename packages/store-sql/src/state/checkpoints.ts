@@ -17,7 +17,15 @@ import { filesAt, goBackTo, loadSnapshots, releaseReplaced } from './history.ts'
 import { endLastRun } from './runs.ts'
 import { settleRequests } from './interaction/requests.ts'
 import { loadKnownHead, refsColumn, stateColumn, statusColumn } from './session-head.ts'
-import { findSession, heldUpdate, isHeldAt, type SessionRow, updateHeld } from './session-row.ts'
+import {
+  findSession,
+  heldUpdate,
+  isHeldAt,
+  leaseTime,
+  lockSession,
+  type SessionRow,
+  updateHeld,
+} from './session-row.ts'
 import { loadRefs, saveRefs, withRef } from './state-values.ts'
 
 const CHECKPOINT =
@@ -109,9 +117,9 @@ export function restoreCheckpoint(sql: SqlStatements, restore: Restore): Session
   const { runId } = options
   const session =
     runId === undefined
-      ? findSession(sql, sessionId)
+      ? lockSession(sql, sessionId)
       : updateHeld(sql, { sessionId, runId, now }, KEEP, [now])
-  if (runId === undefined && isHeldAt(session, now))
+  if (runId === undefined && isHeldAt(session, leaseTime(sql, now)))
     throw new StateStoreError('conflict', sessionId, 'a run holds it')
   const row = findRow(sql, session.id, checkpointId)
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such checkpoint')

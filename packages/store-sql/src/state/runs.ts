@@ -17,6 +17,8 @@ import {
   findSession,
   heldChange,
   heldUpdate,
+  leaseTime,
+  lockSession,
   type SessionRow,
   updateHeld,
 } from './session-row.ts'
@@ -42,13 +44,14 @@ const RUNS = 'SELECT * FROM helix_runs WHERE session = ? ORDER BY turn'
 
 export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
   const { sessionId, now } = start
-  const session = findSession(sql, sessionId)
-  assertFree(session, sessionId, now)
+  const session = lockSession(sql, sessionId)
+  const leaseStart = leaseTime(sql, now)
+  assertFree(session, sessionId, leaseStart)
   const runId = toSqlText(start.runId)
   if (sql.get(HAS_RUN, session.id, runId) !== undefined) {
     throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
   }
-  const leaseUntil = now + start.leaseMs
+  const leaseUntil = leaseStart + start.leaseMs
   if (start.hold === true) sql.run(HOLD, runId, leaseUntil, session.id)
   else {
     endLastRun(sql, session, 'interrupted', now)
@@ -60,7 +63,7 @@ export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
 }
 
 export function renewRun(sql: SqlStatements, write: RunWrite, leaseMs: number): void {
-  updateHeld(sql, write, RENEW, [write.now + leaseMs])
+  updateHeld(sql, write, RENEW, [leaseTime(sql, write.now) + leaseMs])
 }
 
 export function endRun(sql: SqlStatements, end: RunEnd): SessionState {

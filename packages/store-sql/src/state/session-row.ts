@@ -57,12 +57,24 @@ const COLUMNS =
   'id, step_count, message_count, journal_count, turn, lease_until, asked, state_version,' +
   ' refs_version'
 const FIND = `SELECT ${COLUMNS} FROM helix_sessions WHERE session_id = ?`
+const LOCK = 'SELECT 1 FROM helix_sessions WHERE session_id = ? FOR UPDATE'
 
 /** @throws {StateStoreError} `not-found` */
 export function findSession(sql: SqlStatements, sessionId: string): SessionRow {
   const row = sql.get(FIND, toSqlText(sessionId))
   if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such session')
   return new SessionRow(row)
+}
+
+/** As `findSession`, for a transaction that decides by what it finds. */
+export function lockSession(sql: SqlStatements, sessionId: string): SessionRow {
+  sql.server?.lock(LOCK, toSqlText(sessionId))
+  return findSession(sql, sessionId)
+}
+
+/** The time by which leases begin and end: that of a server, else that of the caller. */
+export function leaseTime(sql: SqlStatements, now: number): number {
+  return sql.server?.now() ?? now
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   parsePageQuery,
   toCursor,
 } from '@helix-agents/core/runtime'
-import type { SqlRow, SqlStatements } from '../sql-database.ts'
+import { runTogether, type SqlRow, type SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
 import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './columns/column.ts'
@@ -124,7 +124,8 @@ export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPa
   const filters = filtersOf(query)
   const values = filters.flatMap((filter) => filter.values)
   const rows = sql.all(listStatement(filters), ...values, below, limit + 1)
-  const heads = rows.slice(0, limit).map((row) => tryLoadHead(sql, row))
+  const works = rows.slice(0, limit).map((row) => () => tryLoadHead(sql, row))
+  const heads = runTogether(sql, works)
   const items = heads.filter((head) => 'status' in head)
   const unreadable = heads.filter((head) => 'code' in head)
   const last = rows[limit - 1]
@@ -177,6 +178,7 @@ function tryLoadHead(sql: SqlStatements, row: SqlRow): SessionState | Unreadable
 }
 
 export function deleteSession(sql: SqlStatements, sessionId: string): void {
+  sql.server?.lock(`${ID_OF} FOR UPDATE`, toSqlText(sessionId))
   const row = sql.get(ID_OF, toSqlText(sessionId))
   if (row === undefined) return
   const id = numberColumn(row, 'id')

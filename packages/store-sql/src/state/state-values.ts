@@ -68,7 +68,8 @@ export function toStoredChange(change: StateChange): StoredChange {
 }
 
 /** Columns of a change of the custom state; each `?` is 1 if it changed, else 0. */
-export const NEXT_STATE = 'state_version + (? AND state_version = saved_state)'
+export const NEXT_STATE =
+  'state_version + CASE WHEN ? = 1 AND state_version = saved_state THEN 1 ELSE 0 END'
 
 export function hasState(change: StoredChange): SqlValue {
   return change.state === undefined ? 0 : 1

@@ -38,7 +38,9 @@ const COMMIT = heldChange(
     ` outcome = ?, state_version = ${NEXT_STATE}, saved_state = ${NEXT_STATE},` +
     ' saved_refs = refs_version',
 )
-const SAVE_REF = heldChange('refs_version = refs_version + (refs_version = saved_refs)')
+const SAVE_REF = heldChange(
+  'refs_version = refs_version + CASE refs_version WHEN saved_refs THEN 1 ELSE 0 END',
+)
 
 const CLEAR_JOURNAL = 'DELETE FROM helix_journal WHERE session = ?'
 const ADD_ENTRY =

@@ -4,6 +4,7 @@ import type { ChunkText } from './chunk-text.ts'
 import type { StreamLimits } from './stream-limits.ts'
 import type { AcquiredStream } from './stream-rows.ts'
 
+const LOCK = 'SELECT 1 FROM helix_streams WHERE id = ? FOR UPDATE'
 /** Nothing, once another writer came or the run ended: this is the fence. */
 const TAIL =
   'SELECT s.run_start, l.sequence AS last, l.end_bytes, f.sequence AS first,' +
@@ -55,6 +56,7 @@ export function appendChunks(
 }
 
 function loadStored(sql: SqlStatements, acquired: AcquiredStream): Stored | undefined {
+  sql.server?.lock(LOCK, acquired.stream)
   const row = sql.get(TAIL, acquired.stream, acquired.writer)
   if (row === undefined) return undefined
   const last = optionalColumn(row, 'last', numberColumn)

@@ -1,4 +1,5 @@
-import type { SqlDatabase } from '../sql-database.ts'
+import { runTogether, type SqlDatabase } from '../sql-database.ts'
+import { SqlError } from '../sql-error.ts'
 import {
   NewestPages,
   type PageRequest,
@@ -51,7 +52,8 @@ export class PageReads {
     try {
       const settle = await this.#database.read((sql) => {
         const transaction = new PageTransaction(sql, this.#newest)
-        return waiting.map((one) => answer(transaction, one))
+        const works = waiting.map((one) => () => answer(transaction, one))
+        return runTogether(sql, works)
       })
       for (const each of settle) each()
     } catch (error) {
@@ -66,6 +68,7 @@ function answer(transaction: PageTransaction, { request, resolve, reject }: Wait
     const result = readPage(transaction, request)
     return () => resolve(result)
   } catch (error) {
+    if (!(error instanceof SqlError)) throw error
     return () => reject(error)
   }
 }

@@ -50,8 +50,7 @@ export class StreamQueue {
 
   async #commit(tasks: readonly StreamTask[]): Promise<void> {
     try {
-      const changed = await this.#database.write((sql) => tasks.map((task) => task.run(sql)))
-      this.#signals.changed(new Set(changed.filter((stream) => stream !== undefined)))
+      this.#signals.changed(await this.#database.write((sql) => runAll(sql, tasks)))
       for (const task of tasks) task.settle()
     } catch (error) {
       await this.#commitApart(tasks, error)
@@ -67,6 +66,23 @@ export class StreamQueue {
     }
     for (const own of streams.values()) await this.#commit(own)
   }
+}
+
+/** @returns the streams that changed */
+function runAll(sql: SqlStatements, tasks: readonly StreamTask[]): ReadonlySet<number> {
+  const changed = runOfEach(sql, tasks).filter((stream) => stream !== undefined)
+  if (changed.length > 0) sql.server?.notify(changed)
+  return new Set(changed)
+}
+
+/** Changes of different streams do not depend on each other. */
+function runOfEach(
+  sql: SqlStatements,
+  tasks: readonly StreamTask[],
+): readonly (number | undefined)[] {
+  if (sql.server === undefined) return tasks.map((task) => task.run(sql))
+  const streams = [...Map.groupBy(tasks, (task) => task.streamId).values()]
+  return sql.server.together(streams.map((own) => () => own.map((task) => task.run(sql)))).flat()
 }
 
 function mayBeOfOneStream(error: unknown): boolean {

@@ -1,6 +1,8 @@
-import type { SqlStatements } from '../sql-database.ts'
+import type { SqlRow, SqlStatements } from '../sql-database.ts'
+import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
-import { nameColumn, numberColumn, optionalColumn } from '../state/columns/column.ts'
+import { nameColumn, numberColumn, optionalColumn, textColumn } from '../state/columns/column.ts'
+import { fromChunkText } from './chunk-text.ts'
 
 /** The row of a stream, and which chunks it has. */
 export interface StreamHead {
@@ -39,25 +41,29 @@ const HEAD =
   ' FROM helix_streams s WHERE'
 const HEAD_OF_ID = `${HEAD} s.id = ?`
 const HEAD_OF_NAME = `${HEAD} s.stream_id = ?`
-const LAST_TIMESTAMP =
-  "SELECT CASE WHEN json_valid(chunk) THEN json_extract(chunk, '$.timestamp') END AS timestamp" +
-  ' FROM helix_chunks' +
-  ' WHERE stream = ? AND sequence = ?'
+const LAST_CHUNK = 'SELECT chunk FROM helix_chunks WHERE stream = ? AND sequence = ?'
 
 const INSERT =
   'INSERT INTO helix_streams' +
   ' (stream_id, writer, is_open, run_start, agent_id, agent_type, timestamp)' +
-  ' VALUES (?, 1, 1, 1, ?, ?, 0)'
+  ' VALUES (?, 1, 1, 1, ?, ?, 0) ON CONFLICT (stream_id) DO NOTHING RETURNING id'
 const START = 'UPDATE helix_streams SET run_start = ?, timestamp = ? WHERE id = ?'
 const ACQUIRE =
   'UPDATE helix_streams SET writer = ?, is_open = 1, agent_id = ?, agent_type = ? WHERE id = ?'
 const END = 'UPDATE helix_streams SET is_open = 0 WHERE id = ?'
 const ID_OF = 'SELECT id FROM helix_streams WHERE stream_id = ?'
+const LOCK = `${ID_OF} FOR UPDATE`
 const DROP_CHUNKS = 'DELETE FROM helix_chunks WHERE stream = ?'
 const DROP = 'DELETE FROM helix_streams WHERE id = ?'
 
 export function findStream(sql: SqlStatements, streamId: string): StreamHead | undefined {
   return toHead(sql.get(HEAD_OF_NAME, toSqlText(streamId)))
+}
+
+/** As `findStream`, for a transaction that decides by what it finds. */
+function lockStream(sql: SqlStatements, streamId: string): StreamHead | undefined {
+  sql.server?.lock(LOCK, toSqlText(streamId))
+  return findStream(sql, streamId)
 }
 
 export function loadStream(sql: SqlStatements, id: number): StreamHead | undefined {
@@ -66,8 +72,19 @@ export function loadStream(sql: SqlStatements, id: number): StreamHead | undefin
 
 /** When the last chunk of a stream was written; 0 when there was none. */
 export function lastTimestamp(sql: SqlStatements, head: StreamHead): number {
-  const timestamp = sql.get(LAST_TIMESTAMP, head.id, head.next - 1)?.['timestamp']
-  return typeof timestamp === 'number' ? timestamp : head.timestamp
+  const row = sql.get(LAST_CHUNK, head.id, head.next - 1)
+  return (row && timestampOf(row)) ?? head.timestamp
+}
+
+/** A damaged chunk has none. */
+function timestampOf(row: SqlRow): number | undefined {
+  try {
+    const { timestamp } = fromChunkText(textColumn(row, 'chunk'), 0)
+    return typeof timestamp === 'number' ? timestamp : undefined
+  } catch (error) {
+    if (error instanceof SqlError) return undefined
+    throw error
+  }
 }
 
 /**
@@ -75,8 +92,8 @@ export function lastTimestamp(sql: SqlStatements, head: StreamHead): number {
  * `stream_resync` that announces the run.
  */
 export function startRun(sql: SqlStatements, names: RunNames): AcquiredStream {
-  const head = findStream(sql, names.streamId)
-  if (head === undefined) return createStream(sql, names)
+  const head = lockStream(sql, names.streamId)
+  if (head === undefined) return createStream(sql, names) ?? startRun(sql, names)
   sql.run(START, head.next + 1, lastTimestamp(sql, head), head.id)
   sql.run(DROP_CHUNKS, head.id)
   return acquireStream(sql, head, names)
@@ -84,8 +101,9 @@ export function startRun(sql: SqlStatements, names: RunNames): AcquiredStream {
 
 /** Resumes the run that is there. */
 export function resumeRun(sql: SqlStatements, names: RunNames): AcquiredStream {
-  const head = findStream(sql, names.streamId)
-  return head === undefined ? createStream(sql, names) : acquireStream(sql, head, names)
+  const head = lockStream(sql, names.streamId)
+  if (head !== undefined) return acquireStream(sql, head, names)
+  return createStream(sql, names) ?? resumeRun(sql, names)
 }
 
 /** @returns the stream, unless another run than the one that is named holds it */
@@ -94,7 +112,7 @@ export function findRun(
   streamId: string,
   agentId: string | undefined,
 ): StreamHead | undefined {
-  const head = findStream(sql, streamId)
+  const head = lockStream(sql, streamId)
   return agentId === undefined || head?.agentId === agentId ? head : undefined
 }
 
@@ -104,6 +122,7 @@ export function closeStream(sql: SqlStatements, stream: number): void {
 
 /** Reads nothing else of it: the rest may be damaged. */
 export function deleteStream(sql: SqlStatements, streamId: string): number | undefined {
+  sql.server?.lock(LOCK, toSqlText(streamId))
   const row = sql.get(ID_OF, toSqlText(streamId))
   if (row === undefined) return undefined
   const id = numberColumn(row, 'id')
@@ -112,13 +131,13 @@ export function deleteStream(sql: SqlStatements, streamId: string): number | und
   return id
 }
 
+/** `undefined` when another process has just made it. */
 function createStream(
   sql: SqlStatements,
   { streamId, agentId, agentType }: RunNames,
-): AcquiredStream {
-  sql.run(INSERT, toSqlText(streamId), toSqlText(agentId), toSqlText(agentType))
-  const head = findStream(sql, streamId)
-  return { stream: head?.id ?? 0, writer: 1 }
+): AcquiredStream | undefined {
+  const row = sql.get(INSERT, toSqlText(streamId), toSqlText(agentId), toSqlText(agentType))
+  return row === undefined ? undefined : { stream: numberColumn(row, 'id'), writer: 1 }
 }
 
 function acquireStream(sql: SqlStatements, head: StreamHead, names: RunNames): AcquiredStream {
@@ -127,7 +146,7 @@ function acquireStream(sql: SqlStatements, head: StreamHead, names: RunNames): A
   return { stream: head.id, writer }
 }
 
-function toHead(row: ReturnType<SqlStatements['get']>): StreamHead | undefined {
+function toHead(row: SqlRow | undefined): StreamHead | undefined {
   if (row === undefined) return undefined
   const runStart = numberColumn(row, 'run_start')
   const last = optionalColumn(row, 'last', numberColumn)

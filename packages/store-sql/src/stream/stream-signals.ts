@@ -38,7 +38,9 @@ export class StreamSignals {
 
   /** Wakes a reader at the next change of its stream. */
   wait(stream: number, reader: WaitingReader): void {
-    this.#stopListening ??= this.#database.onForeignWrite(() => this.#wakeAll())
+    this.#stopListening ??= this.#database.onForeignWrite((streams) =>
+      this.changed(streams ?? [...this.#waiting.keys()]),
+    )
     const readers = this.#waiting.get(stream) ?? new Set()
     this.#waiting.set(stream, readers.add(reader))
   }
@@ -55,10 +57,6 @@ export class StreamSignals {
     this.#changes++
     for (const stream of streams) this.#wake(stream)
     this.#listenOnlyForSomebody()
-  }
-
-  #wakeAll(): void {
-    this.changed([...this.#waiting.keys()])
   }
 
   #wake(stream: number): void {

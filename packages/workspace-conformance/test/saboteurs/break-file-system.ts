@@ -2,7 +2,10 @@ import { FileSystemError } from '@helix-agents/core'
 import type { FileSystem } from '@helix-agents/core/provider'
 
 export type FsSaboteur = (good: FileSystem) => FileSystem
-type Method = Exclude<keyof FileSystem, 'watch' | 'readText' | 'realPath' | 'withoutLinks'>
+type Method = Exclude<
+  keyof FileSystem,
+  'attributes' | 'watch' | 'readText' | 'realPath' | 'withoutLinks'
+>
 type Args<M extends Method> = Parameters<FileSystem[M]>
 type Result<M extends Method> = Awaited<ReturnType<FileSystem[M]>>
 

@@ -20,7 +20,7 @@ export interface BackgroundOptions {
   readonly clock: Clock
 }
 
-/** Where `output` goes on reading. */
+/** Where `output` continues to read. */
 export interface OutputOffsets {
   readonly stdoutOffset?: number
   readonly stderrOffset?: number

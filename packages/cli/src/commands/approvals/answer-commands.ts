@@ -31,7 +31,7 @@ session or database`
 
 const GO_ON = `
 The answer is stored and cannot be changed. Nothing runs here: the process that hosts the session
-goes on with it, at once when it runs, else when it resumes the session.
+resumes it, at once when it runs, else when it recovers the session.
 `
 
 const APPROVE_HELP = `${GO_ON}
@@ -146,7 +146,7 @@ async function store(context: CommandContext, given: GivenAnswer): Promise<void>
   if (isFirst) output.line(`${answer.decision}: ${request.preview.title}`)
   output.note(
     isFirst
-      ? 'stored: the process that hosts the session goes on with it'
+      ? 'stored: the process that hosts the session resumes it'
       : `not stored: ${standing(request, host.clock.now())}`,
   )
 }

@@ -50,7 +50,7 @@ export function registerApprovalsList(parent: Command, context: CommandContext):
     .option('--session <id>', 'only those of this session and its sub-agents')
     .option('--all', 'also those that were answered, have expired or were given up')
     .option('--limit <n>', 'at most so many', parseCount(1, 100_000), 50)
-    .option('--cursor <cursor>', 'go on behind the last page')
+    .option('--cursor <cursor>', 'continue after the last page')
     .option(...JSON_OPTION)
     .addHelpText('after', HELP)
     .action(async (flags: ListFlags) => list(flags, context))

@@ -23,7 +23,7 @@ export function printSession(report: SessionReport, options: PrintOptions): void
   printJournal(report, options)
   printMessages(report, output)
   printCheckpoints(report, output)
-  output.heading('How to go on')
+  output.heading('How to continue')
   for (const line of adviceFor(report, now)) output.line(line)
 }
 

@@ -31,7 +31,7 @@ Examples:
 export function registerSessionsShow(parent: Command, context: CommandContext): void {
   parent
     .command('show')
-    .summary('show one session, and how to go on with it')
+    .summary('show one session, and how to continue it')
     .description('Shows one session: runs, workspaces, calls under way, last messages, what to do.')
     .argument('<id>', 'id of the session')
     .option(...DATABASE_OPTION)

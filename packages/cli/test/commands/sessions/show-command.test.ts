@@ -88,7 +88,7 @@ describe('helix sessions show', () => {
       '3  tool       run: it broke [image/png]',
       `4  assistant  ${'x'.repeat(200)}… (800 more)`,
       '',
-      'How to go on',
+      'How to continue',
       'It is paused: executor.resume(agent, "s-1").',
       expect.stringMatching(/^Calls without a result: 1\./),
       '',

@@ -109,6 +109,21 @@ export interface FileEvent {
 }
 
 /**
+ * What some providers know of a file beyond its content. Paths are those of `FileSystem`, and no link
+ * is followed on the way or in the last place.
+ */
+export interface FileAttributes {
+  /** Text of a symbolic link, as it is stored. @throws {FileSystemError} `not-found`. */
+  readLink?(path: string): Promise<string>
+  /** Makes a symbolic link. @throws {FileSystemError} `already-exists`, `not-found` (the parent). */
+  makeLink?(path: string, target: string): Promise<void>
+  /** Permission bits of a file or directory, 0 to 0o777. @throws {FileSystemError} `not-found`. */
+  readMode?(path: string): Promise<number>
+  /** Sets the permission bits of a file or directory. @throws {FileSystemError} `not-found`. */
+  writeMode?(path: string, mode: number): Promise<void>
+}
+
+/**
  * The files of one workspace.
  *
  * Paths are POSIX and rooted at the workspace: `/a/b` and `a/b` name the same file. A path
@@ -213,6 +228,11 @@ export interface FileSystem {
    * and replaced, as nothing of these follows it.
    */
   withoutLinks?(): FileSystem
+  /**
+   * Links and permissions, for snapshots. No tool reaches them, and neither does anything behind a
+   * policy. Absent: the provider has neither.
+   */
+  readonly attributes?: FileAttributes
   /** Calls back for each change below a path until the returned function is called. */
   watch?(path: string, callback: (event: FileEvent) => Promise<void>): Promise<() => void>
 }

@@ -1,9 +1,8 @@
 import { useChat } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { useState } from 'react'
-import { createTransport } from './transport.ts'
-
-const transport = createTransport()
+import { isOpen, Message } from './message.tsx'
+import { chatOptions } from './transport.ts'
 
 interface ChatProps {
   readonly id: string
@@ -12,65 +11,84 @@ interface ChatProps {
 }
 
 export function Chat({ id, messages: before }: ChatProps) {
-  const chat = useChat({ id, messages: before, transport, resume: before.length > 0 })
-  const [text, setText] = useState('')
+  const chat = useChat({
+    ...chatOptions(id),
+    messages: before,
+    resume: before.length > 0,
+    // What the server does not accept is still open there.
+    onError: () => void reload(),
+  })
+  const reload = async (): Promise<void> => chat.setMessages(await storedMessages(id))
   const isWorking = chat.status === 'submitted' || chat.status === 'streaming'
-  const send = (): void => {
-    if (text.trim() === '' || isWorking) return
-    setText('')
-    void chat.sendMessage({ text })
-  }
-  const stop = (): void => {
+  const isWaiting = chat.messages.at(-1)?.parts.some(isOpen) ?? false
+  const send = (text: string): void => void chat.sendMessage({ text })
+  const stop = async (): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
-    void fetch(`/api/chat/${id}/stop`, { method: 'POST', headers, body: '{}' })
+    await fetch(`/api/chat/${id}/stop`, { method: 'POST', headers, body: '{}' })
+    if (!isWaiting) return
+    await chat.stop()
+    await reload()
   }
   return (
     <>
       <div role="log" aria-label="Conversation" aria-busy={isWorking}>
         {chat.messages.map((message) => (
-          <Message key={message.id} message={message} />
+          <Message
+            key={message.id}
+            message={message}
+            onDecide={(decision) => void chat.addToolApprovalResponse(decision)}
+          />
         ))}
       </div>
-      {chat.error && <p className="error">{chat.error.message}</p>}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <input
-          aria-label="What should I note?"
-          placeholder="What should I note?"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        {isWorking ? (
-          <button type="button" onClick={stop}>
-            Stop
-          </button>
-        ) : (
-          <button>Send</button>
-        )}
-      </form>
+      {chat.error && (
+        <p role="alert" className="error">
+          {chat.error.message}
+        </p>
+      )}
+      <Composer isBusy={isWorking || isWaiting} onSend={send} onStop={() => void stop()} />
     </>
   )
 }
 
-function Message({ message }: { readonly message: UIMessage }) {
+interface ComposerProps {
+  /** The agent works, or waits for an answer: it is stopped before something new is said. */
+  readonly isBusy: boolean
+  readonly onSend: (text: string) => void
+  readonly onStop: () => void
+}
+
+function Composer({ isBusy, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useState('')
+  const send = (): void => {
+    if (text.trim() === '' || isBusy) return
+    setText('')
+    onSend(text)
+  }
   return (
-    <article className={`message ${message.role}`}>
-      {message.parts.map((part, index) => (
-        <Part key={index} part={part} />
-      ))}
-    </article>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <input
+        aria-label="What should I note?"
+        placeholder="What should I note?"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {isBusy ? (
+        <button type="button" onClick={onStop}>
+          Stop
+        </button>
+      ) : (
+        <button>Send</button>
+      )}
+    </form>
   )
 }
 
-/** One part of a message. A tool call is a line: its name, and how it stands. */
-function Part({ part }: { readonly part: UIMessage['parts'][number] }) {
-  if (part.type === 'text') return <p>{part.text}</p>
-  if (part.type !== 'dynamic-tool') return null
-  const name = part.toolName.split('__').at(-1)
-  if (part.state === 'output-error') return <p className="tool">{`✗ ${name}: ${part.errorText}`}</p>
-  return <p className="tool">{`${part.state === 'output-available' ? '✓' : '▸'} ${name}`}</p>
+/** The conversation as the server has it. */
+export async function storedMessages(id: string): Promise<UIMessage[]> {
+  return (await (await fetch(`/api/chat/${id}`)).json()) as UIMessage[]
 }

@@ -1,12 +1,10 @@
-import type { UIMessage } from 'ai'
 import { createRoot } from 'react-dom/client'
-import { Chat } from './chat.tsx'
+import { Chat, storedMessages } from './chat.tsx'
 
 // A chat is kept by its address: a reload shows it again.
 location.hash ||= crypto.randomUUID()
 addEventListener('hashchange', () => location.reload())
 const id = location.hash.slice(1)
-const messages = (await (await fetch(`/api/chat/${id}`)).json()) as UIMessage[]
 const place = document.querySelector('#chat')
 if (place === null) throw new Error('the page has no #chat')
-createRoot(place).render(<Chat id={id} messages={messages} />)
+createRoot(place).render(<Chat id={id} messages={await storedMessages(id)} />)

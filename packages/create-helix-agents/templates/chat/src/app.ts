@@ -1,9 +1,8 @@
-import { toUIMessages, toUIMessageStream } from '@helix-agents/ai-sdk'
-import { type AgentHandle, AgentAlreadyRunningError } from '@helix-agents/sdk'
-import { createUIMessageStreamResponse } from 'ai'
+import { AgentAlreadyRunningError, SessionError } from '@helix-agents/sdk'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod'
+import { answersSchema, historyOf, lastAnswer, respond, streamOf } from './conversation.ts'
 import type { Chat } from './open-chat.ts'
 import { onlyThisMachine, onlyThisPage } from './page-checks.ts'
 
@@ -13,30 +12,31 @@ const tooLarge = bodyLimit({
   onError: (context) => context.text(`more than ${MAX_BODY_BYTES} bytes`, 413),
 })
 const idSchema = z.string().regex(/^[\w-]{1,64}$/)
-const turnSchema = z.strictObject({ id: idSchema, text: z.string().min(1).max(10_000) })
+/** Something new to say, or answers to calls that wait. */
+const turnSchema = z.union([
+  z.strictObject({ id: idSchema, text: z.string().min(1).max(10_000) }),
+  z.strictObject({ id: idSchema, answers: answersSchema }),
+])
 
 /** The API of the page. A chat is a session; its id is chosen by the page. */
-export function createApp({ agent, executor, stateStore }: Chat): Hono {
+export function createApp(chat: Chat): Hono {
+  const { agent, executor, stateStore } = chat
   const app = new Hono()
   app.use(onlyThisMachine, onlyThisPage, tooLarge)
 
   // The next turn. The server has the conversation, so the page sends what is new.
   app.post('/api/chat', async (context) => {
-    const turn = turnSchema.safeParse(await context.req.json().catch(() => undefined))
-    if (!turn.success) return context.text('wanted: { id, text }', 400)
-    const { id: sessionId, text } = turn.data
-    const { messageCount = 0 } = (await stateStore.loadSession(sessionId)) ?? {}
-    const handle = await executor.execute(agent, text, { sessionId })
-    return answer(handle, `message-${messageCount + 1}`)
+    const { success, data } = turnSchema.safeParse(await context.req.json().catch(() => undefined))
+    if (!success) return context.text('wanted: { id, text } or { id, answers }', 400)
+    if ('answers' in data) return respond(chat, data.id, data.answers)
+    const { messageCount = 0 } = (await stateStore.loadSession(data.id)) ?? {}
+    const handle = await executor.execute(agent, data.text, { sessionId: data.id })
+    return streamOf(handle, { messageId: `message-${messageCount + 1}` })
   })
-
-  const historyOf = async (sessionId: string) =>
-    toUIMessages((await stateStore.loadMessages(sessionId)).messages)
 
   // What was said before.
   app.get('/api/chat/:id', async (context) => {
-    const session = await stateStore.loadSession(idOf(context))
-    return context.json(session === null ? [] : await historyOf(session.sessionId))
+    return context.json(await historyOf(chat, idOf(context)))
   })
 
   // A page that was reloaded in the middle of an answer reads it from its start.
@@ -46,33 +46,41 @@ export function createApp({ agent, executor, stateStore }: Chat): Hono {
     const handle = await executor.getHandle(agent, session.sessionId)
     if (handle === null) return context.body(null, 204)
     // Its first steps may be stored, and then the page has them under this id.
-    const last = (await historyOf(session.sessionId)).at(-1)
-    return answer(handle, last?.role === 'assistant' ? last.id : undefined)
+    const last = await lastAnswer(chat, session.sessionId)
+    return streamOf(handle, last === undefined ? {} : { messageId: last.id })
   })
 
-  // Ends the answer under way; what it has done stays.
+  // Ends the answer under way and what it waits for; what it has done stays.
   app.post('/api/chat/:id/stop', async (context) => {
     const session = await stateStore.loadSession(idOf(context))
-    if (session?.status === 'running') {
-      await (await executor.getHandle(agent, session.sessionId))?.abort()
+    if (session?.status === 'running' || session?.status === 'waiting') {
+      const handle = await executor.getHandle(agent, session.sessionId)
+      await handle?.abort()
+      // A run that had already begun to wait has not noticed.
+      if ((await handle?.result())?.status === 'waiting') await handle?.abort()
     }
     return context.json({})
   })
 
-  app.onError((error, context) => {
-    if (AgentAlreadyRunningError.isInstance(error)) {
-      return context.text('the answer before is not finished', 409)
-    }
-    console.error(error)
-    return context.text('the server failed; its log has the reason', 500)
-  })
+  app.onError(toErrorResponse)
   return app
 }
 
-/** @param messageId of the answer in the history. Default: the id of the run. */
-function answer(handle: AgentHandle, messageId?: string): Response {
-  const options = messageId === undefined ? {} : { messageId }
-  return createUIMessageStreamResponse({ stream: toUIMessageStream(handle.stream(), options) })
+function toErrorResponse(error: Error, context: Context): Response {
+  if (AgentAlreadyRunningError.isInstance(error)) {
+    return context.text('the answer before is not finished', 409)
+  }
+  // An answer that comes second, an edited input that the tool rejects, an unknown request.
+  if (SessionError.isInstance(error)) {
+    return context.text(error.message, statusOf(error))
+  }
+  console.error(error)
+  return context.text('the server failed; its log has the reason', 500)
+}
+
+function statusOf({ code }: SessionError): 400 | 404 | 409 {
+  if (code === 'unknown-request') return 404
+  return code === 'invalid-answer' ? 400 : 409
 }
 
 /** An id that is none leads to no chat. */

@@ -10,6 +10,7 @@ export async function addPage(app: Hono): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'main.tsx')],
     bundle: true,
+    conditions: ['@helix-agents/source'], // not published
     write: false,
     format: 'esm',
     jsx: 'automatic',

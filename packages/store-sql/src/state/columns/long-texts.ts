@@ -15,11 +15,14 @@ const NEXT_ID = 'SELECT coalesce(max(text_id), 0) + 1 AS text_id FROM helix_text
 const ADD_PIECE = 'INSERT INTO helix_texts (text_id, position, piece) VALUES (?, ?, ?)'
 const PIECES = 'SELECT piece FROM helix_texts WHERE text_id = ? ORDER BY position'
 
-/** What a column of any JSON holds: the text itself, or, for a long one, where its pieces are. */
+/**
+ * What a column of any JSON holds: the text itself, or, for a long one, where its pieces are. A row
+ * of a server takes any text.
+ */
 export function keepText(sql: SqlStatements, text: string): string
 export function keepText(sql: SqlStatements, text: string | null): string | null
 export function keepText(sql: SqlStatements, text: string | null): string | null {
-  if (text === null || text.length <= PIECE_LENGTH) return text
+  if (text === null || text.length <= PIECE_LENGTH || sql.server !== undefined) return text
   const row = sql.get(NEXT_ID)
   if (row === undefined) throw damaged('texts')
   const id = numberColumn(row, 'text_id')
@@ -41,7 +44,11 @@ function pieceAt(text: string, start: number): string {
 }
 
 /** Statements whose rows have their long texts as a whole. */
-export class WholeTexts implements SqlStatements {
+export function withWholeTexts(sql: SqlStatements): SqlStatements {
+  return sql.server === undefined ? new WholeTexts(sql) : sql
+}
+
+class WholeTexts implements SqlStatements {
   readonly #sql: SqlStatements
 
   constructor(sql: SqlStatements) {

@@ -18,7 +18,7 @@ import {
 } from '../columns/column.ts'
 import { keepText } from '../columns/long-texts.ts'
 import { fromStorableMessage, toStorableMessage } from '../columns/message-json.ts'
-import { findSession, heldChange, heldUpdate, updateHeld } from '../session-row.ts'
+import { findSession, heldChange, heldUpdate, lockSession, updateHeld } from '../session-row.ts'
 import { addMessages } from '../state-values.ts'
 import type { PreparedResult } from './requests.ts'
 
@@ -51,7 +51,7 @@ export function prepareQueue(queued: QueuedMessage): PreparedResult<void> {
   const text = JSON.stringify(toStorableMessage(queued.message))
   const messageId = toSqlText(queued.messageId)
   return (sql) => {
-    const { id } = findSession(sql, sessionId)
+    const { id } = lockSession(sql, sessionId)
     if (sql.get(IS_KNOWN, id, messageId) !== undefined) return
     sql.run(ADD, id, messageId, delivery, createdAt, keepText(sql, text))
   }

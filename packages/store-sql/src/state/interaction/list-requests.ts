@@ -5,7 +5,7 @@ import {
   type SessionRequest,
   toCursor,
 } from '@helix-agents/core/runtime'
-import type { SqlRow, SqlStatements, SqlValue } from '../../sql-database.ts'
+import { runTogether, type SqlRow, type SqlStatements, type SqlValue } from '../../sql-database.ts'
 import { SqlError } from '../../sql-error.ts'
 import { nameColumn, numberColumn, textColumn } from '../columns/column.ts'
 import { findSession } from '../session-row.ts'
@@ -25,7 +25,8 @@ export function listRequests(sql: SqlStatements, query: RequestQuery): RequestPa
   const { statement, values } = toStatement(sql, query)
   const rows = sql.all(statement, ...values, above, limit + 1)
   const last = rows[limit - 1]
-  const found = rows.slice(0, limit).map((row) => tryLoad(sql, row))
+  const works = rows.slice(0, limit).map((row) => () => tryLoad(sql, row))
+  const found = runTogether(sql, works)
   const items = found.filter((one) => typeof one !== 'string')
   const unreadable = found.filter((one) => typeof one === 'string')
   return {

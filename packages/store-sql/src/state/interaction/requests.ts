@@ -16,6 +16,7 @@ const HAS_ID = 'SELECT 1 FROM helix_requests WHERE request_id = ?'
 const FIND =
   'SELECT r.* FROM helix_requests r JOIN helix_sessions s ON s.id = r.session' +
   ' WHERE r.request_id = ? AND s.session_id = ?'
+const LOCK = 'SELECT 1 FROM helix_requests WHERE request_id = ? FOR UPDATE'
 const LIVE = 'SELECT * FROM helix_requests WHERE asking = ? AND is_live = 1'
 const LIVE_IN_ORDER = `${LIVE} ORDER BY id`
 const LIVE_OF_CALL = `${LIVE} AND tool_call_id = ?`
@@ -137,6 +138,7 @@ export function prepareResolve({
 }: Resolve): PreparedResult<Resolved> {
   const text = JSON.stringify(resolution)
   return (sql) => {
+    sql.server?.lock(LOCK, toSqlText(requestId))
     const row = findRequest(sql, sessionId, requestId)
     if (row === undefined) throw new StateStoreError('not-found', sessionId, 'no such request')
     const request = toSessionRequest(row)

@@ -14,7 +14,7 @@ import {
   type StopRequest,
 } from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '../../sql-database.ts'
-import { WholeTexts } from '../columns/long-texts.ts'
+import { withWholeTexts } from '../columns/long-texts.ts'
 import { toStateStoreError } from '../to-state-store-error.ts'
 import {
   deliverMessages,
@@ -139,7 +139,7 @@ export abstract class SqlInteractionStore implements SessionInteractionStore {
   protected async read<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
     if (!isStorableId(sessionId)) throw new StateStoreError('not-found', '', 'no such session')
     try {
-      return await this.#database.read((sql) => work(new WholeTexts(sql)))
+      return await this.#database.read((sql) => work(withWholeTexts(sql)))
     } catch (error) {
       throw toStateStoreError(error, sessionId)
     }
@@ -147,7 +147,7 @@ export abstract class SqlInteractionStore implements SessionInteractionStore {
 
   protected async write<T>(sessionId: string, work: (sql: SqlStatements) => T): Promise<T> {
     try {
-      return await this.#database.write((sql) => work(new WholeTexts(sql)))
+      return await this.#database.write((sql) => work(withWholeTexts(sql)))
     } catch (error) {
       throw toStateStoreError(error, sessionId)
     }

@@ -1,0 +1,36 @@
+import { createTimeSlice } from '../time/slice.ts'
+
+/** Work on files that waits for a disk or a network is done for so many at once. */
+const PARALLEL = 8
+
+/**
+ * Calls `work` for every item, for some at a time, and yields to other work. The first failure stops
+ * it; it rejects once nothing runs any more.
+ */
+export async function inParallel<Item>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const slice = createTimeSlice()
+  const queue = items.entries()
+  let failed = false
+  const consume = async (): Promise<void> => {
+    for (const [index, item] of queue) {
+      if (failed) return
+      signal?.throwIfAborted()
+      if (slice.due) await slice.pause()
+      await work(item, index)
+    }
+  }
+  const runs = Array.from({ length: PARALLEL }, async () => {
+    try {
+      await consume()
+    } catch (error) {
+      failed = true
+      throw error
+    }
+  })
+  const failure = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected')
+  if (failure?.status === 'rejected') throw failure.reason
+}
