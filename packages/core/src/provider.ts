@@ -89,7 +89,14 @@ export type {
   ShellCommand,
   ShellRunOptions,
 } from './modules/shell/contract.ts'
-export type { EngineShell, ShellEngine, ShellEngineHost } from './modules/shell/engine.ts'
+export type {
+  CommandBatch,
+  CommandFiles,
+  EngineShell,
+  RejectedChange,
+  ShellEngine,
+  ShellEngineHost,
+} from './modules/shell/engine.ts'
 export { HeadTail, type KeptOutput } from './modules/shell/output/head-tail.ts'
 export { quoteWord } from './modules/shell/words.ts'
 

@@ -20,6 +20,7 @@ import {
   SHELL_ROOT,
 } from './script/script.ts'
 
+const FAILED = 1
 const TIMED_OUT = 124
 /** 128 + SIGTERM. */
 const ENDED = 143
@@ -85,7 +86,15 @@ export class JustBashShell implements EngineShell {
       callback: callbackOf(options, 'onStderr'),
       errors,
     })
-    const run = new RunHost({ files: host.files, settings, stdout, stderr, signal })
+    const batch = host.startBatch?.()
+    const run = new RunHost({
+      files: batch?.files ?? host.files,
+      ...(batch !== undefined && { commit: () => batch.commit() }),
+      settings,
+      stdout,
+      stderr,
+      signal,
+    })
     const timeoutMs = options.timeoutMs ?? settings.defaultTimeoutMs
     const end = await this.#supervise(script, run, timeoutMs)
     const id = newRunId()
@@ -111,14 +120,14 @@ export class JustBashShell implements EngineShell {
       keepsProcessAlive: true,
     })
     try {
-      const end = await runner.run(script, run, run.signal)
+      const end = await runner.run(script, run, run.signal).finally(() => run.finish())
       if (end.metadata !== undefined) this.#metadata = end.metadata
       if (run.failure !== undefined) throw outcomeUnknown(run.failure)
       if (run.timedOut) return { exitCode: TIMED_OUT }
-      return run.signal.aborted ? { exitCode: run.exitCode ?? ENDED } : end
+      if (run.signal.aborted) return { exitCode: run.exitCode ?? ENDED }
+      return end.exitCode === 0 && run.hasRejectedChanges ? { exitCode: FAILED } : end
     } finally {
       cancel()
-      run.revoke()
     }
   }
 

@@ -1,17 +1,20 @@
 import { FileSystemError } from '@helix-agents/core'
-import type { FileSystem } from '@helix-agents/core/provider'
+import type { CommandBatch, CommandFiles } from '@helix-agents/core/provider'
 import type { ShellSettings } from './options.ts'
 import type { OutputCapture } from './output-capture.ts'
-import type {
-  HostCommandCall,
-  HostCommandResult,
-  OutputName,
-  ScriptFiles,
-  ScriptHost,
+import {
+  type HostCommandCall,
+  type HostCommandResult,
+  type OutputName,
+  type ScriptFiles,
+  type ScriptHost,
+  SHELL_ROOT,
 } from './script/script.ts'
 
 export interface RunHostOptions {
-  readonly files: FileSystem
+  readonly files: CommandFiles
+  /** Stores what the files have gathered. */
+  readonly commit?: CommandBatch['commit']
   readonly settings: ShellSettings
   readonly stdout: OutputCapture
   readonly stderr: OutputCapture
@@ -31,6 +34,7 @@ export class RunHost implements ScriptHost {
   #reason: 'timeout' | 'output' | undefined
   #isRevoked = false
   #outputBytes = 0
+  #hasRejectedChanges = false
   #failure: unknown
 
   constructor(options: RunHostOptions) {
@@ -53,15 +57,28 @@ export class RunHost implements ScriptHost {
     return this.#failure
   }
 
+  /** Some changes could not be stored; each was reported on stderr. */
+  get hasRejectedChanges(): boolean {
+    return this.#hasRejectedChanges
+  }
+
   endBy(reason: 'timeout' | 'output'): void {
     if (this.signal.aborted) return
     this.#reason = reason
     this.#ended.abort(new Error(`ended: ${reason}`))
   }
 
-  /** From now on a script that has not noticed its end reaches nothing. */
-  revoke(): void {
+  /**
+   * Stores what the script has changed, however it ended. From now on a script that has not noticed
+   * its end reaches nothing.
+   */
+  async finish(): Promise<void> {
     this.#isRevoked = true
+    try {
+      await this.#commit()
+    } catch (error) {
+      this.#failure ??= error
+    }
   }
 
   async write(output: OutputName, piece: Uint8Array): Promise<void> {
@@ -78,6 +95,8 @@ export class RunHost implements ScriptHost {
   async runCommand(call: HostCommandCall): Promise<HostCommandResult> {
     const command = this.#options.settings.commands.get(call.name)
     if (command === undefined || this.#isOver()) throw new Error('the command was ended')
+    // It may use the same files.
+    await this.#use(() => this.#commit())
     try {
       return await command.run({ ...call, signal: this.signal })
     } catch (error) {
@@ -86,11 +105,19 @@ export class RunHost implements ScriptHost {
     }
   }
 
+  async #commit(): Promise<void> {
+    for (const { path, error } of (await this.#options.commit?.()) ?? []) {
+      this.#hasRejectedChanges = true
+      const text = `bash: ${SHELL_ROOT}${path}: ${error.message}\n`
+      await this.#options.stderr.add(new TextEncoder().encode(text))
+    }
+  }
+
   #isOver(): boolean {
     return this.#isRevoked || this.signal.aborted
   }
 
-  #guard(files: FileSystem): ScriptFiles {
+  #guard(files: CommandFiles): ScriptFiles {
     return {
       readFile: (path) => this.#use(() => files.readFile(path)),
       writeFile: (path, data) => this.#use(() => files.writeFile(path, data)),
@@ -102,6 +129,7 @@ export class RunHost implements ScriptHost {
       copy: (from, to, options) => this.#use(() => files.copy(from, to, options)),
       move: (from, to, options) => this.#use(() => files.move(from, to, options)),
       grep: (pattern, options) => this.#use(() => files.grep(pattern, options)),
+      settle: (path) => this.#use(() => this.#commit().then(() => files.stat(path))),
     }
   }
 

@@ -19,6 +19,7 @@ import {
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
+import { FileStoreBatch } from './batch/file-store-batch.ts'
 import { type CollectionReport, Collector } from './objects/collector.ts'
 import { type CloudflareFileStoreConfig, FILE_STORE_KIND, parseFileStoreConfig } from './config.ts'
 import { FileStoreFileSystem } from './file-store-file-system.ts'
@@ -216,7 +217,8 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
     }
     const id = namespace.publicId
     const { clock, logger } = options
-    const shell = this.#shell?.open({ files: fs, clock, logger })
+    const startBatch = (): FileStoreBatch => new FileStoreBatch({ fs, context, clock })
+    const shell = this.#shell?.open({ files: fs, startBatch, clock, logger })
     const code = this.#code?.open({ files: fs, clock, logger })
     const { maxSnapshots } = this.#settings
     const session = sessionMark(sessionId)

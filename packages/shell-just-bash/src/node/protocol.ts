@@ -53,4 +53,5 @@ export const FILE_METHODS: ReadonlySet<string> = new Set<keyof ScriptFiles>([
   'copy',
   'move',
   'grep',
+  'settle',
 ])

@@ -33,6 +33,7 @@ export class ThreadHost implements ScriptHost {
       copy: (...args) => this.#file('copy', args),
       move: (...args) => this.#file('move', args),
       grep: (...args) => this.#file('grep', args),
+      settle: (...args) => this.#file('settle', args),
     }
   }
 

@@ -1,19 +1,10 @@
-import type { FileSystem } from '@helix-agents/core/provider'
+import type { CommandFiles, FileStat } from '@helix-agents/core/provider'
 
 /** The calls that a script makes on the files of its workspace. */
-export type ScriptFiles = Pick<
-  FileSystem,
-  | 'readFile'
-  | 'writeFile'
-  | 'appendFile'
-  | 'ls'
-  | 'stat'
-  | 'mkdir'
-  | 'rm'
-  | 'copy'
-  | 'move'
-  | 'grep'
->
+export interface ScriptFiles extends CommandFiles {
+  /** Stores what is gathered; the version that this returns is that of the stored file. */
+  settle(path: string): Promise<FileStat>
+}
 
 /** Bounds of one command, whatever its time limit is. */
 export interface ScriptLimits {

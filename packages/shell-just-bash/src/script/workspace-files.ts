@@ -152,7 +152,7 @@ export class WorkspaceFiles implements IFileSystem {
   }
 
   async utimes(path: string, _accessed: Date, modified: Date): Promise<void> {
-    const { version } = await this.#call('utimes', path, (at) => this.#files.stat(at))
+    const { version } = await this.#call('utimes', path, (at) => this.#files.settle(at))
     this.#metadata.setTime(this.#at(path), { modified, version })
   }
 

@@ -22,6 +22,7 @@ const TAKEN = 'UNIQUE constraint failed: helix_fs_nodes.'
 export class Database {
   readonly #storage: FileStoreStorage
   readonly #known: KnownNodes
+  #isInTransaction = false
 
   constructor(storage: FileStoreStorage) {
     this.#storage = storage
@@ -63,10 +64,13 @@ export class Database {
     }
   }
 
-  /** All of it is stored, or, when it throws, nothing. What was known before is forgotten. */
+  /**
+   * All of it is stored, or, when it throws, nothing. What was known before is forgotten. Within
+   * another transaction it is a part of that.
+   */
   transaction<T>(work: () => T): T {
     try {
-      return this.#storage.transactionSync(work)
+      return this.#transact(work)
     } catch (cause) {
       throw HelixError.isInstance(cause) ? cause : storageFailed(cause)
     } finally {
@@ -80,13 +84,25 @@ export class Database {
    */
   transactionAt<T>(work: () => T, learn: (result: T) => void): T {
     try {
-      const result = this.#storage.transactionSync(work)
+      const result = this.#transact(work)
       learn(result)
       return result
     } catch (cause) {
       this.#known.forget()
       throw HelixError.isInstance(cause) ? cause : storageFailed(cause)
     }
+  }
+
+  #transact<T>(work: () => T): T {
+    if (this.#isInTransaction) return work()
+    return this.#storage.transactionSync(() => {
+      this.#isInTransaction = true
+      try {
+        return work()
+      } finally {
+        this.#isInTransaction = false
+      }
+    })
   }
 }
 

@@ -8,7 +8,7 @@ import type { Content } from '../tree/node.ts'
 import { checkFileSize, checkQuota } from '../tree/quota.ts'
 import { toStat } from '../tree/stat.ts'
 import { checkWrite, type WriteTarget } from '../tree/write-target.ts'
-import { changeFile } from './change-file.ts'
+import { type ChangedFile, changeFile } from './change-file.ts'
 import { spillEnd } from './spill-end.ts'
 import { isSpilled } from './write-file.ts'
 
@@ -23,14 +23,18 @@ export async function appendFile(
   given: Uint8Array | string,
 ): Promise<FileStat> {
   const normal = normalizePath(path)
-  const data = toNewData(given)
-  const changed = changeFile(context, normal, (target) => {
+  const changed = appendNow(context, normal, toNewData(given))
+  if (isSpilled(context, changed.content.size)) await spillEnd(context, normal, changed)
+  return toStat(context, normal, changed.node)
+}
+
+/** Adds to the end of a file in the database, at once. The path is normalised. */
+export function appendNow(context: StoreContext, path: string, data: NewData): ChangedFile {
+  return changeFile(context, path, (target) => {
     checkWrite(context, target, undefined)
     checkRoom(context, target, data.bytes.length)
     return extended(context, target, data)
   })
-  if (isSpilled(context, changed.content.size)) await spillEnd(context, normal, changed)
-  return toStat(context, normal, changed.node)
 }
 
 function extended(context: StoreContext, target: WriteTarget, data: NewData): Content {

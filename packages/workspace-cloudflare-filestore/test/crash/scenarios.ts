@@ -1,4 +1,4 @@
-import type { FileSystem, Workspace } from '@helix-agents/core/provider'
+import type { CommandBatch, FileSystem, Workspace } from '@helix-agents/core/provider'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import type { FaultyIsolate } from './faulty-isolate.ts'
 
@@ -8,6 +8,8 @@ export interface Stage {
   readonly ws: Workspace
   readonly provider: CloudflareFileStoreWorkspaceProvider
   readonly isolate: FaultyIsolate
+  /** Starts the changes of one command. */
+  readonly startBatch: () => CommandBatch
 }
 
 /** One operation on files that were prepared; every point of it is struck once. */
@@ -67,7 +69,34 @@ export async function mixedTree(fs: FileSystem): Promise<void> {
   await fs.writeFile('/d0', small('neighbour'))
 }
 
+/** Rejects when a change was rejected. */
+function commandOf(batch: CommandBatch): {
+  readonly files: CommandBatch['files']
+  readonly commit: () => Promise<void>
+} {
+  return {
+    files: batch.files,
+    commit: async () => {
+      for (const { error } of await batch.commit()) throw error
+    },
+  }
+}
+
 const writes: readonly Scenario[] = [
+  {
+    name: 'all changes of a command',
+    prepare: mixedTree,
+    act: async ({ startBatch }) => {
+      const { files, commit } = commandOf(startBatch())
+      await files.mkdir('/made')
+      await files.writeFile('/made/a', small('a'))
+      await files.writeFile('/made/b', small('b'))
+      await files.appendFile('/d/plain', small('appended'))
+      await files.writeFile('/d/copy', small('replaced'))
+      await files.move('/made/b', '/outside', { overwrite: true })
+      await commit()
+    },
+  },
   { name: 'write, new', act: ({ fs }) => fs.writeFile('/x/y/a', small('a')) },
   { name: 'write, new, to the bucket', act: ({ fs }) => fs.writeFile('/x/y/a', large('a')) },
   {

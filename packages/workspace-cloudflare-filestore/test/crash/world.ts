@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
+import { CapturedEngine } from '../batch-fixture.ts'
 import { createProvider, openOptions, session } from '../provider-harness.ts'
 import { bucketFaults, databaseFaults } from './audit.ts'
 import { FaultyIsolate } from './faulty-isolate.ts'
@@ -30,7 +31,9 @@ export class World {
   async enter(): Promise<Stage> {
     const isolate = new FaultyIsolate(this.#storage, env.BUCKET)
     const { withoutBucket = false, maxSnapshots } = this.#setup
+    const shell = new CapturedEngine()
     const provider = createProvider(isolate.storage, {
+      shell,
       ...(!withoutBucket && { r2: isolate.bucket }),
       ...(maxSnapshots !== undefined && { maxSnapshots }),
       r2Prefix: this.prefix,
@@ -46,7 +49,7 @@ export class World {
       session,
       openOptions({ clock: this.clock }),
     )
-    return { isolate, provider, ws, fs: ws.fs as FileSystem }
+    return { isolate, provider, ws, fs: ws.fs as FileSystem, startBatch: () => shell.startBatch() }
   }
 
   /** Versions start anywhere: here they are to be compared with those of another world. */

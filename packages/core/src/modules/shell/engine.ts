@@ -1,12 +1,52 @@
+import type { FileSystemError } from '../../errors/file-system-error.ts'
 import type { Logger } from '../../logging/logger.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { FileSystem } from '../fs/contract.ts'
 import type { Shell } from './contract.ts'
 
+/** The file operations of a command. */
+export type CommandFiles = Pick<
+  FileSystem,
+  | 'readFile'
+  | 'writeFile'
+  | 'appendFile'
+  | 'ls'
+  | 'stat'
+  | 'mkdir'
+  | 'rm'
+  | 'copy'
+  | 'move'
+  | 'grep'
+>
+
+/** A change of a command that could not be stored with the others. */
+export interface RejectedChange {
+  readonly path: string
+  readonly error: FileSystemError
+}
+
+/**
+ * The files of one command. Small changes may be gathered; the command sees them, and others see them
+ * from `commit` on. The provider may commit earlier.
+ */
+export interface CommandBatch {
+  readonly files: CommandFiles
+  /**
+   * Stores what was gathered, all of it in one transaction. What another writer has made impossible
+   * meanwhile is left out and returned.
+   */
+  commit(): Promise<readonly RejectedChange[]>
+}
+
 /** What a shell engine gets of one workspace. */
 export interface ShellEngineHost {
   /** The files that commands see, without policy. Bounds of the provider hold: sizes, quotas. */
   readonly files: FileSystem
+  /**
+   * Starts the batch of one command; the engine commits it when the command waits for something else,
+   * and when it has ended, however it ended. Undefined: each change is stored by itself.
+   */
+  readonly startBatch?: () => CommandBatch
   readonly clock: Clock
   readonly logger: Logger
 }
