@@ -1,6 +1,15 @@
-import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
+import { ManualClock } from '@helix-agents/core/testing'
+import {
+  InMemorySnapshotStore,
+  InMemoryStateStore,
+  InMemoryStreamManager,
+} from '@helix-agents/store-memory'
 import { defineConformance } from '@helix-agents/workspace-conformance'
-import { storeBehaviours, streamBehaviours } from '@helix-agents/workspace-conformance/store'
+import {
+  snapshotStoreBehaviours,
+  storeBehaviours,
+  streamBehaviours,
+} from '@helix-agents/workspace-conformance/store'
 import { describe, it } from 'vitest'
 
 const runner = { it, fails: it.fails }
@@ -18,5 +27,17 @@ describe('InMemoryStreamManager', () => {
       streams: new InMemoryStreamManager({ maxBufferedChunks }),
       maxBufferedChunks,
     }),
+  })
+})
+
+describe('InMemorySnapshotStore', () => {
+  defineConformance(runner, snapshotStoreBehaviours, {
+    create: async () => {
+      const clock = new ManualClock()
+      return {
+        store: new InMemorySnapshotStore({ clock }),
+        advance: (ms) => clock.advance(ms),
+      }
+    },
   })
 })

@@ -1,4 +1,8 @@
 import type { Behaviour } from '../behaviour.ts'
+import { blockBehaviours } from '../snapshot-store/block-behaviours.ts'
+import { manifestBehaviours } from '../snapshot-store/manifest-behaviours.ts'
+import type { SnapshotStoreSubject } from '../snapshot-store/snapshot-store-subject.ts'
+import { sweepBehaviours } from '../snapshot-store/sweep-behaviours.ts'
 import { checkpointBehaviours } from './checkpoint-behaviours.ts'
 import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
@@ -52,5 +56,13 @@ export const streamBehaviours: readonly Behaviour<StreamSubject>[] = [
   ...streamDurableBehaviours,
 ]
 
+/** The contract of `SnapshotStore`. A subject may offer `durable` and `damage`. */
+export const snapshotStoreBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
+  ...blockBehaviours,
+  ...manifestBehaviours,
+  ...sweepBehaviours,
+]
+
+export type { SnapshotStoreSubject } from '../snapshot-store/snapshot-store-subject.ts'
 export type { StoreSubject } from './store-subject.ts'
 export type { StreamSubject } from './stream-subject.ts'
