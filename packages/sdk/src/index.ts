@@ -59,6 +59,8 @@ export {
   type SchemaOutput,
   SessionError,
   type SessionErrorCode,
+  SnapshotStoreError,
+  type SnapshotStoreErrorCode,
   StateStoreError,
   type StateStoreErrorCode,
   type StepChanges,
@@ -104,6 +106,7 @@ export {
   type ExecuteOptions,
   JSAgentExecutor,
   type JSAgentExecutorOptions,
+  type NewSessionOptions,
   type Recovery,
   type RequestResponse,
   type RespondResult,
@@ -119,6 +122,8 @@ export {
 } from '@helix-agents/runtime-js'
 
 export {
+  InMemorySnapshotStore,
+  type InMemorySnapshotStoreOptions,
   InMemoryStateStore,
   InMemoryStreamManager,
   type InMemoryStreamManagerOptions,
