@@ -7,9 +7,12 @@ export type {
   ExecuteOptions,
   JSAgentExecutorOptions,
   NewSessionOptions,
+  ReleaseOptions,
+  RestoreCheckpointOptions,
   ResumeOptions,
   ShutdownOptions,
 } from './executor/executor-options.ts'
+export type { CollectReport } from './history/collect.ts'
 export type { ResumeCheck } from './session/check-resume.ts'
 export { JSAgentExecutor, type StartedRun } from './executor/js-agent-executor.ts'
 export type { SendOptions, SentMessage } from './executor/send-message.ts'

@@ -254,7 +254,7 @@ describe.each(DEATHS)('a process that dies while it removes a session, %s', (dea
     const immortal = new DoomedProcess(Infinity)
     await removeBy(await leftTree(), immortal)
     const { length } = immortal.operations
-    expect(length).toBe(19)
+    expect(length).toBe(22)
     for (let at = 1; at <= length; at++) {
       const world = await leftTree()
       const doomed = new DoomedProcess(at, death)

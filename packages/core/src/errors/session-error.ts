@@ -7,6 +7,7 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * active run. `waiting`: a call of the session waits for a person, and a new turn would have to drop it.
  * `unknown-request`: the session has no such request. `already-decided`: the request has an answer;
  * `expired`: its time is over. `invalid-answer`: the answer does not fit the request, which stays open.
+ * `files-missing`: a checkpoint has no files of a workspace that were asked for.
  */
 export type SessionErrorCode =
   | 'not-resumable'
@@ -19,6 +20,7 @@ export type SessionErrorCode =
   | 'already-decided'
   | 'expired'
   | 'invalid-answer'
+  | 'files-missing'
 
 /** A session cannot be used in the way that was asked. */
 export class SessionError extends HelixError {

@@ -5,8 +5,10 @@ import {
   SessionError,
   StateStoreError,
 } from '@helix-agents/core'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/runtime'
 import type { BranchOptions } from './executor-options.ts'
+import { findFiles, restoreFiles } from '../history/checkpoint-files.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { releaseRefs } from '../session/end-refs.ts'
@@ -23,7 +25,9 @@ export async function branchSession(
   const source = await loadOwnSession(services, agent, options.fromSessionId)
   const sessionId = options.sessionId ?? crypto.randomUUID()
   const session = { ...(await seedOf(services, source, options.checkpointId)), sessionId }
-  if (options.seedWorkspaces === 'snapshot')
+  if (options.files === 'checkpoint') {
+    await createWithFiles(services, agent, { source, session, options })
+  } else if (options.seedWorkspaces === 'snapshot')
     await createSeeded(services, agent, { source, session })
   else await stateStore.createSession({ ...session, now: clock.now() })
   return sessionId
@@ -86,6 +90,52 @@ async function createSeeded(
     await releaseRefs(services, agent, { sessionId, refs: workspaceRefs })
     throw error
   }
+}
+
+/**
+ * Backends of the branch are made before its session. The source records that a branch is about to be
+ * made: when the process dies in between, the next collection of the source finds what is left.
+ */
+async function createWithFiles(
+  services: RunServices,
+  agent: Agent,
+  { source, session, options }: SeededBranch & { readonly options: BranchOptions },
+): Promise<void> {
+  const { stateStore, clock } = services
+  const { sessionId } = session
+  if (options.seedWorkspaces === 'snapshot') {
+    throw new SessionError('files-missing', sessionId, SEEDED_TWICE)
+  }
+  if ((await stateStore.loadSession(sessionId)) !== null) {
+    throw new StateStoreError('conflict', sessionId, 'it exists already')
+  }
+  const checkpoint = await findCheckpoint(services, source, options.checkpointId)
+  const files = findFiles(agent, checkpoint, true)
+  const fromId = source.sessionId
+  const intent = await stateStore.recordReleased(fromId, { branchId: sessionId }, clock.now())
+  const owner = { sessionId, agentType: agent.name }
+  const allowCrossSession = true
+  const made = await restoreFiles(services, { session: owner, files, allowCrossSession })
+  const refs = Object.entries(made).flatMap(([name, ref]) => (ref === null ? [] : [[name, ref]]))
+  const workspaceRefs: Record<string, WorkspaceRef> = Object.fromEntries(refs)
+  await stateStore.createSession({ ...session, workspaceRefs, now: clock.now() })
+  await stateStore.forgetReleased(fromId, [intent])
+}
+
+const SEEDED_TWICE = 'a branch has the files of a checkpoint or of now, not both'
+
+async function findCheckpoint(
+  { stateStore }: RunServices,
+  { sessionId }: SessionState,
+  checkpointId: string | undefined,
+): Promise<Checkpoint> {
+  const found =
+    checkpointId === undefined
+      ? (await stateStore.listCheckpoints(sessionId, { limit: 1 })).items[0]
+      : await stateStore.getCheckpoint(sessionId, checkpointId)
+  if (found !== undefined && found !== null) return found
+  const which = checkpointId === undefined ? 'no checkpoint yet' : `no checkpoint ${checkpointId}`
+  throw new SessionError('not-resumable', sessionId, `it has ${which}`)
 }
 
 interface BranchPoint {

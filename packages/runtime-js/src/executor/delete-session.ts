@@ -4,7 +4,8 @@ import type { ActiveRuns } from '../run/active-runs.ts'
 import { agentsWithin } from '../session/agents-within.ts'
 import { endRefs } from '../session/end-refs.ts'
 import type { DeleteOptions } from './executor-options.ts'
-import { holdSession } from '../lease/hold-session.ts'
+import { releaseEverything } from '../history/collect.ts'
+import { type HeldSession, holdSession } from '../lease/hold-session.ts'
 import type { RunServices } from '../ports.ts'
 import { toOwed } from '../session/stored-outcome.ts'
 import { isSubSessionId, subSessionPrefix } from '../session/sub-session.ts'
@@ -94,7 +95,7 @@ async function remove(
     work: async (held) => {
       await first()
       const agent = agents.get(held.session.agentType)
-      const left = keepWorkspaces ? [] : await endRefs(services, agent, held)
+      const left = keepWorkspaces ? [] : await endAll(services, agent, held)
       await held.lease.confirm()
       if (left.length === 0) await removeStored(services, sessionId)
       return left
@@ -102,6 +103,17 @@ async function remove(
     end: (left, before) => (left.length === 0 ? null : { ...before, owed: left }),
   })
   if (owed.length > 0) throw notRemoved(sessionId, owed)
+}
+
+/** What it uses, what it has let go, and what its checkpoints keep. @returns names of what is left */
+async function endAll(
+  services: RunServices,
+  agent: Agent | undefined,
+  held: HeldSession,
+): Promise<readonly string[]> {
+  const owed = await endRefs(services, agent, held)
+  const left = await releaseEverything(services, agent, held.session)
+  return [...new Set([...owed, ...left])]
 }
 
 async function removeStored(

@@ -113,6 +113,26 @@ export interface BranchOptions {
    * where they declare the capability `snapshot`. Default: `fresh`.
    */
   readonly seedWorkspaces?: 'fresh' | 'snapshot'
+  /**
+   * `checkpoint` gives the branch the files of its checkpoint, by default the newest, in every
+   * workspace with a history. Not together with `seedWorkspaces: 'snapshot'`. Default: none.
+   */
+  readonly files?: 'checkpoint'
+}
+
+/** Options of `restoreCheckpoint`. */
+export interface RestoreCheckpointOptions {
+  /**
+   * Workspaces whose files go back too: `true` for all with a history, or their names. Default: files
+   * stay as they are.
+   */
+  readonly files?: boolean | readonly string[]
+}
+
+/** Options of `releaseWorkspaces`. */
+export interface ReleaseOptions {
+  /** Age of what an unfinished branch has made before it counts as left, in milliseconds. Default: 600 000. */
+  readonly graceMs?: number
 }
 
 /** Options of `deleteSession`. */

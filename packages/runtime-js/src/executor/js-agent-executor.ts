@@ -36,6 +36,7 @@ import type {
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,
+  RestoreCheckpointOptions,
   ResumeOptions,
   ShutdownOptions,
 } from './executor-options.ts'
@@ -46,6 +47,7 @@ import { launchRun } from '../run/launch.ts'
 import type { LaunchRequest } from '../ports.ts'
 import { type Recovery, recoverSession } from './recover-session.ts'
 import { checkResume, type ResumeCheck } from '../session/check-resume.ts'
+import { HistoryOperations } from '../history/history-operations.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
@@ -66,7 +68,7 @@ export interface StartedRun {
  * Runs agents in this process. State and streams live in the stores, so another process can
  * resume a session when this one stops. One executor serves any number of agents and sessions.
  */
-export class JSAgentExecutor {
+export class JSAgentExecutor extends HistoryOperations {
   readonly #services: RunServices
 
   /**
@@ -80,6 +82,7 @@ export class JSAgentExecutor {
     llmAdapter: LLMAdapter,
     options: JSAgentExecutorOptions = {},
   ) {
+    super()
     assertParts({ stateStore, streamManager, llmAdapter })
     const providers = toProviderMap(options.workspaceProviders)
     const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
@@ -269,8 +272,11 @@ export class JSAgentExecutor {
   /**
    * Restores a session to one of its checkpoints: later messages and steps are removed, sub-agents
    * they were waiting for are ended, and readers of its stream get a `stream_resync`. Its status
-   * becomes `interrupted`: `resume` continues from there, with the workspaces it had. Files are not
-   * restored. The store lists the checkpoints of a session.
+   * becomes `interrupted`: `resume` continues from there, with the workspaces it had. Files stay as
+   * they are unless `files` says otherwise: those go back too, in a new backend that takes the place
+   * of the old one together with the conversation. The store lists the checkpoints of a session.
+   * @throws {SessionError} `files-missing` when the checkpoint has no files of a workspace.
+   * @throws {WorkspaceFailedError} of a snapshot that is gone or damaged. Nothing was switched.
    * @throws {SessionError} `not-resumable` for an unknown session or checkpoint, `other-agent`
    * @throws {AgentAlreadyRunningError} `already-running` while a run holds the session.
    */
@@ -278,8 +284,10 @@ export class JSAgentExecutor {
     agent: Agent<TState, TOutput>,
     sessionId: string,
     checkpointId: string,
+    options: RestoreCheckpointOptions = {},
   ): Promise<AgentHandle<TOutput>> {
-    const runId = await restoreSession(this.#services, agent, { sessionId, checkpointId })
+    const target = { ...options, sessionId, checkpointId }
+    const runId = await restoreSession(this.#services, agent, target)
     return this.#handle(agent, sessionId, undefined, runId)
   }
 
@@ -322,6 +330,10 @@ export class JSAgentExecutor {
     start: () => Promise<TRun>,
   ): Promise<TRun> {
     return start()
+  }
+
+  protected override get parts(): RunServices {
+    return this.#services
   }
 
   #launch(request: LaunchRequest): Promise<ActiveRun> {

@@ -9,12 +9,22 @@ import { abortSubAgents } from '../session/abort-session.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
 import type { RunServices } from '../ports.ts'
+import { findFiles, restoreFiles, type WantedFiles } from '../history/checkpoint-files.ts'
+import { holdSession } from '../lease/hold-session.ts'
+import type { RestoreCheckpointOptions } from './executor-options.ts'
+import { tryCollect } from '../history/release-workspaces.ts'
+
+/** Where a session goes back to. */
+interface RestoreTarget extends RestoreCheckpointOptions {
+  readonly sessionId: string
+  readonly checkpointId: string
+}
 
 /** Takes a session that does not run back to a checkpoint; resolves to its last run. */
 export async function restoreSession(
   services: RunServices,
   agent: Agent,
-  at: { readonly sessionId: string; readonly checkpointId: string },
+  at: RestoreTarget,
 ): Promise<string | undefined> {
   const { active } = services
   await active.untilEnded(at.sessionId)
@@ -29,7 +39,7 @@ export async function restoreSession(
 async function restoreReserved(
   services: RunServices,
   agent: Agent,
-  { sessionId, checkpointId }: { readonly sessionId: string; readonly checkpointId: string },
+  { sessionId, checkpointId, files = false }: RestoreTarget,
 ): Promise<string | undefined> {
   const { stateStore } = services
   const before = await loadOwnSession(services, agent, sessionId)
@@ -39,7 +49,8 @@ async function restoreReserved(
   }
   const offset = checkpoint.messageCount
   const { messages: undone } = await stateStore.loadMessages(sessionId, { offset })
-  await restore(services, checkpoint)
+  if (files === false) await restore(services, checkpoint)
+  else await restoreWithFiles(services, agent, checkpoint, findFiles(agent, checkpoint, files))
   const calls = findOpenCalls(undone)
   await abortSubAgents(services, agent, { sessionId, stepCount: before.stepCount, calls })
   await notifyReaders(services, agent, before)
@@ -56,6 +67,44 @@ async function restore(
     const isHeld = StateStoreError.isInstance(error) && error.code === 'conflict'
     throw isHeld ? new AgentAlreadyRunningError(sessionId) : error
   }
+}
+
+/**
+ * The files are there and open before anything is switched; conversation and refs are switched
+ * together. A process that dies before leaves new backends that the next collection frees.
+ */
+async function restoreWithFiles(
+  services: RunServices,
+  agent: Agent,
+  { sessionId, id }: Checkpoint,
+  wanted: readonly WantedFiles[],
+): Promise<void> {
+  const { stateStore, clock, logger } = services
+  const session = { sessionId, agentType: agent.name }
+  await holdSession(services, sessionId, {
+    work: async ({ lease }) => {
+      // Says to a later run that there may be backends that nothing knows of.
+      const intent = await stateStore.recordReleased(
+        sessionId,
+        { branchId: sessionId },
+        clock.now(),
+      )
+      const files = await restoreFiles(services, { session, files: wanted })
+      try {
+        await lease.confirm()
+        const { runId } = lease.write()
+        await stateStore.restoreCheckpoint(sessionId, id, clock.now(), { runId, files })
+        await stateStore.forgetReleased(sessionId, [intent])
+      } catch (error) {
+        // The store may have switched before it failed: only what is certainly unused is released.
+        logger.warn({ err: error, sessionId }, 'restored files are left to the next collection')
+        throw error
+      }
+    },
+    // The restore has ended the lease.
+    end: () => null,
+  })
+  await tryCollect(services, agent, session)
 }
 
 /**

@@ -40,8 +40,16 @@ export function identityOf(
   ref: WorkspaceRef,
 ): string {
   const provider = providers.get(ref.providerId)
-  const identity = provider?.identify?.(ref) ?? JSON.stringify(ref.ref)
+  const identity = provider?.identify?.(ref) ?? canonicalJson(ref.ref)
   return JSON.stringify([ref.providerId, identity])
+}
+
+/** JSON in which the order of keys makes no difference: stores may change it. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one
+    return Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  })
 }
 
 /** Whose backend it is. */

@@ -120,15 +120,23 @@ function isKept(one: StoredSnapshot): one is KeptSnapshot {
   return one.files.snapshot !== undefined
 }
 
+/** A history, and whether an earlier run may have left something to collect. */
+export interface LoadedHistory {
+  readonly history: RunHistory
+  readonly hasLeftovers: boolean
+}
+
 /** The history of a run; undefined when its agent declares none. */
 export async function loadRunHistory(
   services: RunServices,
   session: SessionState,
   run: Pick<RunHistoryParts, 'declared' | 'isCutOff'>,
-): Promise<RunHistory | undefined> {
-  const { declared } = run
+): Promise<LoadedHistory | undefined> {
+  const { declared, isCutOff } = run
   if (Object.values(declared).every(({ history }) => history === undefined)) return undefined
   const isFresh = session.stepCount === 0 && Object.keys(session.workspaceRefs).length === 0
   const stored = isFresh ? undefined : await services.stateStore.loadHistory(session.sessionId)
-  return new SnapshotHistory({ ...run, services, session, stored })
+  const history = new SnapshotHistory({ ...run, services, session, stored })
+  const hasLeftovers = stored !== undefined && (isCutOff || stored.released.length > 0)
+  return { history, hasLeftovers }
 }

@@ -2,9 +2,10 @@ import type { Message } from '@helix-agents/core'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
+import { collect } from '../history/collect.ts'
 import { loadRunHistory } from '../history/run-history.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
-import type { LaunchRequest, Run, RunContext, RunServices } from '../ports.ts'
+import type { LaunchRequest, Run, RunContext, RunHistory, RunServices } from '../ports.ts'
 import { placeOf } from '../request/request-place.ts'
 import { saveRefsOf, SessionWorkspaces } from '../session/session-workspaces.ts'
 import { fromStoredOutcome } from '../session/stored-outcome.ts'
@@ -158,8 +159,7 @@ async function createRun(
   const onLost = (): void => control.stop('lease-lost')
   const parentLease = parent?.lease
   const lease = new Lease({ services, sessionId, runId, startedAt, parent: parentLease, onLost })
-  const isCutOff = findOpenCalls(messages).length > 0
-  const history = await loadRunHistory(services, session, { declared: toolSet.own, isCutOff })
+  const history = await openHistory(services, request, { session, messages })
   const workspaces = new SessionWorkspaces({
     services,
     session,
@@ -201,6 +201,27 @@ function createMeter(
   parent?.meter.countEarlier(before)
   const isStale = isNew && usage !== undefined
   return new Meter({ agent, clock, before, isStale, parent: parent?.meter })
+}
+
+/**
+ * Also frees what earlier runs have left; a provider or a store that fails at that does not keep the run
+ * from starting.
+ */
+async function openHistory(
+  services: RunServices,
+  { agent, toolSet }: LaunchRequest,
+  { session, messages }: { readonly session: SessionState; readonly messages: readonly Message[] },
+): Promise<RunHistory | undefined> {
+  const isCutOff = findOpenCalls(messages).length > 0
+  const loaded = await loadRunHistory(services, session, { declared: toolSet.own, isCutOff })
+  if (loaded?.hasLeftovers !== true) return loaded?.history
+  try {
+    await collect(services, agent, { session })
+  } catch (err) {
+    const { sessionId } = session
+    services.logger.warn({ err, sessionId }, 'history: not collected')
+  }
+  return loaded.history
 }
 
 async function openStream(

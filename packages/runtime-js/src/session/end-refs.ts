@@ -23,8 +23,8 @@ export async function endRefs(
   return owed
 }
 
-/** What a provider does at the end may depend on what the agent declares. */
-function declarationOf(
+/** What a provider does at the end of a backend may depend on what the agent declares. */
+export function declarationOf(
   agent: Agent | undefined,
   name: string,
   { providerId }: WorkspaceRef,

@@ -1,0 +1,133 @@
+import { type Agent, SessionError, WorkspaceFailedError } from '@helix-agents/core'
+import type { SessionRef, SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
+import type { Checkpoint, WorkspaceDeclaration } from '@helix-agents/core/runtime'
+import type { RunServices } from '../ports.ts'
+import { historyOf, releaseBackend, resolveOptions } from './provider-history.ts'
+
+/** The files of a checkpoint that are wanted: of one workspace, or that it was not there yet. */
+export interface WantedFiles {
+  readonly declaration: WorkspaceDeclaration
+  /** Absent: the checkpoint is older than the workspace, which begins anew. */
+  readonly snapshot?: SnapshotRef
+}
+
+/**
+ * What is needed to bring the files of a checkpoint back, before anything is made.
+ * @param wanted `true` for every workspace with a history.
+ * @throws {SessionError} `files-missing`
+ */
+export function findFiles(
+  agent: Agent,
+  checkpoint: Checkpoint,
+  wanted: true | readonly string[],
+): readonly WantedFiles[] {
+  const declared = Object.values(agent.workspaces).filter(({ history }) => history !== undefined)
+  const known = new Map(declared.map((one) => [one.name, one]))
+  const names = wanted === true ? [...known.keys()] : wanted
+  return names.map((name) => {
+    const declaration = known.get(name)
+    if (declaration === undefined) throw missing(checkpoint, name, 'it declares no history')
+    return findOne(checkpoint, declaration)
+  })
+}
+
+function findOne(checkpoint: Checkpoint, declaration: WorkspaceDeclaration): WantedFiles {
+  const { name } = declaration
+  const { workspaceSnapshots = {}, workspaceRefs } = checkpoint
+  const files = Object.hasOwn(workspaceSnapshots, name) ? workspaceSnapshots[name] : undefined
+  if (files?.snapshot !== undefined) return { declaration, snapshot: files.snapshot }
+  if (files === undefined && !Object.hasOwn(workspaceRefs, name)) return { declaration }
+  throw missing(checkpoint, name, REASONS[files?.missing ?? 'none'])
+}
+
+const REASONS = {
+  failed: 'its snapshot could not be taken',
+  evicted: 'a limit of its history has removed them',
+  none: 'it had no history then',
+} as const
+
+function missing({ sessionId, id }: Checkpoint, workspace: string, why: string): SessionError {
+  const detail = `checkpoint ${id} has no files of workspace "${workspace}": ${why}`
+  return new SessionError('files-missing', sessionId, detail, {
+    hint: 'Go back without files, or to another checkpoint.',
+  })
+}
+
+/** New backends with the files of a checkpoint; `null` for a workspace that begins anew. */
+export type RestoredRefs = Readonly<Record<string, WorkspaceRef | null>>
+
+interface RestoreFiles {
+  /** Whose the new backends are. */
+  readonly session: SessionRef
+  readonly files: readonly WantedFiles[]
+  /** The files are those of another session. Default: false. */
+  readonly allowCrossSession?: boolean
+}
+
+/**
+ * Makes a backend with the files of each snapshot, and opens it once. When one cannot be made, none is:
+ * the others are released.
+ * @throws {WorkspaceFailedError} naming the workspace whose snapshot is missing or damaged.
+ */
+export async function restoreFiles(
+  services: RunServices,
+  { session, files, allowCrossSession = false }: RestoreFiles,
+): Promise<RestoredRefs> {
+  const made = new Map<string, WorkspaceRef | null>()
+  try {
+    for (const { declaration, snapshot } of files) {
+      const owner = { session, declaration }
+      if (snapshot === undefined) made.set(declaration.name, null)
+      else await restoreOne(services, owner, { snapshot, allowCrossSession, made })
+    }
+  } catch (error) {
+    await releaseAll(services, { session, files }, made)
+    throw error
+  }
+  return Object.fromEntries(made)
+}
+
+async function restoreOne(
+  services: RunServices,
+  owner: { readonly session: SessionRef; readonly declaration: WorkspaceDeclaration },
+  one: {
+    readonly snapshot: SnapshotRef
+    readonly allowCrossSession: boolean
+    readonly made: Map<string, WorkspaceRef | null>
+  },
+): Promise<void> {
+  const { name } = owner.declaration
+  const { providerId } = one.snapshot
+  const provider = services.providers.get(providerId)
+  const history = historyOf(services, providerId)
+  if (provider === undefined || history === undefined) {
+    const detail = `provider ${providerId} cannot bring back the files of workspace "${name}"`
+    throw new WorkspaceFailedError('capability-missing', detail)
+  }
+  const options = resolveOptions(services, owner)
+  const { allowCrossSession } = one
+  try {
+    const ref = await history.restore(one.snapshot, { ...options, allowCrossSession })
+    one.made.set(name, ref)
+    const { ws } = await provider.resolve(ref, options)
+    await ws.detach?.()
+  } catch (cause) {
+    const detail = `the files of workspace "${name}" could not be restored`
+    throw new WorkspaceFailedError('provider-failed', detail, { cause })
+  }
+}
+
+/** Releases backends that no session came to use. @returns whether all are gone */
+export async function releaseAll(
+  services: RunServices,
+  { session, files }: Pick<RestoreFiles, 'session' | 'files'>,
+  made: ReadonlyMap<string, WorkspaceRef | null>,
+): Promise<boolean> {
+  let areGone = true
+  for (const { declaration } of files) {
+    const ref = made.get(declaration.name)
+    if (ref === undefined || ref === null) continue
+    areGone = (await releaseBackend(services, ref, { session, declaration })) && areGone
+  }
+  return areGone
+}

@@ -1,0 +1,155 @@
+import type { Agent } from '@helix-agents/core'
+import type { SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
+import type { Released, SessionHistory, SessionState } from '@helix-agents/core/runtime'
+import type { RunServices } from '../ports.ts'
+import { declarationOf } from '../session/end-refs.ts'
+import { canonicalJson, identityOf, releaseBackend, removeSnapshot } from './provider-history.ts'
+
+/** How long a branch or a restore may be under way before what it made counts as left behind. */
+const GRACE_MS = 600_000
+
+/** What a collection found of one session. */
+export interface CollectReport {
+  /** Backends that were freed. */
+  readonly workspaces: number
+  /** Snapshots that were freed. */
+  readonly snapshots: number
+  /** Backends and snapshots that should be gone and could not be freed. */
+  readonly owed: number
+}
+
+interface Collection {
+  readonly services: RunServices
+  readonly agent: Agent | undefined
+  readonly session: Pick<SessionState, 'sessionId' | 'agentType'>
+  readonly report: { workspaces: number; snapshots: number; owed: number }
+  /** Backends that the session, or a checkpoint of it, needs. */
+  readonly needed: ReadonlySet<string>
+}
+
+/**
+ * Frees what a session has let go and no checkpoint of it needs, and what a process that died has left.
+ * The caller holds the session. Never rejects for a provider: what cannot be freed is owed.
+ */
+export async function collect(
+  services: RunServices,
+  agent: Agent | undefined,
+  given: {
+    readonly session: Collection['session']
+    /** Default: 600 000 ms. */
+    readonly graceMs?: number
+  },
+): Promise<CollectReport> {
+  const { session, graceMs = GRACE_MS } = given
+  const history = await services.stateStore.loadHistory(session.sessionId)
+  const report = { workspaces: 0, snapshots: 0, owed: 0 }
+  const needed = new Set(history.refs.map((ref) => identityOf(services, ref)))
+  const collection: Collection = { services, agent, session, report, needed }
+  await collectHeld(collection, session.sessionId, promisedBy(history))
+  const gone: number[] = []
+  for (const released of history.released) {
+    if (await collectReleased(collection, released, graceMs)) gone.push(released.id)
+  }
+  if (gone.length > 0) await services.stateStore.forgetReleased(session.sessionId, gone)
+  return report
+}
+
+/** What a provider holds for the session that neither it nor a checkpoint of it knows. */
+async function collectHeld(
+  { services, agent, session, report, needed }: Collection,
+  sessionId: string,
+  promised: ReadonlySet<string>,
+): Promise<void> {
+  const owner = { ...session, sessionId }
+  for (const { history, providerId } of services.providers.values()) {
+    if (history === undefined) continue
+    const held = await tryList(services, providerId, () => history.list(sessionId))
+    for (const snapshot of held.snapshots) {
+      if (promised.has(canonicalJson(snapshot))) continue
+      if (await removeSnapshot(services, snapshot)) report.snapshots += 1
+      else report.owed += 1
+    }
+    for (const ref of held.workspaces) {
+      if (needed.has(identityOf(services, ref))) continue
+      await free({ services, agent, session: owner, report, needed }, '', ref)
+    }
+  }
+}
+
+async function tryList<
+  T extends {
+    readonly snapshots: readonly SnapshotRef[]
+    readonly workspaces: readonly WorkspaceRef[]
+  },
+>(
+  { logger }: RunServices,
+  providerId: string,
+  list: () => Promise<T>,
+): Promise<Pick<T, 'snapshots' | 'workspaces'>> {
+  try {
+    return await list()
+  } catch (err) {
+    logger.warn({ err, providerId }, 'history: not listed')
+    return { snapshots: [], workspaces: [] }
+  }
+}
+
+/** @returns whether it is gone */
+async function collectReleased(
+  collection: Collection,
+  released: Released,
+  graceMs: number,
+): Promise<boolean> {
+  const { services, session, needed } = collection
+  if ('branchId' in released) {
+    // The caller holds the session: no restore of it is under way.
+    if (released.branchId === session.sessionId) return true
+    if (services.clock.now() - released.releasedAt < graceMs) return false
+    const branch = await services.stateStore.loadSession(released.branchId)
+    if (branch === null)
+      await collectHeld({ ...collection, needed: new Set() }, released.branchId, new Set())
+    return true
+  }
+  if (needed.has(identityOf(services, released.ref))) return false
+  return free(collection, released.workspace, released.ref)
+}
+
+async function free(
+  { services, agent, session, report }: Collection,
+  workspace: string,
+  ref: WorkspaceRef,
+): Promise<boolean> {
+  const declaration = declarationOf(agent, workspace, ref)
+  const isGone = await releaseBackend(services, ref, { session, declaration })
+  if (isGone) report.workspaces += 1
+  else report.owed += 1
+  return isGone
+}
+
+function promisedBy({ snapshots }: SessionHistory): ReadonlySet<string> {
+  return new Set(
+    snapshots.flatMap(({ files }) =>
+      files.snapshot === undefined ? [] : [canonicalJson(files.snapshot)],
+    ),
+  )
+}
+
+/** Frees everything that providers hold for a session that is about to be removed. @returns names of what is left */
+export async function releaseEverything(
+  services: RunServices,
+  agent: Agent | undefined,
+  session: Collection['session'],
+): Promise<readonly string[]> {
+  const { sessionId } = session
+  const { released } = await services.stateStore.loadHistory(sessionId)
+  const report = { workspaces: 0, snapshots: 0, owed: 0 }
+  const collection: Collection = { services, agent, session, report, needed: new Set() }
+  const owed: string[] = []
+  for (const one of released) {
+    const isGone = await collectReleased(collection, one, 0)
+    if (!isGone && 'workspace' in one) owed.push(one.workspace)
+  }
+  const before = report.owed
+  await collectHeld(collection, sessionId, new Set())
+  return report.owed > before ? [...owed, 'history'] : owed
+}
