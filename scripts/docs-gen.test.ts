@@ -5,6 +5,7 @@ import * as forRuntimes from '../packages/core/src/runtime.ts'
 import { apiPages } from './docs/api-pages.ts'
 import { constructorOf, membersOf, typeText } from './docs/members.ts'
 import { derivePages } from './docs/pages.ts'
+import { localInstall, publication } from './docs/publication.ts'
 import { packageFolders, readManifest } from './repository.ts'
 
 test.each(derivePages())('the generated sections of $file are up to date', (page) => {
@@ -13,6 +14,12 @@ test.each(derivePages())('the generated sections of $file are up to date', (page
 
 test('the docs have generated sections', () => {
   expect(derivePages().length).toBeGreaterThan(3)
+})
+
+test('one file says whether the packages are on npm', () => {
+  expect(publication(false)).toContain(`\n${localInstall.inProject}\n`)
+  expect(publication(true)).not.toMatch(/404|tarballs/)
+  expect([publication(true), publication(false)]).toContain(publication())
 })
 
 test('each package has a page in the API reference, with all that it exports', () => {

@@ -27,7 +27,18 @@ export const commandPlan: readonly PlannedCommand[] = [
     command: / story$|sandbox-fleet-node\/main|healthz-server\/main|cloudflare-do\/main/,
     trial: elsewhere('scripts/check-examples.ts'),
   },
-  { page: /fleet-runbook|operating/, command: /./, trial: elsewhere('packages/cli/test') },
+  {
+    page: /guide\/(?:fleet-runbook|operating)/,
+    command: /./,
+    trial: elsewhere('packages/cli/test/incidents.test.ts'),
+  },
+  // Account first: what is left of a template is typed by the rehearsal, which knows each command.
+  { command: /^npx wrangler (?:login|secret|r2)|run deploy$|^URL=https/, trial: account },
+  {
+    page: /create-helix-agents\/templates/,
+    command: /./,
+    trial: elsewhere('scripts/release/rehearse-template.ts'),
+  },
   { command: /^npx -y pnpm@12 (?:test|check)$/, trial: elsewhere('.ci/run') },
   { command: /^npx -y pnpm@12 demo$/, trial: elsewhere('.ci/run') },
   { command: /^npx -y pnpm@12 tarballs$/, trial: elsewhere('scripts/check-packages.ts') },
@@ -50,11 +61,10 @@ export const commandPlan: readonly PlannedCommand[] = [
   },
   { command: /^(?:helix |HELIX_FLEET_TOKEN=… npx helix )/, trial: elsewhere('packages/cli/test') },
   { command: /^\*\/5|^\*\/10|^17 \*/, trial: elsewhere('packages/cli/test') },
-  { command: /^npx wrangler (?:secret|r2)|run deploy$/, trial: account },
   {
     page: /guide\/cloudflare|runtime-cloudflare/,
     command: /./,
-    trial: elsewhere('packages/runtime-cloudflare/test/guide'),
+    trial: elsewhere('scripts/commands/cloudflare-guide.ts'),
   },
   {
     page: /sandbox-testbed/,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../repository.ts'
 import { type Trial, trialOf } from './command-plan.ts'
+import { CLOUDFLARE_GUIDE, playCloudflareGuide } from './cloudflare-guide.ts'
 import { playTranscript, transcriptServers } from './play-transcript.ts'
 import { printedFences, type PrintedFence } from './printed-commands.ts'
 import { startServer } from './start-server.ts'
@@ -17,9 +18,14 @@ const done = new Map<string, Promise<void>>()
 const failures: string[] = []
 const left = new Set<string>()
 
-for (const fence of printedFences()) {
-  if (only.length > 0 && !only.some((part) => fence.page.includes(part))) continue
-  await tryFence(fence)
+const fences = printedFences().filter(
+  ({ page }) => only.length === 0 || only.some((part) => page.includes(part)),
+)
+for (const fence of fences) await tryFence(fence)
+const guide = fences.filter(({ page }) => page === CLOUDFLARE_GUIDE)
+if (guide.length > 0) {
+  console.log(`$ ${CLOUDFLARE_GUIDE}`)
+  await settle(CLOUDFLARE_GUIDE, () => playCloudflareGuide(guide))
 }
 for (const one of [...left].toSorted()) console.log(`not run here: ${one}`)
 for (const failure of failures) console.error(failure)

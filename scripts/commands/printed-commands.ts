@@ -17,22 +17,46 @@ export interface PrintedCommand {
 const pages = [
   '*.md',
   '{packages,examples}/*/README.md',
+  'packages/create-helix-agents/templates/*/README.md',
   'bench/README.md',
-  'docs/{guide,modules,providers}/*.md',
+  'docs/*.md',
+  'docs/{guide,modules,providers,recipes}/*.md',
+  'decisions/*.md',
 ]
 const fencePattern = /^```(?:sh|bash|console)[^\n]*\n(?<body>[\s\S]*?)^```$/gm
+const anyFence = /^```(?<language>[^\n]*)\n(?<body>[\s\S]*?)^```$/gm
 const prompt = '$ '
+/** What else a page shows; `text` is a table, or a transcript of `helix`, which the CLI tests. */
+const silentLanguages = /^(?:ts|ts run|ts fragment|tsx|text|jsonc?|yaml|ini|dockerfile|html)$/
+const program = /^(?:\$ )?(?:npm|npx|pnpm|bunx?|deno|node|curl|git|docker|podman|wrangler) /
 
 /** Every fence with commands in the pages that users read. */
 export function printedFences(): PrintedFence[] {
-  return find(pages).flatMap((page) => {
-    const text = read(page)
-    return [...text.matchAll(fencePattern)].map((match) => ({
-      page,
-      line: text.slice(0, match.index).split('\n').length,
-      commands: commandsOf(match.groups?.body ?? ''),
-    }))
-  })
+  return find(pages).flatMap((page) => fencesOf(page, read(page)))
+}
+
+/** The fences with commands of one page. */
+export function fencesOf(page: string, text: string): PrintedFence[] {
+  return [...text.matchAll(fencePattern)].map((match) => ({
+    page,
+    line: text.slice(0, match.index).split('\n').length,
+    commands: commandsOf(match.groups?.body ?? ''),
+  }))
+}
+
+/** Lines that look like commands in a fence that nothing runs, and fences of an unknown language. */
+export function hiddenCommands(): string[] {
+  return find(pages).flatMap((page) =>
+    [...read(page).matchAll(anyFence)].flatMap(({ groups = {} }) => {
+      const { language = '', body = '' } = groups
+      if (/^(?:sh|bash|console)\b/.test(language)) return []
+      if (!silentLanguages.test(language)) return [`${page}: a fence of "${language}"`]
+      // What an example prints is compared with its README.
+      if (language === 'text' && page.startsWith('examples/')) return []
+      const lines = body.split('\n').filter((line) => program.test(line))
+      return lines.map((line) => `${page}: ${line}`)
+    }),
+  )
 }
 
 /** A fence is a transcript when it has prompts; then the other lines are what is shown. */

@@ -23,6 +23,7 @@ import {
   providerAnswers,
   providerChoices,
 } from './tables/package-tables.ts'
+import { publication } from './publication.ts'
 import { offeredProviders } from './offered-providers.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'
@@ -52,6 +53,7 @@ export const sections: Readonly<Record<string, Section>> = {
   'fleet-api': fleetApiTable,
   'fleet-policy': fleetPolicyTable,
   'fleet-alerts': fleetAlertTable,
+  publication: () => publication(),
   example: (path = '') => `\`\`\`ts\n${read(`examples/${path}`)}\`\`\``,
 }
 

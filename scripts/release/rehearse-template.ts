@@ -1,9 +1,11 @@
 // One template as a newcomer meets it: create, check, test, run, run with a model.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { type LocalModel, startLocalModel } from './local-model.ts'
+import { trialOf } from '../commands/command-plan.ts'
+import { fencesOf } from '../commands/printed-commands.ts'
+import { startLocalModel } from './local-model.ts'
 import { type Newcomer, served, typed } from './newcomer.ts'
 
 export interface Rehearsal {
@@ -16,7 +18,10 @@ export interface Rehearsal {
 
 const SAID = 'Hello from the local model.'
 
-/** @throws {Error} with the output of the command that fails, or does not print what it should. */
+/**
+ * Creates a project, and types every command of its README, in order.
+ * @throws {Error} with the output of the command that fails, or does not print what it should.
+ */
 export async function rehearseTemplate(newcomer: Newcomer, template: string): Promise<Rehearsal> {
   const start = performance.now()
   const seconds = (): number => (performance.now() - start) / 1000
@@ -25,18 +30,52 @@ export async function rehearseTemplate(newcomer: Newcomer, template: string): Pr
   await typed(newcomer, create, { cwd: newcomer.place })
   const createSeconds = seconds()
   const cwd = join(newcomer.place, name)
-  await run(template, newcomer, cwd, { expected: 'Notes so far: 1.' })
+  const project = { template, newcomer, cwd }
+  await run(project, { expected: 'Notes so far: 1.' })
   const answerSeconds = seconds()
-  await typed(newcomer, 'npm run typecheck', { cwd })
+  await typeReadme(project)
   await checkOurTypes(newcomer, cwd)
-  await typed(newcomer, 'npm test', { cwd })
+  return { template, createSeconds, answerSeconds, totalSeconds: seconds() }
+}
+
+interface Project {
+  readonly template: string
+  readonly newcomer: Newcomer
+  readonly cwd: string
+}
+
+/** @throws {Error} for a command that nothing here types. */
+async function typeReadme(project: Project): Promise<void> {
+  const { template, newcomer, cwd } = project
+  const page = 'packages/create-helix-agents/templates/README.md'
+  const fences = fencesOf(page, readFileSync(join(cwd, 'README.md'), 'utf8'))
+  for (const { command } of fences.flatMap(({ commands }) => commands)) {
+    if (trialOf(page, command)?.kind === 'needs') continue
+    if (/^npm (?:install|test|run typecheck)$/.test(command))
+      await typed(newcomer, command, { cwd })
+    else if (/^MODEL=\S+ MODEL_BASE_URL=\S+ npm start$/.test(command)) await runWithModel(project)
+    else if (template === 'terminal' && command.startsWith('npm start')) {
+      await typed(newcomer, `${command} </dev/null`, { cwd })
+    } else if (!typedElsewhere.test(command)) {
+      throw new Error(`${template}: nothing types "${command}"`)
+    }
+  }
+  // In a `.env` file, which the rehearsal gives as variables.
+  if (template.startsWith('worker')) await runWithModel(project)
+}
+
+/** By `run`; and with keys of real providers, `examples/models.test.ts`. */
+const typedElsewhere =
+  /^npm (?:start|run talk -- "Buy oranges")$|^MODEL=\w+\/\S+ \w+_API_KEY=… npm start$/
+
+async function runWithModel({ newcomer: { place, env }, ...project }: Project): Promise<void> {
   const model = await startLocalModel([SAID])
+  const newcomer = { place, env: { ...env, MODEL: 'tiny', MODEL_BASE_URL: model.url } }
   try {
-    await run(template, withModel(newcomer, model), cwd, { expected: SAID, session: 'second' })
+    await run({ ...project, newcomer }, { expected: SAID, session: 'second' })
   } finally {
     model.close()
   }
-  return { template, createSeconds, answerSeconds, totalSeconds: seconds() }
 }
 
 /** Every declaration file of ours that a project loads; those of others are not our business. */
@@ -52,17 +91,13 @@ async function checkOurTypes(newcomer: Newcomer, cwd: string): Promise<void> {
   }
 }
 
-function withModel({ place, env }: Newcomer, { url }: LocalModel): Newcomer {
-  return { place, env: { ...env, MODEL: 'tiny', MODEL_BASE_URL: url } }
-}
-
 interface Turn {
   readonly expected: string
   readonly session?: string
 }
 
 /** One turn, as the README of the template says. */
-async function run(template: string, newcomer: Newcomer, cwd: string, turn: Turn): Promise<void> {
+async function run({ template, newcomer, cwd }: Project, turn: Turn): Promise<void> {
   const { expected, session = 'main' } = turn
   const output = await turnOf(template, newcomer, { cwd, session })
   if (!output.includes(expected)) throw new Error(`${template}: no "${expected}" in\n${output}`)
