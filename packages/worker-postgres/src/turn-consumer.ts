@@ -1,0 +1,148 @@
+import type { Clock, Logger } from '@helix-agents/core'
+import type { Job, JobAttempt, PgBoss } from 'pg-boss'
+
+/** How a consumer runs turns. */
+export interface ConsumerOptions {
+  /** Turns at a time. */
+  readonly concurrency: number
+  /** Turns of one tenant at a time, on all machines. */
+  readonly turnsPerTenant: number
+  /** Longest time between two looks at the queue, in milliseconds. */
+  readonly pollMs: number
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Runs a turn; what it throws puts the turn back. */
+  readonly run: (turnId: string, data: object) => Promise<object>
+}
+
+const HEARTBEAT_MS = 10_000
+/** Claims come one after the other: two at once would not see each other's tenants. */
+const CLAIM_LOCK = 4_711_000_019
+
+/** Claims turns while there is room, and says of each how it ended. */
+export class TurnConsumer {
+  readonly #boss: PgBoss
+  readonly #queue: string
+  readonly #options: ConsumerOptions
+  readonly #active = new Map<
+    string,
+    { readonly attempt: JobAttempt; readonly done: Promise<void> }
+  >()
+  #wake = Promise.withResolvers<void>()
+  #isStopping = false
+  #loop: Promise<void> = Promise.resolve()
+  #cancelHeartbeat: () => void = () => {}
+
+  constructor(boss: PgBoss, queue: string, options: ConsumerOptions) {
+    this.#boss = boss
+    this.#queue = queue
+    this.#options = options
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+    this.#scheduleHeartbeat()
+  }
+
+  /** There may be turns: looks at once. */
+  wake(): void {
+    this.#wake.resolve()
+  }
+
+  /** Claims no more, and waits for the turns under way. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.wake()
+    await this.#loop
+    await Promise.all([...this.#active.values()].map(({ done }) => done))
+    this.#cancelHeartbeat()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#wake = Promise.withResolvers()
+      const room = this.#options.concurrency - this.#active.size
+      const jobs = room > 0 ? await this.#claim(room) : []
+      for (const job of jobs) this.#begin(job)
+      if (jobs.length < room || room === 0) await this.#untilWoken()
+    }
+  }
+
+  async #untilWoken(): Promise<void> {
+    const { clock, pollMs } = this.#options
+    const cancel = clock.setTimer(pollMs, () => this.wake())
+    await this.#wake.promise
+    cancel()
+  }
+
+  async #claim(room: number): Promise<readonly Job[]> {
+    try {
+      return await this.#claimLocked(room)
+    } catch (err) {
+      this.#options.logger.error({ err }, 'turns not claimed')
+      return []
+    }
+  }
+
+  async #claimLocked(room: number): Promise<readonly Job[]> {
+    const transaction = await this.#boss.getDb().beginTransaction?.()
+    if (transaction === undefined) throw new Error('the queue has no transactions')
+    const { db } = transaction
+    try {
+      await db.executeSql(`SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`)
+      const groupConcurrency = this.#options.turnsPerTenant
+      const jobs = await this.#boss.fetch<object>(this.#queue, {
+        batchSize: room,
+        groupConcurrency,
+        db,
+      })
+      await transaction.commit()
+      return jobs
+    } catch (error) {
+      await transaction.rollback()
+      throw error
+    }
+  }
+
+  #begin(job: Job): void {
+    const { id, retryCount } = job
+    const attempt = { id, retryCount }
+    const done = this.#settle(job, attempt).finally(() => {
+      this.#active.delete(id)
+      this.wake()
+    })
+    this.#active.set(id, { attempt, done })
+  }
+
+  /** A result that cannot be stored is lost: the turn comes again, and is found done. */
+  async #settle(job: Job, attempt: JobAttempt): Promise<void> {
+    const { run, logger } = this.#options
+    try {
+      const outcome = await this.#outcomeOf(() => run(job.id, job.data))
+      if ('error' in outcome) await this.#boss.fail(this.#queue, attempt, outcome.error)
+      else await this.#boss.complete(this.#queue, attempt, outcome.value)
+    } catch (err) {
+      logger.error({ err, turnId: job.id }, 'end of turn not stored')
+    }
+  }
+
+  async #outcomeOf(
+    run: () => Promise<object>,
+  ): Promise<{ readonly value: object } | { readonly error: object }> {
+    try {
+      return { value: await run() }
+    } catch (error) {
+      return { error: { message: error instanceof Error ? error.message : String(error) } }
+    }
+  }
+
+  #scheduleHeartbeat(): void {
+    const { clock, logger } = this.#options
+    this.#cancelHeartbeat = clock.setTimer(HEARTBEAT_MS, () => {
+      const attempts = [...this.#active.values()].map(({ attempt }) => attempt)
+      const touched = attempts.length > 0 ? this.#boss.touch(this.#queue, attempts) : undefined
+      touched?.catch((err: unknown) => logger.error({ err }, 'turns not renewed'))
+      this.#scheduleHeartbeat()
+    })
+  }
+}

@@ -1,0 +1,246 @@
+import type { Agent, Logger, UserMessage } from '@helix-agents/core'
+import type { NewSessionOptions } from '@helix-agents/runtime-js'
+import { PgBoss } from 'pg-boss'
+import { QueueError, toQueueError } from './queue-error.ts'
+import { checkId, toMessage, type Turn, turnToJson } from './turn.ts'
+import { type ConsumerOptions, TurnConsumer } from './turn-consumer.ts'
+import { WorkerTable, type WorkerRow } from './worker-table.ts'
+
+/** Options of {@link openTurnQueue}. */
+export interface TurnQueueOptions {
+  /** Connection string of the database. */
+  readonly connectionString: string
+  /** Schema of the tables; it is made when it is not there. Default: `helix_queue`. */
+  readonly schema?: string
+  /** Connections at most, besides the one that listens. Default: 4. */
+  readonly maxConnections?: number
+  /**
+   * Whether a new turn wakes workers by `NOTIFY`. It takes a connection of its own and does not work behind
+   * a pooler in transaction mode: `false` there, workers poll. Default: `true`.
+   */
+  readonly listen?: boolean
+  /** Receives errors and warnings of the queue. Default: no log. */
+  readonly logger?: Logger
+}
+
+/** Options of {@link TurnQueue.enqueue}. */
+export interface EnqueueOptions extends NewSessionOptions {
+  /** The session of the turn; it is made when there is none. Default: a new random id. */
+  readonly sessionId?: string
+  /** A UUID: the same turn again changes nothing, so that a call can be repeated. Default: a random one. */
+  readonly turnId?: string
+  /** Whose turns share a limit; a short text. Default: no limit. */
+  readonly tenant?: string
+  /** A whole number; turns with a higher one start first. Default: 0. */
+  readonly priority?: number
+  /** The turn does not start before. Default: now. */
+  readonly startAfter?: Date
+}
+
+/** A turn that is stored. */
+export interface EnqueuedTurn {
+  readonly sessionId: string
+  readonly turnId: string
+}
+
+/** What waits and what runs. */
+export interface QueueStats {
+  /** Turns that could start now. */
+  readonly ready: number
+  /** Turns whose time has not come, retries included. */
+  readonly delayed: number
+  /** Turns that run. */
+  readonly active: number
+  /** How long the oldest turn that could start has waited, in milliseconds. 0 when there is none. */
+  readonly oldestReadyMs: number
+}
+
+const TURNS = 'turns'
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const SCHEMA = /^[a-z_][a-z0-9_]{0,49}$/
+const HOUR_SECONDS = 3600
+/** Restarts of workers and outages of the database: a turn outlives them all. */
+const RETRIES = 1000
+const SUPERVISE_SECONDS = 15
+const QUEUE = {
+  // Turns of one session run one after the other.
+  policy: 'singleton',
+  retryLimit: RETRIES,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  expireInSeconds: 23 * HOUR_SECONDS,
+  heartbeatSeconds: 30,
+  deleteAfterSeconds: HOUR_SECONDS,
+} as const
+
+/**
+ * Opens the queue of turns in a database, and makes its tables. Any number of processes may do so at once.
+ *
+ * @throws {QueueError} `unavailable`, `access-denied`, `database-missing`, `invalid-option`
+ */
+export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueue> {
+  const { connectionString, schema = 'helix_queue', maxConnections = 4, listen = true } = options
+  if (!SCHEMA.test(schema)) {
+    throw new QueueError('invalid-option', 'schema must be a short name of a-z, 0-9 and _')
+  }
+  const boss = new PgBoss({
+    connectionString,
+    schema,
+    max: maxConnections,
+    application_name: 'helix-queue',
+    connectionTimeoutMillis: 10_000,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  })
+  boss.on('error', (err) => options.logger?.error({ err }, 'queue failed'))
+  boss.on('warning', ({ message, data }) => options.logger?.warn({ data }, `queue: ${message}`))
+  try {
+    await boss.start()
+    await boss.createQueue(TURNS, QUEUE)
+    const workers = new WorkerTable(boss.getDb(), schema)
+    await workers.create()
+    const queue = new TurnQueue(boss, schema, workers)
+    if (listen) await queue.listen()
+    return queue
+  } catch (error) {
+    await boss.stop({ graceful: false })
+    throw toQueueError(error)
+  }
+}
+
+/** Turns of agents that wait for a worker; made by {@link openTurnQueue}. */
+export class TurnQueue implements AsyncDisposable {
+  readonly #boss: PgBoss
+  readonly #schema: string
+  readonly #workers: WorkerTable
+  readonly #consumers = new Set<TurnConsumer>()
+  #listener: { close(): Promise<void> } | undefined
+
+  /** @internal */
+  constructor(boss: PgBoss, schema: string, workers: WorkerTable) {
+    this.#boss = boss
+    this.#schema = schema
+    this.#workers = workers
+  }
+
+  /**
+   * Stores a turn. A worker that knows the agent runs it: it makes the session when there is none, and adds
+   * the message once, however often machines die on the way.
+   *
+   * @throws {QueueError} `invalid-turn`, `unavailable`
+   */
+  async enqueue(
+    agent: Pick<Agent, 'name'>,
+    message: string | UserMessage,
+    options: EnqueueOptions = {},
+  ): Promise<EnqueuedTurn> {
+    const { turnId = crypto.randomUUID(), tenant, priority = 0, startAfter, ...session } = options
+    const { sessionId = crypto.randomUUID(), ...create } = session
+    if (!UUID.test(turnId)) throw new QueueError('invalid-turn', 'turnId must be a UUID')
+    if (!Number.isInteger(priority)) {
+      throw new QueueError('invalid-turn', 'priority must be a whole number')
+    }
+    const turn = {
+      agent: agent.name,
+      sessionId: checkId('sessionId', sessionId),
+      message: toMessage(message),
+      create,
+    }
+    await this.#send(turn, {
+      id: turnId,
+      priority,
+      ...(startAfter !== undefined && { startAfter }),
+      ...(tenant !== undefined && { group: { id: checkId('tenant', tenant) } }),
+    })
+    return { sessionId, turnId }
+  }
+
+  /** What waits and what runs. @throws {QueueError} `unavailable` */
+  async stats(): Promise<QueueStats> {
+    const waits = `state < 'active' AND start_after`
+    const [row] = await this.#query(
+      `SELECT count(*) FILTER (WHERE ${waits} <= now()) AS ready,
+        count(*) FILTER (WHERE ${waits} > now()) AS delayed,
+        count(*) FILTER (WHERE state = 'active') AS active,
+        coalesce(extract(epoch FROM now() - min(greatest(created_on, start_after))
+          FILTER (WHERE ${waits} <= now())) * 1000, 0) AS "oldestReadyMs"
+      FROM ${this.#schema}.job WHERE name = $1 AND state <= 'active'`,
+      [TURNS],
+    )
+    const value = (name: keyof QueueStats): number => Math.round(Number(row?.[name] ?? 0))
+    return {
+      ready: value('ready'),
+      delayed: value('delayed'),
+      active: value('active'),
+      oldestReadyMs: value('oldestReadyMs'),
+    }
+  }
+
+  /** The workers of all machines, those too that fell silent within the last hour. */
+  async workers(): Promise<readonly WorkerRow[]> {
+    try {
+      return await this.#workers.list()
+    } catch (error) {
+      throw toQueueError(error)
+    }
+  }
+
+  /** Closes the connections. Workers of this queue are stopped before. */
+  async close(): Promise<void> {
+    await this.#listener?.close()
+    await this.#boss.stop({ graceful: false })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** @internal Wakes the workers of this process when a turn is stored. */
+  async listen(): Promise<void> {
+    const wake = (): void => {
+      for (const consumer of this.#consumers) consumer.wake()
+    }
+    this.#listener = await this.#boss.getDb().listen?.(this.#schema, wake, wake)
+  }
+
+  /** @internal Lets a worker run turns; the result stops that and waits for the turns under way. */
+  consume(options: ConsumerOptions): () => Promise<void> {
+    const consumer = new TurnConsumer(this.#boss, TURNS, options)
+    this.#consumers.add(consumer)
+    consumer.start()
+    return async () => {
+      await consumer.stop()
+      this.#consumers.delete(consumer)
+    }
+  }
+
+  /** @internal Lets another worker resume a session. */
+  async enqueueResume(turn: Omit<Turn, 'message'>): Promise<void> {
+    await this.#send(turn, {})
+  }
+
+  /** @internal */
+  get workerTable(): WorkerTable {
+    return this.#workers
+  }
+
+  async #send(turn: Turn, options: Parameters<PgBoss['send']>[2]): Promise<void> {
+    const data = turnToJson(turn)
+    try {
+      await this.#boss.send(TURNS, data, { ...options, singletonKey: turn.sessionId })
+      await this.#boss.getDb().executeSql('SELECT pg_notify($1, $2)', [this.#schema, ''])
+    } catch (error) {
+      throw toQueueError(error)
+    }
+  }
+
+  async #query(text: string, values: unknown[]): Promise<Array<Record<string, unknown>>> {
+    try {
+      return (await this.#boss.getDb().executeSql(text, values)).rows
+    } catch (error) {
+      throw toQueueError(error)
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import { hostname } from 'node:os'
+import {
+  type Agent,
+  type Clock,
+  HelixError,
+  type Logger,
+  noopLogger,
+  systemClock,
+} from '@helix-agents/core'
+import type { SessionStateStore } from '@helix-agents/core/runtime'
+import type { AgentHandle, JSAgentExecutor, ShutdownOptions } from '@helix-agents/runtime-js'
+import { QueueError } from './queue-error.ts'
+import { takeOver, type TakeOverParts } from './take-over.ts'
+import { type Turn, turnFromJson } from './turn.ts'
+import type { TurnQueue } from './turn-queue.ts'
+
+/** Options of {@link createWorker}. */
+export interface WorkerOptions {
+  /** Where turns come from. */
+  readonly queue: TurnQueue
+  /** The store of the executor: sessions of dead machines are found in it. */
+  readonly stateStore: SessionStateStore
+  /** The agents that this worker runs; a turn of another one waits for a worker that knows it. */
+  readonly agents: readonly Agent[]
+  /**
+   * Turns at a time. Sessions that are taken over come on top, as many at most. A whole number, at least 1.
+   * Default: 4.
+   */
+  readonly concurrency?: number
+  /**
+   * Turns of one tenant at a time, on all machines together: less than all workers can run leaves room for
+   * the others. A whole number, at least 1. Default: `concurrency`.
+   */
+  readonly turnsPerTenant?: number
+  /** Name of the machine, for people. Default: its host name. */
+  readonly machine?: string
+  /** Longest time between two searches for sessions of dead machines, in milliseconds. Default: 20 000. */
+  readonly searchMs?: number
+  /**
+   * Longest time between two looks at the queue, in milliseconds; new turns wake the worker before. Retries
+   * and delayed turns start that much late. Default: 1 000.
+   */
+  readonly pollMs?: number
+  /** How often the worker says that it lives, in milliseconds. Default: 5 000. */
+  readonly heartbeatMs?: number
+  /** Receives the log. Default: no log. */
+  readonly logger?: Logger
+  /** Source of time; tests inject one. Default: the system clock. */
+  readonly clock?: Clock
+}
+
+/** How a worker is. */
+export interface WorkerHealth {
+  readonly workerId: string
+  readonly machine: string
+  readonly state: 'created' | 'running' | 'draining' | 'stopped'
+  readonly concurrency: number
+  /** Ids of the sessions that it runs. */
+  readonly sessions: readonly string[]
+  /** Turns that ended here, however their runs ended. */
+  readonly finishedTurns: number
+  /** Turns that could not be started, and are not retried. */
+  readonly rejectedTurns: number
+  /** Turns that were handed over while it drained. */
+  readonly handedOverTurns: number
+  /** Sessions that it took over from machines that died. */
+  readonly takeovers: number
+}
+
+/**
+ * Makes a worker, which runs the turns of a queue and resumes the sessions of dead machines.
+ *
+ * @throws {QueueError} `invalid-option`
+ */
+export function createWorker(executor: JSAgentExecutor, options: WorkerOptions): Worker {
+  return new Worker(executor, options)
+}
+
+const NUMBERS = ['concurrency', 'turnsPerTenant', 'searchMs', 'pollMs', 'heartbeatMs'] as const
+
+/** Thrown inside a job: its turn goes on in another worker. */
+class HandedOver extends Error {
+  override readonly message = 'the worker stops, its turn goes on in another one'
+}
+
+/** Runs turns; made by {@link createWorker}. */
+export class Worker implements AsyncDisposable {
+  readonly workerId = crypto.randomUUID()
+  readonly #executor: JSAgentExecutor
+  readonly #options: Required<WorkerOptions>
+  readonly #agents: ReadonlyMap<string, Agent>
+  /** Sessions of runs under way → whether they were taken over. */
+  readonly #sessions = new Map<string, 'turn' | 'takeover'>()
+  readonly #takeovers = new Set<Promise<void>>()
+  readonly #counts = { finishedTurns: 0, rejectedTurns: 0, handedOverTurns: 0, takeovers: 0 }
+  #state: WorkerHealth['state'] = 'created'
+  #stopConsuming: () => Promise<void> = () => Promise.resolve()
+  #cancelSearch: () => void = () => {}
+  #cancelHeartbeat: () => void = () => {}
+  #search: Promise<void> = Promise.resolve()
+  #stopped: Promise<void> | undefined
+
+  /** @internal */
+  constructor(executor: JSAgentExecutor, options: WorkerOptions) {
+    const { concurrency = 4 } = options
+    this.#executor = executor
+    this.#options = {
+      concurrency,
+      turnsPerTenant: concurrency,
+      machine: hostname(),
+      searchMs: 20_000,
+      pollMs: 1000,
+      heartbeatMs: 5000,
+      logger: noopLogger,
+      clock: systemClock,
+      ...options,
+    }
+    for (const name of NUMBERS) {
+      const value = this.#options[name]
+      if (Number.isInteger(value) && value >= 1) continue
+      throw new QueueError('invalid-option', `${name} must be a whole number, at least 1`)
+    }
+    this.#agents = new Map(options.agents.map((agent) => [agent.name, agent]))
+  }
+
+  /**
+   * Begins to run turns, and resumes the sessions that were left.
+   *
+   * @throws {QueueError} `unavailable`
+   */
+  async start(): Promise<void> {
+    if (this.#state !== 'created') return
+    this.#state = 'running'
+    await this.#beat()
+    // Sessions that a shutdown has left are handed over by their turns, unless they had none.
+    this.#search = this.#searchOnce(['running', 'interrupted', 'waiting'])
+    await this.#search
+    const { queue, concurrency, turnsPerTenant, pollMs, clock, logger } = this.#options
+    const run = (turnId: string, data: object): Promise<object> =>
+      this.#runTurn(turnId, turnFromJson(data))
+    this.#stopConsuming = queue.consume({
+      concurrency,
+      turnsPerTenant,
+      pollMs,
+      clock,
+      logger,
+      run,
+    })
+  }
+
+  /** How the worker is, from memory: it answers also while the database does not. */
+  health(): WorkerHealth {
+    const { machine, concurrency } = this.#options
+    const sessions = [...this.#sessions.keys()]
+    const { workerId, workerState: state } = { workerId: this.workerId, workerState: this.#state }
+    return { workerId, machine, state, concurrency, sessions, ...this.#counts }
+  }
+
+  /**
+   * Drains: takes no more turns, lets every run stop where it can be resumed, and leaves them to other
+   * workers. Files stay. Ends after `timeoutMs` and `graceMs` together, at the latest.
+   */
+  stop(options: ShutdownOptions = {}): Promise<void> {
+    this.#stopped ??= this.#stop(options)
+    return this.#stopped
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  async #stop(options: ShutdownOptions): Promise<void> {
+    this.#state = 'draining'
+    this.#cancelSearch()
+    this.#cancelHeartbeat()
+    const consumed = this.#stopConsuming()
+    await this.#report()
+    await this.#search
+    await this.#executor.shutdown(options)
+    await Promise.all([consumed, ...this.#takeovers])
+    this.#state = 'stopped'
+    await this.#attempt('worker not removed from its table', () =>
+      this.#options.queue.workerTable.remove(this.workerId),
+    )
+  }
+
+  /** Starts the turn, or finds out that it was started; then waits for its run. */
+  async #runTurn(turnId: string, turn: Turn): Promise<object> {
+    const { sessionId } = turn
+    const agent = this.#agents.get(turn.agent)
+    if (this.#state !== 'running') return this.#handOver()
+    if (agent === undefined) throw new Error(`this worker does not know the agent ${turn.agent}`)
+    try {
+      const handle = await this.#startTurn(agent, turnId, turn)
+      if (handle === undefined) return { outcome: 'not-needed' }
+      const status = await this.#follow(sessionId, 'turn', handle)
+      if (this.#isHandedOver(status)) return this.#handOver()
+      this.#counts.finishedTurns++
+      return { outcome: status }
+    } catch (err) {
+      if (!HelixError.isInstance(err) || err.transient) throw err
+      this.#counts.rejectedTurns++
+      this.#options.logger.error({ err, sessionId, turnId }, 'turn rejected')
+      return { outcome: 'rejected', code: err.code }
+    }
+  }
+
+  /** The message is stored once: after a crash the turn is resumed. */
+  async #startTurn(agent: Agent, turnId: string, turn: Turn): Promise<AgentHandle | undefined> {
+    const { sessionId, message, create } = turn
+    if (message !== undefined) {
+      const sending = {
+        messageId: turnId,
+        delivery: 'followUp',
+        ...(create && { create }),
+      } as const
+      const { handle } = await this.#executor.send(agent, sessionId, message, sending)
+      if (handle !== undefined) return handle
+    }
+    const recovery = await this.#executor.recover(agent, sessionId)
+    return recovery.outcome === 'resumed' ? recovery.handle : undefined
+  }
+
+  async #follow(
+    sessionId: string,
+    cause: 'turn' | 'takeover',
+    handle: AgentHandle,
+  ): Promise<string> {
+    this.#sessions.set(sessionId, cause)
+    try {
+      return (await handle.result()).status
+    } finally {
+      this.#sessions.delete(sessionId)
+    }
+  }
+
+  #isHandedOver(status: string): boolean {
+    return status === 'interrupted' && this.#state === 'draining'
+  }
+
+  #handOver(): never {
+    this.#counts.handedOverTurns++
+    throw new HandedOver()
+  }
+
+  async #searchOnce(statuses: Parameters<typeof takeOver>[1]): Promise<void> {
+    const { clock, searchMs } = this.#options
+    let next = Infinity
+    await this.#attempt('search for left sessions failed', async () => {
+      next = await takeOver(this.#takeOverParts(), statuses)
+    })
+    if (this.#state !== 'running') return
+    const wait = Math.max(1, Math.min(searchMs, next - clock.now()))
+    this.#cancelSearch = clock.setTimer(wait, () => {
+      this.#search = this.#searchOnce(['running'])
+    })
+  }
+
+  #takeOverParts(): TakeOverParts {
+    const { stateStore, logger, clock, concurrency } = this.#options
+    return {
+      executor: this.#executor,
+      stateStore,
+      agents: [...this.#agents.values()],
+      logger,
+      now: () => clock.now(),
+      isOwn: (sessionId) => this.#sessions.has(sessionId),
+      hasRoom: () => this.#state === 'running' && this.#takeovers.size < concurrency,
+      onTaken: (agent, handle) => this.#onTaken(agent, handle),
+    }
+  }
+
+  #onTaken(agent: Agent, handle: AgentHandle): void {
+    const { sessionId } = handle
+    this.#counts.takeovers++
+    this.#options.logger.info({ sessionId, machine: this.#options.machine }, 'session taken over')
+    const done = this.#attempt('session that was taken over failed', async () => {
+      const status = await this.#follow(sessionId, 'takeover', handle)
+      // No job of this worker stands for it.
+      if (this.#isHandedOver(status)) {
+        await this.#options.queue.enqueueResume({ agent: agent.name, sessionId })
+      }
+    })
+    this.#takeovers.add(done)
+    void done.finally(() => this.#takeovers.delete(done))
+  }
+
+  async #beat(): Promise<void> {
+    await this.#report()
+    if (this.#state !== 'running') return
+    const { clock, heartbeatMs } = this.#options
+    this.#cancelHeartbeat = clock.setTimer(heartbeatMs, () => void this.#beat())
+  }
+
+  async #report(): Promise<void> {
+    const { workerId, machine, state, sessions, concurrency, takeovers } = this.health()
+    if (state !== 'running' && state !== 'draining') return
+    const row = { workerId, machine, pid: process.pid, state, sessions, concurrency, takeovers }
+    await this.#attempt('worker not recorded', () => this.#options.queue.workerTable.save(row))
+  }
+
+  /** What fails because the database does not answer comes again by itself. */
+  async #attempt(problem: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action()
+    } catch (err) {
+      this.#options.logger.error({ err, workerId: this.workerId }, problem)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { defineAgent } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
+import { openTurnQueue } from '@helix-agents/worker-postgres'
+import { expect, test } from 'vitest'
+import { createCluster, hold, statusOf } from './harness.ts'
+
+test('a turn makes its session and runs once, however often it is enqueued', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent, store } = cluster
+  const turn = await queue.enqueue(agent, 'one', { userId: 'u', tags: ['t'] })
+  const again = { sessionId: turn.sessionId, turnId: turn.turnId }
+  expect(await queue.enqueue(agent, 'one', again)).toEqual(turn)
+  expect(await queue.stats()).toMatchObject({ ready: 1, delayed: 0, active: 0 })
+  await cluster.worker()
+  await expect.poll(() => statusOf(cluster, turn.sessionId)).toBe('completed')
+  expect(await store.loadSession(turn.sessionId)).toMatchObject({ userId: 'u', tags: ['t'] })
+  expect(cluster.effects).toEqual(['one'])
+  await expect.poll(() => queue.stats()).toMatchObject({ ready: 0, active: 0, oldestReadyMs: 0 })
+})
+
+test('turns of one session run one after the other; those of others beside them', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent } = cluster
+  const gate = hold(cluster, 'first')
+  const sessionId = 's'
+  await queue.enqueue(agent, 'first', { sessionId })
+  await queue.enqueue(agent, 'second', { sessionId })
+  await queue.enqueue(agent, 'other')
+  await cluster.worker()
+  await expect.poll(() => cluster.effects.toSorted()).toEqual(['first', 'other'])
+  gate.open()
+  await expect.poll(() => cluster.effects).toHaveLength(3)
+  expect(cluster.effects.at(-1)).toBe('second')
+})
+
+test('a tenant with many turns leaves room for the others', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent } = cluster
+  const mine = ['a1', 'a2', 'a3', 'a4']
+  const gates = mine.map((name) => hold(cluster, name))
+  for (const name of mine) await queue.enqueue(agent, name, { tenant: 'a' })
+  await queue.enqueue(agent, 'b1', { tenant: 'b' })
+  await cluster.worker({ turnsPerTenant: 2 })
+  await cluster.worker({ turnsPerTenant: 2 })
+  await expect.poll(() => cluster.effects.includes('b1')).toBe(true)
+  await expect.poll(() => queue.stats()).toMatchObject({ ready: 2, active: 2 })
+  for (const { open } of gates) open()
+  await expect.poll(() => cluster.effects.toSorted()).toEqual([...mine, 'b1'])
+  expect(cluster.most()).toBeLessThanOrEqual(3)
+})
+
+test('a higher priority starts first; a delayed turn not before its time', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent } = cluster
+  const startAfter = new Date(Date.now() + 1500)
+  await queue.enqueue(agent, 'late', { startAfter, priority: 9 })
+  await queue.enqueue(agent, 'low')
+  await queue.enqueue(agent, 'high', { priority: 1 })
+  expect(await queue.stats()).toMatchObject({ ready: 2, delayed: 1 })
+  await cluster.worker({ concurrency: 1 })
+  await expect.poll(() => cluster.effects).toEqual(['high', 'low', 'late'])
+  expect(Date.now()).toBeGreaterThanOrEqual(startAfter.getTime())
+})
+
+test('a worker that drains hands its turn over: every effect once', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent, store } = cluster
+  const gate = hold(cluster, 'one')
+  const { sessionId } = await queue.enqueue(agent, 'one')
+  const first = await cluster.worker({ machine: 'm1' })
+  await expect.poll(() => cluster.effects).toEqual(['one'])
+  expect(first.health()).toMatchObject({ state: 'running', sessions: [sessionId], machine: 'm1' })
+  const stopped = first.stop()
+  await expect.poll(() => queue.workers()).toMatchObject([{ state: 'draining', machine: 'm1' }])
+  gate.open()
+  await stopped
+  expect(first.health()).toMatchObject({ state: 'stopped', handedOverTurns: 1, finishedTurns: 0 })
+  expect(await queue.workers()).toEqual([])
+  expect(await statusOf(cluster, sessionId)).toBe('interrupted')
+  await cluster.worker()
+  await expect.poll(() => statusOf(cluster, sessionId)).toBe('completed')
+  expect(cluster.effects).toEqual(['one'])
+  expect(await store.listRuns(sessionId)).toHaveLength(2)
+})
+
+test('the session of a dead machine is taken over once its lease has expired, and handed on', async () => {
+  await using cluster = await createCluster()
+  const { store, agent } = cluster
+  const leaseMs = 300
+  const run = { sessionId: 's', runId: 'dead', now: Date.now() }
+  await store.createSession({ ...run, agentType: agent.name, customState: undefined })
+  await store.beginRun({ ...run, leaseMs })
+  await store.appendMessages({ ...run, messages: [{ role: 'user', content: 'one' }] })
+  const gate = hold(cluster, 'one')
+  const worker = await cluster.worker()
+  expect(worker.health().takeovers).toBe(0)
+  await expect.poll(() => cluster.effects, { interval: 5 }).toEqual(['one'])
+  expect(Date.now() - run.now).toBeGreaterThanOrEqual(leaseMs)
+  expect(worker.health()).toMatchObject({ takeovers: 1, sessions: ['s'] })
+  const stopped = worker.stop()
+  gate.open()
+  await stopped
+  await cluster.worker()
+  await expect.poll(() => statusOf(cluster, 's')).toBe('completed')
+  expect(cluster.effects).toEqual(['one'])
+})
+
+test('a turn that cannot start is rejected once; one of an unknown agent waits for its worker', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent, store } = cluster
+  const other = defineAgent({ name: 'b', llmConfig: { model: {} } })
+  await store.createSession({ sessionId: 's', agentType: 'b', customState: undefined, now: 1 })
+  await queue.enqueue(agent, 'not mine', { sessionId: 's' })
+  await queue.enqueue(other, 'unknown')
+  const worker = await cluster.worker()
+  await expect.poll(() => worker.health().rejectedTurns).toBe(1)
+  await expect.poll(() => queue.stats()).toMatchObject({ active: 0, delayed: 1 })
+  expect(cluster.effects).toEqual([])
+})
+
+test('without NOTIFY, as behind a pooler, a worker polls', async () => {
+  await using cluster = await createCluster()
+  const { agent, url } = cluster
+  const options = { connectionString: url, listen: false, maxConnections: 2 }
+  await using queue = await openTurnQueue(options)
+  const clock = new ManualClock()
+  await using worker = await cluster.worker({ queue, clock, pollMs: 700, searchMs: 60_000 })
+  const { sessionId } = await queue.enqueue(agent, 'polled')
+  const afterPolls = async (): Promise<string | undefined> => {
+    await clock.advance(700)
+    return statusOf(cluster, sessionId)
+  }
+  await expect.poll(afterPolls).toBe('completed')
+  await expect.poll(() => worker.health().finishedTurns).toBe(1)
+})
