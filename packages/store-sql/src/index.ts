@@ -6,7 +6,14 @@ export type {
   SqlValue,
 } from './sql-database.ts'
 export { SqlError, type SqlErrorKind } from './sql-error.ts'
-export { migrate, type MigrateOptions, SCHEMA_VERSION } from './schema.ts'
+export {
+  applyMigrations,
+  migrate,
+  type MigrateOptions,
+  type Migrations,
+  SCHEMA_VERSION,
+  serverMigrations,
+} from './schema.ts'
 export { toSqlRow } from './sql-row.ts'
 export { fromSqlText, toSqlText } from './sql-text.ts'
 export { fromStorableMessage, toStorableMessage } from './state/columns/message-json.ts'

@@ -3,14 +3,23 @@ import type { SqlDatabase, SqlStatements } from './sql-database.ts'
 import { interactionTables } from './state/interaction/interaction-schema.ts'
 import { longTextTables } from './state/long-text-schema.ts'
 import { historyTables, stateTables } from './state/state-schema.ts'
-import { streamTables } from './stream/stream-schema.ts'
+import { streamSeed, streamTables } from './stream/stream-schema.ts'
 
 /** The statements that lead to each version, from the one before; the first from no tables. */
 export type Migrations = readonly (readonly string[])[]
 
 /** A released version is never changed: what comes later is a further entry. */
 const migrations: Migrations = [
-  [...stateTables, ...interactionTables, ...longTextTables, ...streamTables],
+  [...stateTables, ...interactionTables, ...longTextTables, ...streamTables, ...streamSeed],
+  historyTables,
+]
+
+/**
+ * As the tables of SQLite, for a server: a row takes texts of any length, and its sequences give no
+ * `id` twice.
+ */
+export const serverMigrations: Migrations = [
+  [...stateTables, ...interactionTables, ...streamTables],
   historyTables,
 ]
 
@@ -53,6 +62,7 @@ export async function applyMigrations(
 }
 
 function applyMissing(sql: SqlStatements, list: Migrations, now: number): void {
+  sql.server?.lock(MIGRATION_LOCK)
   sql.run(VERSION_TABLE)
   const found = versionOf(sql)
   if (found > list.length) throw unusableVersion(found, list.length)
@@ -64,11 +74,14 @@ function applyMissing(sql: SqlStatements, list: Migrations, now: number): void {
   }
 }
 
+const FIND_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_schema'"
+const FIND_SERVER_TABLE = "SELECT 1 WHERE to_regclass('helix_schema') IS NOT NULL"
+/** Any number, the same in each process: one of them migrates, the others wait and find it done. */
+const MIGRATION_LOCK = 'SELECT pg_advisory_xact_lock(4720384726102473)'
+
 /** 0 for a database without our tables. */
 function versionOf(sql: SqlStatements): number {
-  const table = sql.get(
-    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_schema'",
-  )
+  const table = sql.get(sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE)
   if (table === undefined) return 0
   const row = sql.get('SELECT max(version) AS version FROM helix_schema')
   return typeof row?.['version'] === 'number' ? row['version'] : 0

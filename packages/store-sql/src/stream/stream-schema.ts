@@ -1,7 +1,6 @@
 /**
  * Tables of the streams. A stream is never given the `id` of another one, also after that was
- * deleted: readers and cached pages of the process know a stream by its `id`. The first `id` is
- * random, since an erased Durable Object makes these tables once more in the same process.
+ * deleted: readers and cached pages of the process know a stream by its `id`.
  */
 export const streamTables: readonly string[] = [
   `CREATE TABLE helix_streams (
@@ -17,9 +16,6 @@ export const streamTables: readonly string[] = [
     -- When the last chunk of the runs before was written.
     timestamp REAL NOT NULL
   ) STRICT`,
-  `INSERT INTO helix_streams (id, stream_id, writer, is_open, run_start, agent_id, agent_type, timestamp)
-   VALUES (abs(random() % 1000000000000) + 1, '', 1, 0, 1, '', '', 0)`,
-  'DELETE FROM helix_streams',
   `CREATE TABLE helix_chunks (
     stream INTEGER NOT NULL,
     sequence INTEGER NOT NULL,
@@ -29,4 +25,14 @@ export const streamTables: readonly string[] = [
     chunk TEXT NOT NULL,
     PRIMARY KEY (stream, sequence)
   ) STRICT, WITHOUT ROWID`,
+]
+
+/**
+ * Makes the first `id` random, since an erased Durable Object makes these tables once more in the
+ * same process.
+ */
+export const streamSeed: readonly string[] = [
+  `INSERT INTO helix_streams (id, stream_id, writer, is_open, run_start, agent_id, agent_type, timestamp)
+   VALUES (abs(random() % 1000000000000) + 1, '', 1, 0, 1, '', '', 0)`,
+  'DELETE FROM helix_streams',
 ]

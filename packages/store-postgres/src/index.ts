@@ -1,0 +1,9 @@
+export {
+  openPostgresStores,
+  PostgresStateStore,
+  type PostgresStores,
+  type PostgresStoresOptions,
+  PostgresStreamManager,
+} from './open-postgres-stores.ts'
+export { PostgresDatabase } from './postgres-database.ts'
+export type { PostgresDatabaseOptions } from './postgres-options.ts'

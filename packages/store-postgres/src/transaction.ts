@@ -1,0 +1,127 @@
+import { SqlError, type SqlStatements } from '@helix-agents/store-sql'
+import { allOf, type Connection } from './connections.ts'
+import type { PostgresSettings } from './postgres-options.ts'
+import { type Asked, Replay } from './replay.ts'
+
+const XID: string = 'SELECT pg_current_xact_id()::text AS xid'
+
+/** A transaction whose end is not known: the connection was lost while it was committed. */
+export class UnknownCommit extends Error {
+  readonly xid: string
+  readonly result: Committed<unknown>
+
+  constructor(xid: string, result: Committed<unknown>, cause: unknown) {
+    super('the connection was lost while the transaction was committed', { cause })
+    this.xid = xid
+    this.result = result
+  }
+}
+
+/** What a transaction led to. */
+export interface Committed<T> {
+  readonly value: T
+  readonly notified: readonly number[]
+}
+
+/**
+ * Reads on one consistent view. The first statements travel with its begin, and the reader does not
+ * wait for its end.
+ * @throws {SqlError}
+ */
+export async function readTransaction<T>(
+  connection: Connection,
+  work: (sql: SqlStatements) => T,
+  settings: PostgresSettings,
+): Promise<T> {
+  const begin = beginOf('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', settings)
+  return guarded(connection, async () => {
+    const replay = new Replay(settings.leaseClock === 'server')
+    let sent: Promise<unknown>[] = [connection.command(begin)]
+    for (;;) {
+      const attempt = replay.attempt(work)
+      if (attempt.isDone) {
+        await allOf([...sent, connection.command('COMMIT')])
+        return attempt.value
+      }
+      await allOf([...sent, ...ask(connection, replay.take())])
+      sent = []
+    }
+  })
+}
+
+/**
+ * Runs `work` in one transaction. Everything up to a row that the work waits for travels together: a
+ * write that needs one row, as each step does, takes two round trips.
+ * @throws {SqlError}
+ * @throws {UnknownCommit}
+ */
+export async function writeTransaction<T>(
+  connection: Connection,
+  work: (sql: SqlStatements) => T,
+  settings: PostgresSettings,
+): Promise<Committed<T>> {
+  return guarded(connection, async () => {
+    const replay = new Replay(settings.leaseClock === 'server')
+    const xid: Asked = { statement: XID, values: [] }
+    let sent = [connection.command(beginOf('BEGIN', settings)), connection.ask(xid)]
+    for (;;) {
+      const attempt = replay.attempt(work)
+      const asked = replay.take()
+      if (!attempt.isDone) {
+        await allOf([...sent, ...ask(connection, asked)])
+        sent = []
+        continue
+      }
+      // The number of the transaction must be known before it may be committed.
+      await allOf(sent)
+      const result = { value: attempt.value, notified: [...replay.notified] }
+      await commit(connection, asked, { xid: String(xid.rows?.[0]?.['xid']), result })
+      return result
+    }
+  })
+}
+
+async function commit(
+  connection: Connection,
+  asked: readonly Asked[],
+  { xid, result }: { readonly xid: string; readonly result: Committed<unknown> },
+): Promise<void> {
+  try {
+    await allOf([...ask(connection, asked), connection.command('COMMIT')])
+  } catch (error) {
+    const isUnknown = error instanceof SqlError && error.kind === 'unreachable'
+    throw isUnknown ? new UnknownCommit(xid, result, error) : error
+  }
+}
+
+function ask(connection: Connection, asked: readonly Asked[]): Promise<void>[] {
+  return asked.map((one) => connection.ask(one))
+}
+
+/** Ends the transaction when `run` fails. A connection that is lost has ended it. */
+async function guarded<T>(connection: Connection, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!connection.isLost && !(error instanceof UnknownCommit)) await rollBack(connection)
+    throw error
+  }
+}
+
+async function rollBack(connection: Connection): Promise<void> {
+  try {
+    await connection.command('ROLLBACK')
+  } catch (error) {
+    // The server rolls back when it finds the connection gone.
+    connection.lose()
+    if (!(error instanceof SqlError)) throw error
+  }
+}
+
+/** `SET LOCAL` ends with its transaction, which a pooler needs. */
+function beginOf(begin: string, { statementTimeoutMs }: PostgresSettings): string {
+  return (
+    `${begin}; SET LOCAL statement_timeout = ${statementTimeoutMs};` +
+    ` SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`
+  )
+}

@@ -1,0 +1,3 @@
+import { definePackage } from '../../scripts/tsup.ts'
+
+export default definePackage({ platform: 'node', target: 'node22' })
