@@ -7,11 +7,15 @@ const CODES: Readonly<Record<SqlErrorKind, string>> = {
   busy: 'unavailable',
   closed: 'unavailable',
   corrupt: 'corrupt',
+  denied: 'unavailable',
   failed: 'unavailable',
   full: 'unavailable',
   io: 'unavailable',
   moved: 'unavailable',
   'read-only': 'unavailable',
+  timeout: 'unavailable',
+  'too-large': 'unavailable',
+  unreachable: 'unavailable',
 }
 
 test.each(Object.entries(CODES))('a ledger whose database fails as %s is %s', (kind, code) => {
