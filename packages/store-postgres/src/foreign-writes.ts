@@ -64,7 +64,7 @@ export class ForeignWrites {
   }
 
   #wake(streams?: readonly number[]): void {
-    for (const listener of [...this.#listeners]) listener(streams)
+    for (const listener of this.#listeners) listener(streams)
   }
 
   #schedule(): void {

@@ -10,24 +10,11 @@ import { parseUrl, toOpenError } from './open-error.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresDatabaseOptions } from './postgres-options.ts'
 
-/** Sessions in PostgreSQL. */
-export class PostgresStateStore extends SqlStateStore {
-  /** @param database that `openPostgresStores` has prepared once. */
-  constructor(database: PostgresDatabase) {
-    super(database)
-  }
-}
+/** Sessions in a {@link PostgresDatabase} that `openPostgresStores` has prepared once. */
+export class PostgresStateStore extends SqlStateStore {}
 
-/** Streams in PostgreSQL. */
-export class PostgresStreamManager extends SqlStreamManager {
-  /**
-   * @param database that `openPostgresStores` has prepared once.
-   * @throws {RangeError} for a limit that is no whole number, or too small.
-   */
-  constructor(database: PostgresDatabase, options: SqlStreamManagerOptions = {}) {
-    super(database, options)
-  }
-}
+/** Streams in a {@link PostgresDatabase} that `openPostgresStores` has prepared once. */
+export class PostgresStreamManager extends SqlStreamManager {}
 
 /** How {@link openPostgresStores} opens a database. */
 export interface PostgresStoresOptions extends PostgresDatabaseOptions {
