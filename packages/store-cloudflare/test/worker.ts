@@ -31,6 +31,7 @@ declare global {
     }
     interface Env {
       STORE: DurableObjectNamespace<StoreObject>
+      BUCKET: R2Bucket
     }
   }
 }

@@ -82,6 +82,10 @@ export interface SnapshotStore {
   deleteManifest(scope: string, snapshotId: string): Promise<boolean>
   /** Scopes that hold anything, sorted. */
   listScopes(query?: SnapshotPageQuery): Promise<SnapshotPage<string>>
-  /** Frees the blocks that no manifest names, after their grace period. */
+  /**
+   * Frees the blocks that no manifest names, after their grace period.
+   * @throws {SnapshotStoreError} `corrupt` when a manifest cannot be read, since what it names is not
+   * known: delete it first.
+   */
   sweep(scope: string, options?: SweepOptions): Promise<SweepResult>
 }

@@ -12,6 +12,6 @@ export interface SnapshotStoreSubject {
   readonly reopen?: () => Promise<SnapshotStore>
   /** Changes one byte of a stored block of the scope `scope`, behind the back of the store. */
   readonly damageBlock?: (hash: string) => Promise<void>
-  /** Changes one byte of a stored manifest of the scope `scope`. */
+  /** Changes one digit of a hash in a stored manifest of the scope `scope`. */
   readonly damageManifest?: (snapshotId: string) => Promise<void>
 }
