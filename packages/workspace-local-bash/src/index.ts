@@ -11,5 +11,10 @@ export {
   type LocalBashWorkspaceProviderOptions,
 } from './local-bash-workspace-provider.ts'
 export { reapLocalBashTmpdirs, type ReapOptions, type ReapReport } from './reap.ts'
+export type { LocalBashSnapshotOptions } from './snapshots/local-snapshots.ts'
+export {
+  DirectorySnapshotStore,
+  type DirectorySnapshotStoreOptions,
+} from './snapshots/store/directory-snapshot-store.ts'
 export { SubprocessShell } from './subprocess-shell.ts'
 export { TmpdirFileSystem, type TmpdirFileSystemOptions } from './tmpdir-file-system.ts'

@@ -18,6 +18,7 @@ import {
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
+import { unguessableName } from './file-system/path/unguessable-name.ts'
 import { createLocalCode } from './code/create-local-code.ts'
 import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
 import { LocalBashWorkspace } from './local-bash-workspace.ts'
@@ -44,6 +45,11 @@ import { PipePool } from './shell/output/pipe-pool.ts'
 import { endTree } from './shell/processes/process-tree.ts'
 import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import { fixedPath } from './shell/program-path.ts'
+import {
+  type LocalBashSnapshotOptions,
+  LocalSnapshots,
+  type PlacedWorkspace,
+} from './snapshots/local-snapshots.ts'
 import { SubprocessShell, type SubprocessShellOptions } from './subprocess-shell.ts'
 import { TmpdirFileSystem } from './tmpdir-file-system.ts'
 import {
@@ -101,6 +107,8 @@ export interface LocalBashWorkspaceProviderOptions {
   readonly maxStoredOutputBytes?: number
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default 250. */
   readonly killGraceMs?: number
+  /** Where snapshots are stored, and how many of them. Default: beside the workspaces, the last 16. */
+  readonly snapshots?: LocalBashSnapshotOptions
   /** Platform, for tests. Default: that of the process. */
   readonly platform?: NodeJS.Platform
 }
@@ -120,6 +128,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   readonly #gate: CommandGate
   readonly #pipes = new PipePool()
   readonly #maxProcesses: number
+  readonly #snapshots: LocalSnapshots
   #warned = false
 
   constructor(options: LocalBashWorkspaceProviderOptions = {}) {
@@ -131,6 +140,8 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       const problem = `maxProcesses must be a whole number of ${MIN_PROCESSES} or more`
       throw new WorkspaceFailedError('config-invalid', problem)
     }
+    const clock = options.clock ?? systemClock
+    this.#snapshots = new LocalSnapshots(this.#tmpdirRoot, clock, options.snapshots)
   }
 
   parseConfig(config: unknown): LocalBashConfig {
@@ -150,9 +161,10 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return this.#limitOpens(async () => {
       const directory = createDirectory(this.#tmpdirRoot)
       try {
-        const marker = this.#mark(directory, { session: hashSession(session.sessionId), env })
+        const owner = { session: hashSession(session.sessionId), line: unguessableName(), env }
+        const marker = this.#mark(directory, owner)
         restoreDirectory(directory)
-        const ws = await this.#build({ directory, isolation, marker, options })
+        const ws = await this.#build({ directory, isolation, marker, options, session })
         return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
       } catch (error) {
         await removeDirectory(directory.path)
@@ -168,12 +180,19 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       const directory = findDirectory(this.#tmpdirRoot, name)
       const session = hashSession(options.session.sessionId)
       const before = readOwner(directory.path)
-      if (before !== undefined && before.session !== session) {
+      if (before?.session !== undefined && before.session !== session) {
         throw new WorkspaceFailedError('ref-invalid', 'the ref is of another session')
       }
       if (before !== undefined) await endAbandoned(directory, before)
-      const marker = this.#mark(directory, { session, env: before?.env ?? {} })
-      const ws = await this.#build({ directory, isolation, marker, options })
+      const { env = {}, line = unguessableName() } = before ?? {}
+      const marker = this.#mark(directory, { session, line, env })
+      const ws = await this.#build({
+        directory,
+        isolation,
+        marker,
+        options,
+        session: options.session,
+      })
       return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
     }, options.signal)
   }
@@ -197,19 +216,17 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     throw new WorkspaceFailedError('provider-failed', `${ONLY_NODE}, and this is ${runtime}`)
   }
 
-  #mark(directory: WorkspaceDirectory, details: Pick<OwnerMarker, 'session' | 'env'>): OwnerMarker {
+  #mark(
+    directory: WorkspaceDirectory,
+    details: Pick<OwnerMarker, 'session' | 'line' | 'env'>,
+  ): OwnerMarker {
     const sinceMs = (this.#options.clock ?? systemClock).now()
     const marker = ownMarker({ ...details, sinceMs })
     writeOwner(directory.path, marker)
     return marker
   }
 
-  async #build(parts: {
-    readonly directory: WorkspaceDirectory
-    readonly isolation: LocalBashIsolation
-    readonly marker: OwnerMarker
-    readonly options: OpenOptions
-  }): Promise<LocalBashWorkspace> {
+  async #build(parts: PlacedWorkspace): Promise<LocalBashWorkspace> {
     const { directory, isolation, marker, options } = parts
     const logger = this.#options.logger ?? options.logger ?? noopLogger
     const clock = this.#options.clock ?? options.clock
@@ -236,6 +253,13 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       fs,
       shell,
       ...(code !== undefined && { code }),
+      snapshot: this.#snapshots.snapshotterOf(parts, {
+        files: fs.context,
+        shellRoot: launcher.shellRoot,
+        clock,
+        logger,
+      }),
+      release: () => this.#snapshots.release(directory, marker),
       clock,
       logger,
     })

@@ -3,6 +3,7 @@ import {
   type Containment,
   type Isolation,
   logMessages,
+  type Snapshotter,
   type Workspace,
 } from '@helix-agents/core/provider'
 import type { LocalCodeInterpreter } from './code/local-code-interpreter.ts'
@@ -23,6 +24,9 @@ export interface LocalBashWorkspaceParts {
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
   readonly code?: LocalCodeInterpreter
+  readonly snapshot: Snapshotter
+  /** Frees what the workspace leaves of its snapshots, once its directory is gone. */
+  readonly release: () => Promise<void>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -37,6 +41,7 @@ export class LocalBashWorkspace implements Workspace {
   readonly fs: TmpdirFileSystem
   readonly shell: SubprocessShell
   readonly code?: LocalCodeInterpreter
+  readonly snapshot: Snapshotter
   readonly #parts: LocalBashWorkspaceParts
   #ending: Promise<void> | undefined
 
@@ -50,6 +55,7 @@ export class LocalBashWorkspace implements Workspace {
     this.fs = parts.fs
     this.shell = parts.shell
     if (parts.code !== undefined) this.code = parts.code
+    this.snapshot = parts.snapshot
   }
 
   /** Ends all processes, background ones too, since no owner is left. The files stay. */
@@ -87,6 +93,7 @@ export class LocalBashWorkspace implements Workspace {
     const { path } = this.#parts.directory
     try {
       await removeDirectory(path)
+      await this.#parts.release()
     } catch (error) {
       const fields = { err: error, path, holders: holdersOf(path) }
       this.#parts.logger.error(fields, logMessages.tmpdirCloseFailed)

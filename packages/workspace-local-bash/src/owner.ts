@@ -23,8 +23,13 @@ const ownerSchema = z.strictObject({
       place: z.string().optional(),
     })
     .optional(),
-  /** Hash of the session id: distinguishes sessions without naming them. */
-  session: z.string(),
+  /**
+   * Hash of the session id: distinguishes sessions without naming them. Absent: a workspace that was
+   * restored, and that no session has used yet.
+   */
+  session: z.string().exactOptional(),
+  /** Shared with the workspaces that were restored from its snapshots. */
+  line: z.string().exactOptional(),
   /** When it was attached or detached, in milliseconds since the epoch. */
   sinceMs: z.number(),
   /** Variables of the declaration, for an owner that attaches again. */
@@ -35,7 +40,9 @@ const ownerSchema = z.strictObject({
 export type OwnerMarker = Readonly<z.output<typeof ownerSchema>>
 
 /** The marker of a workspace that this process uses. */
-export function ownMarker(details: Pick<OwnerMarker, 'session' | 'sinceMs' | 'env'>): OwnerMarker {
+export function ownMarker(
+  details: Pick<OwnerMarker, 'session' | 'line' | 'sinceMs' | 'env'>,
+): OwnerMarker {
   const { pid } = process
   const startTime = readProcess(pid)?.startTime ?? 0
   const own = { pid, startTime, bootId: bootId(), place: processPlace() }
@@ -44,7 +51,8 @@ export function ownMarker(details: Pick<OwnerMarker, 'session' | 'sinceMs' | 'en
 
 /** The same without an owner: to be attached again. */
 export function detachedMarker(marker: OwnerMarker, sinceMs: number): OwnerMarker {
-  return { format: 1, session: marker.session, env: marker.env, sinceMs }
+  const { process: _, ...kept } = marker
+  return { ...kept, sinceMs }
 }
 
 export function hashSession(sessionId: string): string {

@@ -10,6 +10,8 @@ import {
   type OwnerMarker,
   readOwner,
 } from './owner.ts'
+import { snapshotDirectoryIn } from './snapshots/local-snapshots.ts'
+import { reapLines } from './snapshots/reap-lines.ts'
 import { endTree } from './shell/processes/process-tree.ts'
 import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinished.ts'
 import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
@@ -35,6 +37,11 @@ export interface ReapOptions {
    * marker, and without any file of an agent, in milliseconds. Default one day.
    */
   readonly unfinishedGraceMs?: number
+  /**
+   * Directory of the snapshots. Default: the one beside the workspaces, where a provider without the
+   * option `snapshots.directory` stores them.
+   */
+  readonly snapshotDirectory?: string
   /** Time, for tests. Default: the time of the machine. */
   readonly clock?: Clock
   /** Receives what could not be removed. Default: no log. */
@@ -60,6 +67,8 @@ export interface ReapReport {
    */
   readonly foreign: readonly string[]
   readonly failed: readonly { readonly name: string; readonly error: unknown }[]
+  /** Ids of removed sets of snapshots of which no workspace was left. */
+  readonly snapshots: readonly string[]
 }
 
 type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
@@ -89,7 +98,19 @@ export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<R
       ;(options.logger ?? noopLogger).error({ err: error, name }, 'workspace could not be reaped')
     }
   }
-  return { ...report, failed }
+  return { ...report, failed, snapshots: await reapSnapshots(root, options) }
+}
+
+async function reapSnapshots(root: string, options: ReapOptions): Promise<readonly string[]> {
+  const directory = options.snapshotDirectory ?? snapshotDirectoryIn(root)
+  if (!exists(directory) || !exists(root)) return []
+  return reapLines({
+    tmpdirRoot: root,
+    directory,
+    clock: options.clock ?? systemClock,
+    graceMs: options.graceMs ?? HOUR_MS,
+    isDryRun: options.dryRun === true,
+  })
 }
 
 function namesIn(root: string): string[] {

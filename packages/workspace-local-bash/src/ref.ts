@@ -8,7 +8,13 @@ import { isolationSchema } from './config.ts'
 
 export const PROVIDER_ID = 'local-bash'
 export const REF_SCHEMA_VERSION = 1
-export const CAPABILITIES: WorkspaceCapabilityFlags = { fs: true, shell: true, code: true }
+export const CAPABILITIES: WorkspaceCapabilityFlags = {
+  fs: true,
+  shell: true,
+  code: true,
+  snapshot: true,
+  branch: true,
+}
 
 /** Names of workspace directories; no other name is ever opened or removed. */
 export const DIRECTORY_PATTERN = /^helix-ws-[A-Za-z0-9]{6,64}$/

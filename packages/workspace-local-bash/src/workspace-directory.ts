@@ -1,13 +1,23 @@
-import { lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync, statSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { systemClock, WorkspaceEvictedError, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from './file-system/map-error.ts'
 import { removeHostPath } from './file-system/tree/remove-tree.ts'
 import { unguessableName } from './file-system/path/unguessable-name.ts'
-import { MARKER_NAME } from './owner.ts'
+import { MARKER_NAME, type OwnerMarker, readOwner } from './owner.ts'
 import { DIRECTORY_PATTERN } from './ref.ts'
 
 const PREFIX = 'helix-ws-'
+/** Random part of the name of a fork; that of others is shorter. */
+const FORK_CHARACTERS = 20
 const REMOVE_ATTEMPTS = 3
 const REMOVE_PAUSE_MS = 20
 
@@ -18,6 +28,8 @@ const REMOVE_PAUSE_MS = 20
 export interface WorkspaceDirectory {
   /** Names it among all workspaces. */
   readonly name: string
+  /** Whether it was made from a snapshot. */
+  readonly isFork: boolean
   readonly path: string
   readonly root: string
   /** Unfinished files, pipes and outputs. */
@@ -33,6 +45,27 @@ export interface WorkspaceDirectory {
 export function createDirectory(tmpdirRoot: string): WorkspaceDirectory {
   makeDirectories(resolve(tmpdirRoot))
   return layoutOf(mkdtempSync(join(realpathSync(tmpdirRoot), PREFIX)))
+}
+
+/** The same for files of a snapshot: whoever knows its name may attach to it, so none can guess it. */
+export function createForkDirectory(tmpdirRoot: string): WorkspaceDirectory {
+  const name = PREFIX + unguessableName().slice(0, FORK_CHARACTERS)
+  const path = join(realpathSync(tmpdirRoot), name)
+  mkdirSync(path, { mode: 0o700 })
+  return layoutOf(path)
+}
+
+/** The workspaces that share snapshots. */
+export function membersOf(
+  tmpdirRoot: string,
+  line: string,
+): readonly { readonly directory: WorkspaceDirectory; readonly marker: OwnerMarker }[] {
+  const root = realpathSync(tmpdirRoot)
+  return readdirSync(root).flatMap((name) => {
+    const path = join(root, name)
+    const marker = DIRECTORY_PATTERN.test(name) && isOwnDirectory(path) && readOwner(path)
+    return marker && marker.line === line ? [{ directory: layoutOf(path), marker }] : []
+  })
 }
 
 /**
@@ -110,8 +143,10 @@ export async function removeDirectory(path: string): Promise<void> {
 }
 
 function layoutOf(path: string): WorkspaceDirectory {
+  const name = path.slice(path.lastIndexOf('/') + 1)
   return {
-    name: path.slice(path.lastIndexOf('/') + 1),
+    name,
+    isFork: name.length === PREFIX.length + FORK_CHARACTERS,
     path,
     root: join(path, 'root'),
     scratch: join(path, 'scratch'),

@@ -47,7 +47,7 @@ const isTaken = (name: string): boolean => !name.startsWith('fs/') || sampled.ha
 
 function conform(isolation: 'none' | 'bubblewrap'): void {
   defineWorkspaceConformance(isolation === 'none' ? every : sample, {
-    capabilities: { fs: true, shell: true, code: true },
+    capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
     extras: ['background', 'processes', 'stateful-code'],
     createProvider: async () => {
       const host = new TestHost()

@@ -128,6 +128,12 @@ describe('resolve', () => {
         capabilities: { fs: true, shell: true, code: true },
         ref: { directory: ws.id, isolation: 'none' },
       },
+      {
+        providerId: 'local-bash',
+        schemaVersion: 1,
+        capabilities: { fs: true, shell: true, code: true, snapshot: true, branch: true },
+        ref: { directory: ws.id, isolation: 'none' },
+      },
     ]
     expect(opened.ref).toEqual(corpus.at(-1))
     for (const ref of corpus) expect((await host.resolve(ref)).ws.id).toBe(ws.id)

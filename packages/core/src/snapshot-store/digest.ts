@@ -23,8 +23,15 @@ export async function digestEntries(entries: readonly SnapshotEntry[]): Promise<
   return sha256(new TextEncoder().encode(lines.join('')))
 }
 
+/** A provider hands the entries that did not change to each of its snapshots. */
+const canonicalLines = new WeakMap<SnapshotEntry, string>()
+
 function canonicalLine(entry: SnapshotEntry): string {
-  return `${JSON.stringify(canonicalFields(entry))}\n`
+  const known = canonicalLines.get(entry)
+  if (known !== undefined) return known
+  const line = `${JSON.stringify(canonicalFields(entry))}\n`
+  canonicalLines.set(entry, line)
+  return line
 }
 
 function canonicalFields(entry: SnapshotEntry): readonly unknown[] {

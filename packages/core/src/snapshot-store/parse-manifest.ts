@@ -63,9 +63,20 @@ export async function encodeManifest(manifest: SnapshotManifest): Promise<Uint8A
   const lines = [`${JSON.stringify(manifest.header)}\n`]
   for (const entry of manifest.entries) {
     if (slice.due) await slice.pause()
-    lines.push(`${JSON.stringify(entry)}\n`)
+    lines.push(encodeEntry(entry))
   }
   return new TextEncoder().encode(lines.join(''))
+}
+
+/** Entries that did not change are those of the snapshot before. */
+const encodedEntries = new WeakMap<SnapshotEntry, string>()
+
+function encodeEntry(entry: SnapshotEntry): string {
+  const known = encodedEntries.get(entry)
+  if (known !== undefined) return known
+  const line = `${JSON.stringify(entry)}\n`
+  encodedEntries.set(entry, line)
+  return line
 }
 
 /**

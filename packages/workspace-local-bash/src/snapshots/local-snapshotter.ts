@@ -1,0 +1,210 @@
+import {
+  type Clock,
+  type Logger,
+  PolicyError,
+  SnapshotStoreError,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import {
+  digestEntries,
+  SNAPSHOT_BLOCK_BYTES,
+  SNAPSHOT_FORMAT_VERSION,
+  type SessionRef,
+  snapshotLimits,
+  type SnapshotManifest,
+  type SnapshotOptions,
+  type SnapshotRef,
+  type Snapshotter,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
+import type { FileContext } from '../file-system/file-context.ts'
+import { unguessableName } from '../file-system/path/unguessable-name.ts'
+import { PROVIDER_ID } from '../ref.ts'
+import { BlockWriter } from './block-writer.ts'
+import { KnownFiles } from './known-files.ts'
+import { type ReadTree, readTree } from './read-tree.ts'
+import type { SnapshotLine } from './snapshot-line.ts'
+import { parseSnapshotRef, toSnapshotRef } from './snapshot-ref.ts'
+
+/** What the snapshots of one workspace need. */
+export interface LocalSnapshotterParts {
+  readonly line: SnapshotLine
+  readonly files: FileContext
+  readonly shellRoot: string
+  readonly session: SessionRef
+  /** Name under which the agent declares the workspace. */
+  readonly workspace: string
+  readonly workspaceId: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Makes a workspace with the files of a snapshot. */
+  fork(source: ForkSource): Promise<WorkspaceRef>
+}
+
+/** A snapshot that was found, and its scope in the store. */
+export interface ForkSource {
+  readonly manifest: SnapshotManifest
+  readonly scope: string
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Snapshots of a directory: contents that changed are stored by their hash, all others are known by
+ * the state of their file. Each file is in a snapshot as it was at one moment; commands that run
+ * meanwhile may have changed one file and not yet another. What no snapshot can hold is logged.
+ */
+export class LocalSnapshotter implements Snapshotter {
+  readonly #parts: LocalSnapshotterParts
+  #turn: Promise<unknown> = Promise.resolve()
+  #last: { readonly id: string; readonly known: KnownFiles } | undefined
+
+  constructor(parts: LocalSnapshotterParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @throws {WorkspaceFailedError} `provider-failed` for too many files or bytes.
+   * @throws {SnapshotStoreError} `storage-full`, `unavailable`.
+   */
+  async snapshot({ signal }: SnapshotOptions = {}): Promise<SnapshotRef> {
+    signal?.throwIfAborted()
+    const taken = this.#turn.then(() => this.#take(signal))
+    this.#turn = taken.catch(() => undefined)
+    return taken
+  }
+
+  /**
+   * @throws {WorkspaceFailedError} `ref-invalid`; `provider-failed` for one that is not kept any more.
+   * @throws {PolicyError} `cross-session`
+   * @throws {SnapshotStoreError} `corrupt`, `missing-blocks`, naming files.
+   */
+  async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
+    options.signal?.throwIfAborted()
+    const { line: scope, id, digest } = parseSnapshotRef(ref)
+    const manifest = await this.#find(scope, id)
+    const isOwn = manifest.header.sessionId === this.#parts.session.sessionId
+    if (!isOwn && options.allowCrossSession !== true) {
+      throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
+        hint: 'Restore a snapshot that this session took.',
+      })
+    }
+    if (manifest.header.digest !== digest) {
+      throw new SnapshotStoreError('corrupt', 'the stored snapshot is not the one that was taken')
+    }
+    return this.#parts.fork({ manifest, scope, signal: options.signal })
+  }
+
+  async branch(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
+    return this.restore(ref, options)
+  }
+
+  async #find(scope: string, id: string): Promise<SnapshotManifest> {
+    const { store, bounds } = this.#parts.line
+    try {
+      return await store.getManifest(scope, id)
+    } catch (cause) {
+      if (!SnapshotStoreError.isInstance(cause) || cause.code !== 'not-found') throw cause
+      throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
+        hint: `The last ${bounds.maxSnapshots} of a workspace are kept, fewer of large files. Take a new one.`,
+        cause,
+      })
+    }
+  }
+
+  async #take(signal: AbortSignal | undefined): Promise<SnapshotRef> {
+    signal?.throwIfAborted()
+    const { line } = this.#parts
+    try {
+      this.#last ??= await this.#loadLast()
+      return await this.#takeAfter(this.#last, signal)
+    } catch (error) {
+      this.#last = undefined
+      line.leaveGarbage()
+      if (!SnapshotStoreError.isInstance(error) || error.code !== 'missing-blocks') throw error
+      // Another process has freed blocks meanwhile: every file is read.
+      return this.#takeAfter(undefined, signal)
+    }
+  }
+
+  /** What an earlier process knew of this workspace. */
+  async #loadLast(): Promise<{ readonly id: string; readonly known: KnownFiles } | undefined> {
+    const { line, workspaceId } = this.#parts
+    const header = await line.newestOf(workspaceId)
+    if (header === undefined) return undefined
+    const manifest = await line.store.getManifest(line.scope, header.snapshotId)
+    return { id: header.snapshotId, known: KnownFiles.of(manifest) }
+  }
+
+  async #takeAfter(
+    last: { readonly id: string; readonly known: KnownFiles } | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<SnapshotRef> {
+    const { line, logger } = this.#parts
+    const writer = new BlockWriter(line)
+    const known = last?.known ?? new KnownFiles()
+    const tree = await this.#read(known, { writer, signal })
+    await writer.flush()
+    signal?.throwIfAborted()
+    const manifest = await this.#toManifest(tree, last?.id)
+    await line.store.putManifest(line.scope, manifest)
+    const { snapshotId: id, digest } = manifest.header
+    this.#last = { id, known }
+    const losses = tree.losses.list
+    if (losses.length > 0) logger.warn({ losses }, 'snapshot does not hold all of the workspace')
+    await line.dropOldest(writer.bytes)
+    return toSnapshotRef({ line: line.scope, id, digest })
+  }
+
+  async #read(
+    known: KnownFiles,
+    { writer, signal }: { readonly writer: BlockWriter; readonly signal: AbortSignal | undefined },
+  ): Promise<ReadTree> {
+    const { files, shellRoot } = this.#parts
+    const { maxEntries, maxTotalBytes } = snapshotLimits
+    return readTree(files.containment.openRoot(), {
+      root: files.containment.root,
+      shellRoot,
+      known,
+      hasFineTimes: files.versions.isFine,
+      content: {
+        writer,
+        buffer: new Uint8Array(SNAPSHOT_BLOCK_BYTES),
+        signal,
+        checkSize: (bytes) => {
+          if (bytes > maxTotalBytes) throw tooMuch(`at most ${maxTotalBytes} bytes`)
+        },
+      },
+      checkCount: (entries) => {
+        if (entries > maxEntries) throw tooMuch(`at most ${maxEntries} files and directories`)
+      },
+    })
+  }
+
+  async #toManifest(
+    { entries, bytes }: ReadTree,
+    parent: string | undefined,
+  ): Promise<SnapshotManifest> {
+    const { session, workspace, workspaceId, clock } = this.#parts
+    const header = {
+      formatVersion: SNAPSHOT_FORMAT_VERSION,
+      snapshotId: unguessableName(),
+      createdAt: clock.now(),
+      sessionId: session.sessionId,
+      agentType: session.agentType,
+      workspace,
+      providerId: PROVIDER_ID,
+      workspaceId,
+      ...(parent !== undefined && { parent }),
+      entries: entries.length,
+      bytes,
+      digest: await digestEntries(entries),
+    } as const
+    return { header, entries }
+  }
+}
+
+function tooMuch(limit: string): WorkspaceFailedError {
+  return new WorkspaceFailedError('provider-failed', `too many files for a snapshot: ${limit}`, {
+    hint: 'Remove files that are not needed, or take none.',
+  })
+}

@@ -1,0 +1,71 @@
+import type { SnapshotHeader } from '@helix-agents/core/provider'
+import type { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
+
+/** Deleted snapshots after which the blocks that only they named are freed. */
+const SWEEP_AFTER = 8
+/** A snapshot that another process takes meanwhile keeps its blocks so long. */
+const GRACE_MS = 60_000
+
+/** How many snapshots are kept. */
+export interface SnapshotBounds {
+  readonly maxSnapshots: number
+  /** Bytes of all blocks. */
+  readonly maxBytes: number
+}
+
+/**
+ * The snapshots of a workspace that was opened, and of those restored from it: one scope of the
+ * store, in which equal contents are stored once.
+ */
+export class SnapshotLine {
+  readonly scope: string
+  readonly store: DirectorySnapshotStore
+  readonly bounds: SnapshotBounds
+  /** Bytes of all blocks; unset until they are measured. */
+  #bytes: number | undefined
+  #deleted = 0
+
+  constructor(scope: string, store: DirectorySnapshotStore, bounds: SnapshotBounds) {
+    this.scope = scope
+    this.store = store
+    this.bounds = bounds
+  }
+
+  /** The newest snapshot of a workspace. */
+  async newestOf(workspaceId: string): Promise<SnapshotHeader | undefined> {
+    const { items } = await this.store.listManifests(this.scope)
+    return items.find((header) => header.workspaceId === workspaceId)
+  }
+
+  /** Deletes the oldest snapshots over the bounds; the newest stays. @param newBytes stored since. */
+  async dropOldest(newBytes: number): Promise<void> {
+    const { maxSnapshots, maxBytes } = this.bounds
+    const { items } = await this.store.listManifests(this.scope, { limit: 1000 })
+    const kept = [...items]
+    while (kept.length > maxSnapshots) await this.#deleteLast(kept)
+    this.#bytes = (this.#bytes ?? (await this.store.blockBytes(this.scope))) + newBytes
+    if (this.#deleted >= SWEEP_AFTER) await this.#sweep(GRACE_MS)
+    if (this.#bytes > maxBytes) await this.#sweep(0)
+    while (this.#bytes > maxBytes && kept.length > 1) {
+      await this.#deleteLast(kept)
+      await this.#sweep(0)
+    }
+  }
+
+  /** Blocks of a snapshot that failed are freed with the next sweep, which is due then. */
+  leaveGarbage(): void {
+    this.#deleted += SWEEP_AFTER
+  }
+
+  async #deleteLast(kept: SnapshotHeader[]): Promise<void> {
+    const oldest = kept.pop()
+    if (oldest !== undefined) await this.store.deleteManifest(this.scope, oldest.snapshotId)
+    this.#deleted += 1
+  }
+
+  async #sweep(graceMs: number): Promise<void> {
+    await this.store.sweep(this.scope, { graceMs })
+    this.#bytes = await this.store.blockBytes(this.scope)
+    this.#deleted = 0
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { SnapshotStoreError } from '@helix-agents/core'
+import type { SnapshotBlock } from '@helix-agents/core/provider'
+import { errnoOf } from '../../file-system/map-error.ts'
+import { unguessableName } from '../../file-system/path/unguessable-name.ts'
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const HASH = /^[0-9a-f]{64}$/
+const FOLDER = /^[0-9a-f]{2}$/
+
+/** The blocks of one scope, each a file named by its hash. Its time says when it was wanted last. */
+export class BlockFiles {
+  readonly #directory: string
+  readonly #folders = new Set<string>()
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** @param block Its bytes match its hash. */
+  put({ hash, bytes }: SnapshotBlock, nowMs: number): void {
+    const path = this.#pathOf(hash)
+    if (this.touch(hash, nowMs) && lstatSync(path).size === bytes.length) return
+    this.#makeFolder(hash)
+    const draft = join(this.#directory, `draft-${unguessableName()}`)
+    try {
+      writeNew(draft, bytes)
+      utimesSync(draft, nowMs / 1000, nowMs / 1000)
+      renameSync(draft, path)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw error
+    }
+  }
+
+  /** Starts its grace period again. False: it is not there. */
+  touch(hash: string, nowMs: number): boolean {
+    try {
+      utimesSync(this.#pathOf(hash), nowMs / 1000, nowMs / 1000)
+      return true
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return false
+      throw error
+    }
+  }
+
+  has(hash: string): boolean {
+    return lstatSync(this.#pathOf(hash), { throwIfNoEntry: false })?.isFile() === true
+  }
+
+  /**
+   * Undefined when it is not there.
+   * @throws {SnapshotStoreError} `corrupt`
+   */
+  get(hash: string, buffer: Uint8Array): Uint8Array | undefined {
+    const fd = tryOpen(this.#pathOf(hash))
+    if (fd === undefined) return undefined
+    try {
+      const bytes = readWhole(fd, buffer)
+      if (bytes !== undefined && sha256(bytes) === hash) return bytes
+      throw new SnapshotStoreError('corrupt', `the stored block ${hash} does not match its hash`)
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /** Hashes of the blocks that are there. */
+  *list(): Generator<string> {
+    for (const folder of namesIn(this.#directory)) {
+      if (!FOLDER.test(folder)) continue
+      for (const rest of namesIn(join(this.#directory, folder))) {
+        if (HASH.test(folder + rest)) yield folder + rest
+      }
+    }
+  }
+
+  /** Bytes of a block, and when it was wanted last. Undefined when it is gone. */
+  stat(hash: string): { readonly bytes: number; readonly wantedMs: number } | undefined {
+    const stats = lstatSync(this.#pathOf(hash), { throwIfNoEntry: false })
+    return stats && { bytes: stats.size, wantedMs: stats.mtimeMs }
+  }
+
+  delete(hash: string): void {
+    rmSync(this.#pathOf(hash), { force: true })
+  }
+
+  /** Removes what an interrupted put left. */
+  deleteDrafts(untilMs: number): void {
+    for (const name of namesIn(this.#directory)) {
+      const path = join(this.#directory, name)
+      const stats = name.startsWith('draft-') && lstatSync(path, { throwIfNoEntry: false })
+      if (stats && stats.mtimeMs < untilMs) unlinkSync(path)
+    }
+  }
+
+  #pathOf(hash: string): string {
+    if (!HASH.test(hash)) throw new SnapshotStoreError('invalid-manifest', 'that is not a hash')
+    return `${this.#directory}/${hash.slice(0, 2)}/${hash.slice(2)}`
+  }
+
+  #makeFolder(hash: string): void {
+    const folder = hash.slice(0, 2)
+    if (this.#folders.has(folder)) return
+    mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 })
+    this.#folders.add(folder)
+  }
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function writeNew(path: string, bytes: Uint8Array): void {
+  const fd = openSync(path, 'wx', 0o600)
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Undefined when it is no file, or longer than a block. */
+function readWhole(fd: number, buffer: Uint8Array): Uint8Array | undefined {
+  let length = 0
+  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+    count = readSync(fd, buffer, length, buffer.length - length, length)
+  }
+  if (length === buffer.length || (length === 0 && !fstatSync(fd).isFile())) return undefined
+  return buffer.slice(0, length)
+}
+
+function tryOpen(path: string): number | undefined {
+  try {
+    return openSync(path, READ)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    if (errnoOf(error) !== 'ELOOP') throw error
+    throw new SnapshotStoreError('corrupt', 'a stored block was replaced by a link')
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
