@@ -9,7 +9,7 @@ const [list = '', whole = ''] = [texts.get('llms.txt'), texts.get('llms-full.txt
 
 test('every page of the docs stands once in the sidebar', () => {
   const links = groups.flatMap(({ items }) => items.map(({ link }) => `docs${link}.md`))
-  const pages = find(['docs/{guide,modules,providers,reference}/*.md'])
+  const pages = find(['docs/{guide,recipes,modules,providers,reference}/*.md'])
   expect(links.toSorted()).toEqual([...pages].toSorted())
 })
 

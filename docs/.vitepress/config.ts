@@ -26,6 +26,7 @@ export default defineConfig({
     nav: [
       { text: 'Quick start', link: '/guide/quick-start' },
       { text: 'Guide', link: '/guide/overview', activeMatch: '^/(?:guide|modules)/(?!errors)' },
+      { text: 'Recipes', link: '/recipes/coding-agent', activeMatch: '^/recipes/' },
       { text: 'Providers', link: '/guide/choosing', activeMatch: '^/providers/' },
       { text: 'Errors', link: '/guide/errors' },
       { text: 'API', link: '/reference/packages', activeMatch: '^/reference/' },

@@ -28,6 +28,7 @@ const start = [
   'troubleshooting',
   'comparison',
 ]
+const recipes = ['coding-agent', 'research-agent', 'data-agent', 'support-bot']
 const sessions = [
   'lifecycle',
   'sessions',
@@ -59,6 +60,7 @@ export function sidebarGroups(): SidebarGroup[] {
   const others = namesOf('guide').filter((name) => !listed.has(name))
   return [
     { text: 'Start', items: pagesOf('guide', start) },
+    { text: 'Recipes', items: allOf('recipes', recipes) },
     { text: 'Sessions', items: pagesOf('guide', sessions) },
     { text: 'Production', items: pagesOf('guide', production) },
     { text: 'Modules', items: allOf('modules', ['fs', 'shell', 'code', 'snapshot']) },
