@@ -55,6 +55,10 @@ export interface CliHost {
   readonly openLedger: (file: string) => Promise<OpenedLedger>
   /** Runs `helix init` with its arguments. @returns its exit code. */
   readonly createProject: (args: readonly string[]) => Promise<number>
+  /** Loads a module of the user by its absolute path. */
+  readonly importModule: (path: string) => Promise<Readonly<Record<string, unknown>>>
+  /** Resolves with the first signal that asks the process to end; a second one ends it. */
+  readonly untilSignal: () => Promise<string>
   /** Whether the reader of the output has closed it: further work is useless. */
   readonly isOutputClosed: () => boolean
 }

@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+import { pathToFileURL } from 'node:url'
 import { systemClock } from '@helix-agents/core'
 import type { CliHost } from './cli-host.ts'
 import { openLedgerDatabase } from './commands/fleet/client/open-ledger.ts'
@@ -29,6 +31,8 @@ export function createNodeHost(): CliHost {
     openSessions: openSessionDatabase,
     openLedger: openLedgerDatabase,
     createProject,
+    importModule: async (path) => await import(pathToFileURL(path).href),
+    untilSignal,
     isOutputClosed: () => isOutputClosed,
   }
 }
@@ -39,4 +43,17 @@ async function createProject(args: readonly string[]): Promise<number> {
   const { stdin, stdout, stderr, env } = process
   const signal = interruptSignal()
   return runCreate(args, { stdin, stdout, stderr, env, signal, program: 'helix init' })
+}
+
+function untilSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let isAsked = false
+  const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (isAsked) process.exit(128 + constants.signals[signal])
+    isAsked = true
+    resolve(signal)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return promise
 }

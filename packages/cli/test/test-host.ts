@@ -47,6 +47,10 @@ export class TestHost {
   /** What a person types, or a pipe brings. */
   input = ''
   hasPerson = false
+  /** What any module of the user exports. */
+  module: Readonly<Record<string, unknown>> = {}
+  /** Resolves with the signal that ends the process. */
+  signal: Promise<string> = Promise.resolve('SIGTERM')
 
   async run(args: readonly string[], terminal: Terminal = {}): Promise<Ran> {
     const [stdout, stderr] = [new RecordingStream(terminal), new RecordingStream(terminal)]
@@ -74,6 +78,11 @@ export class TestHost {
         this.created.push(given)
         return 1
       },
+      importModule: async (path) => {
+        this.opened.push(path)
+        return this.module
+      },
+      untilSignal: async () => this.signal,
       isOutputClosed: () => this.isOutputClosed(),
     }
     const code = await runCli(args, host)

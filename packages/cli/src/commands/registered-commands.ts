@@ -5,6 +5,7 @@ import { registerHealthz } from './healthz/healthz-command.ts'
 import { registerInit } from './init-command.ts'
 import { registerReap } from './reap-command.ts'
 import { registerSessions } from './sessions/sessions-command.ts'
+import { registerWorker } from './worker/worker-command.ts'
 
 /** Every command, in the order of the help text. A new one is a file or folder and a line here. */
 export const registeredCommands: readonly RegisterCommand[] = [
@@ -14,4 +15,5 @@ export const registeredCommands: readonly RegisterCommand[] = [
   registerHealthz,
   registerFleet,
   registerReap,
+  registerWorker,
 ]

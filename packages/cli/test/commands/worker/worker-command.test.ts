@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { ended, startHelix } from '../../child-process.ts'
+import { TestHost } from '../../test-host.ts'
+import { serveHealth } from '../../../src/commands/worker/health-server.ts'
+
+const SAMPLE = join(import.meta.dirname, 'sample-worker.ts')
+
+test('a signal drains the worker, for as long as --drain says, and closes what is behind it', async () => {
+  const host = new TestHost()
+  const calls: unknown[] = []
+  const worker = {
+    start: async () => void calls.push('start'),
+    stop: async (options: unknown) => void calls.push(options),
+    health: () => ({ state: 'running', machine: 'm', concurrency: 3 }),
+  }
+  host.module = { openWorker: () => ({ worker, close: () => calls.push('close') }) }
+  const { code, err } = await host.run(['worker', SAMPLE, '--drain', '7s'])
+  expect([code, host.opened]).toEqual([0, [SAMPLE]])
+  expect(calls).toEqual(['start', { timeoutMs: 7000 }, 'close'])
+  expect(err).toContain('worker on m, 3 turns at a time')
+  expect(err).toContain('SIGTERM: draining')
+})
+
+test.each([
+  { file: 'no.ts', module: {}, code: 3, said: 'there is no file no.ts' },
+  { file: SAMPLE, module: {}, code: 2, said: 'does not export a function openWorker' },
+  { file: SAMPLE, module: { openWorker: () => 1 }, code: 2, said: 'must give { worker, close }' },
+])('a module that cannot be used: $said', async ({ file, module, code, said }) => {
+  const host = new TestHost()
+  host.module = module
+  const { err, ...ran } = await host.run(['worker', file])
+  expect(ran).toMatchObject({ code })
+  expect(err).toContain(said)
+})
+
+test('health is 200 while the worker runs, else 503', async () => {
+  let state = 'running'
+  const server = await serveHealth(0, () => ({ state, sessions: ['s'] }))
+  const get = (path: string): Promise<Response> => fetch(`http://localhost:${server.port}${path}`)
+  const running = await get('/healthz')
+  expect([running.status, await running.json()]).toEqual([200, { state, sessions: ['s'] }])
+  state = 'draining'
+  expect((await get('/healthz')).status).toBe(503)
+  expect((await get('/other')).status).toBe(404)
+  await expect(serveHealth(server.port, () => ({ state }))).rejects.toThrow('cannot be used')
+  await server.close()
+})
+
+test('a process of `helix worker` ends with 0 on SIGTERM', async () => {
+  const child = startHelix(['worker', SAMPLE, '--port', '0'])
+  const out = text(child.stdout)
+  const [line] = (await once(child.stderr, 'data')) as [Buffer]
+  expect(line.toString()).toContain('health on port')
+  child.kill('SIGTERM')
+  expect(await ended(child)).toEqual({ code: 0, signal: null })
+  expect(await out).toBe('closed after stopped\n')
+})
