@@ -153,6 +153,11 @@ export {
   parseManifest,
 } from './snapshot-store/parse-manifest.ts'
 export {
+  type ConfigurableProvider,
+  portableSnapshots,
+  type PortableSnapshotsOptions,
+} from './snapshot-store/portable-snapshots.ts'
+export {
   type RestoredSnapshot,
   restoreSnapshot,
   type RestoreSnapshotOptions,

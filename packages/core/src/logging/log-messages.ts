@@ -18,6 +18,10 @@ export const logMessages = {
   readOnlyRejected: 'workspace tool: change of a read-only workspace rejected',
   /** A snapshot of another session was to be restored. */
   crossSessionSnapshot: 'workspace tool: snapshot of another session rejected',
+  /** A snapshot does not hold everything: see `count`, and `losses` for the first paths. */
+  snapshotIncomplete: 'snapshot does not hold everything',
+  /** A restored workspace does not hold everything: see `count`, and `losses` for the first paths. */
+  restoreIncomplete: 'restored workspace does not hold everything',
   /** The sub-agent has a workspace of its own under this name, not the one of its parent. */
   subAgentWorkspaceName: 'sub-agent declares workspace name that exists on parent',
   /** A directory could not be removed: `path`, and `holders`, the processes that use it. */

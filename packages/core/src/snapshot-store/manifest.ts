@@ -70,6 +70,8 @@ export interface SnapshotHeader {
   readonly workspaceId: string
   /** Id of the snapshot that this one was compared with. */
   readonly parent?: string
+  /** It stays until it is removed, beyond the number that is kept otherwise. */
+  readonly kept?: true
   readonly entries: number
   /** Bytes of all files together. */
   readonly bytes: number

@@ -34,6 +34,7 @@ const headerSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{16,128}$/)
     .exactOptional(),
+  kept: z.literal(true).exactOptional(),
   entries: count,
   bytes: count,
   digest: hash,

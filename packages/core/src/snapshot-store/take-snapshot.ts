@@ -37,6 +37,8 @@ export interface TakeSnapshotOptions {
   readonly parent?: SnapshotManifest
   /** Left out, in the syntax of `.gitignore`, relative to the root. Default: nothing. */
   readonly ignore?: readonly string[]
+  /** Written to its header. Default: false. */
+  readonly keep?: boolean
   readonly limits?: SnapshotLimits
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -124,7 +126,8 @@ async function toManifest(
   bytes: number,
   options: TakeSnapshotOptions,
 ): Promise<SnapshotManifest> {
-  const { session, workspace, workspaceId, providerId, parent, clock = systemClock } = options
+  const { session, workspace, workspaceId, providerId, parent } = options
+  const { keep = false, clock = systemClock } = options
   const { problem } = await checkTree(entries)
   if (problem !== undefined) {
     throw new SnapshotStoreError('source-changed', `directories changed meanwhile: ${problem}`)
@@ -139,6 +142,7 @@ async function toManifest(
     providerId,
     workspaceId,
     ...(parent !== undefined && { parent: parent.header.snapshotId }),
+    ...(keep && ({ kept: true } as const)),
     entries: entries.length,
     bytes,
     digest: await digestEntries(entries),
