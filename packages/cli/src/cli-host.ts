@@ -1,4 +1,5 @@
 import type { Clock } from '@helix-agents/core'
+import type { SnapshotStore } from '@helix-agents/core/provider'
 import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { FleetStore } from '@helix-agents/sandbox-fleet'
 
@@ -53,6 +54,11 @@ export interface CliHost {
   ) => Promise<OpenedSessions>
   /** Opens an existing ledger of sandboxes for reading. */
   readonly openLedger: (file: string) => Promise<OpenedLedger>
+  /** Opens a directory of snapshots; makes none unless `canCreate`. Default: that of local-bash. */
+  readonly openSnapshots: (
+    directory: string | undefined,
+    options: { readonly canCreate: boolean },
+  ) => Promise<SnapshotStore>
   /** Runs `helix init` with its arguments. @returns its exit code. */
   readonly createProject: (args: readonly string[]) => Promise<number>
   /** Loads a module of the user by its absolute path. */

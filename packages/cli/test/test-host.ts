@@ -1,7 +1,7 @@
 import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
-import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { InMemorySnapshotStore, InMemoryStateStore } from '@helix-agents/store-memory'
 import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
 
 interface Terminal {
@@ -36,6 +36,7 @@ export class TestHost {
   stateStore: SessionStateStore = new InMemoryStateStore()
   fleetStore: FleetStore = new MemoryFleetStore()
   readonly clock = new ManualClock(1_000_000)
+  readonly snapshotStore = new InMemorySnapshotStore({ clock: this.clock })
   readonly opened: string[] = []
   readonly written: string[] = []
   closed = 0
@@ -73,6 +74,10 @@ export class TestHost {
       openLedger: async (file) => {
         this.opened.push(file)
         return { store: this.fleetStore, close: () => void (this.closed += 1) }
+      },
+      openSnapshots: async (directory, { canCreate }) => {
+        this.opened.push(`${directory} ${canCreate}`)
+        return this.snapshotStore
       },
       createProject: async (given) => {
         this.created.push(given)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { digestEntries, sha256, SNAPSHOT_FORMAT_VERSION } from '@helix-agents/core/provider'
 import type { SessionRequest, WorkspaceDescription } from '@helix-agents/core/runtime'
 import { describe, expect, it } from 'vitest'
 import { SampleFleet } from './commands/fleet/sample-fleet.ts'
@@ -133,6 +134,52 @@ async function addRequest(
   await stateStore.addRequests({ ...write, requests: [{ ...request, askingSessionId: sessionId }] })
 }
 
+/** The snapshots that the pages talk of. */
+async function createSnapshotHost(): Promise<TestHost> {
+  const host = new TestHost()
+  await host.clock.advance(NOW - host.clock.now())
+  const broken = 'export const add = (a, b) => a - b\n'
+  await addSnapshot(host, '0b7e41d2-1f3c-4c55-8d1e-9a3c2b7f6e10', 4, { '/add.js': broken })
+  await addSnapshot(host, '7c0e55d2-6b1f-4f0a-9a53-2f1d0c9be8a4', 2, {
+    '/add.js': 'export const add = (a, b) => a+b\n',
+    '/test.js': 'assert\n',
+  })
+  return host
+}
+
+async function addSnapshot(
+  { snapshotStore }: TestHost,
+  snapshotId: string,
+  ageMinutes: number,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  const blocks = await Promise.all(
+    Object.values(files).map(async (text) => {
+      const bytes = new TextEncoder().encode(text)
+      return { bytes, hash: await sha256(bytes) }
+    }),
+  )
+  const entries = Object.keys(files).map((path, index) => {
+    const { bytes, hash } = blocks[index] ?? { bytes: '', hash: '' }
+    return { path, type: 'file', size: bytes.length, blocks: [hash] } as const
+  })
+  await snapshotStore.putBlocks('line', blocks)
+  const header = {
+    formatVersion: SNAPSHOT_FORMAT_VERSION,
+    snapshotId,
+    createdAt: NOW - ageMinutes * MINUTE_MS,
+    sessionId: 'repair-42',
+    agentType: 'repairer',
+    workspace: 'repo',
+    providerId: 'local-bash',
+    workspaceId: 'box',
+    entries: entries.length,
+    bytes: entries.reduce((sum, { size }) => sum + size, 0),
+    digest: await digestEntries(entries),
+  } as const
+  await snapshotStore.putManifest('line', { header, entries })
+}
+
 /** The sandboxes that the pages talk of. */
 async function createFleetHost(): Promise<TestHost> {
   const sample = new SampleFleet()
@@ -159,7 +206,11 @@ function transcriptsOf(page: string): (readonly [command: string, output: string
 describe.each(['packages/cli/README.md', 'docs/guide/cli.md'])('%s', (page) => {
   it.each(transcriptsOf(page))('shows what `helix %s` prints', async (command, output) => {
     const [group] = command.split(' ')
-    const create = { fleet: createFleetHost, approvals: createAskingHost }[String(group)]
+    const create = {
+      fleet: createFleetHost,
+      approvals: createAskingHost,
+      snapshots: createSnapshotHost,
+    }[String(group)]
     const host = await (create ?? createHost)()
     const { out } = await host.run(command.split(' '))
     expect(out).toBe(output)
