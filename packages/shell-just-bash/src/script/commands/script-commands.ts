@@ -1,6 +1,8 @@
 import type { Command, CustomCommand } from 'just-bash'
 import type { Script, ScriptHost } from '../script.ts'
 import { guardCommand } from '../guard-redirections.ts'
+import { cutCommand } from './filters/cut.ts'
+import { trCommand } from './filters/tr.ts'
 import { argumentForms } from './gnu/argument-forms.ts'
 import { diff } from './gnu/diff.ts'
 import { grepCommand } from './gnu/grep.ts'
@@ -27,6 +29,8 @@ export function scriptCommands(
     killCommand(end),
     grepCommand(host),
     sort,
+    cutCommand,
+    trCommand,
     ls,
     diff,
     ...argumentForms,

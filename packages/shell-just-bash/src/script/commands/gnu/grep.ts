@@ -1,5 +1,7 @@
-import type { GrepResult } from '@helix-agents/core/provider'
+import type { GrepOptions, GrepResult } from '@helix-agents/core/provider'
 import type { Command } from 'just-bash'
+import { grepText } from '../filters/grep-text.ts'
+import { anyPlainPattern, isRe2Pattern } from '../filters/plain-pattern.ts'
 import type { ScriptHost } from '../../script.ts'
 import { SHELL_ROOT } from '../../script.ts'
 import {
@@ -12,8 +14,7 @@ import {
 
 /** Flags of a search that the files of the workspace can do themselves. */
 const OWN_FLAGS = /^-[rRnilhFE]+$/
-/** No character of it means anything in a pattern, of whatever kind. */
-const LITERAL = /^[\w\s,:;@#%&=<>"'`~/!-]+$/
+const INCLUDE = /^--include=([\w.*?-]+)$/
 const MAX_MATCHES = 50_000
 
 /**
@@ -22,7 +23,7 @@ const MAX_MATCHES = 50_000
  */
 export function grepCommand(host: ScriptHost): Command {
   return wrapped('grep', async (args, original, context) => {
-    const found = await searchFiles(args, host, context)
+    const found = (await searchFiles(args, host, context)) ?? (await grepText(args, context))
     if (found !== undefined) return found
     const isSilent = args.some((arg) => /^-[a-zA-Z]*s/.test(arg))
     const result = showDot(args, await original(knownForms(args)))
@@ -72,6 +73,8 @@ function optionsFirst(a: string, b: string): number {
 
 interface Search {
   readonly pattern: string
+  readonly mode: 'literal' | 'regex'
+  readonly includeGlob: string | undefined
   readonly directory: string
   readonly flags: ReadonlySet<string>
 }
@@ -87,14 +90,33 @@ async function searchFiles(
   if (at !== SHELL_ROOT && !at.startsWith(`${SHELL_ROOT}/`)) return undefined
   if (!(await fs.exists(at)) || !(await fs.stat(at)).isDirectory) return undefined
   const path = at.slice(SHELL_ROOT.length) || '/'
-  const result = await host.files.grep(search.pattern, {
+  const result = await searchWorkspace(host, search.pattern, {
     path,
-    mode: 'literal',
+    mode: search.mode,
+    ...(search.includeGlob !== undefined && { includeGlob: search.includeGlob }),
     ignoreCase: search.flags.has('i'),
     maxResults: MAX_MATCHES,
     maxGrepFileSizeMb: Infinity,
   })
-  return result.countIsComplete ? render(result, search, path) : undefined
+  return result?.countIsComplete ? render(result, search, path) : undefined
+}
+
+async function searchWorkspace(
+  host: ScriptHost,
+  pattern: string,
+  options: GrepOptions,
+): Promise<GrepResult | undefined> {
+  try {
+    return await host.files.grep(pattern, options)
+  } catch (error) {
+    // just-bash says what is wrong with it, in the words of grep.
+    if (codeOf(error) === 'invalid-pattern') return undefined
+    throw error
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
 function render(
@@ -116,10 +138,32 @@ function render(
 
 function parseSearch(args: readonly string[]): Search | undefined {
   const options = args.filter((arg) => arg.startsWith('-'))
-  const [pattern, directory = '.', ...more] = args.filter((arg) => !arg.startsWith('-'))
+  const includes = options.filter((arg) => INCLUDE.test(arg))
+  const [source, directory = '.', ...more] = args.filter((arg) => !arg.startsWith('-'))
+  const flags = flagsOf(options.filter((arg) => !INCLUDE.test(arg)))
+  if (source === undefined || flags === undefined) return undefined
+  if (more.length > 0 || includes.length > 1) return undefined
+  const includeGlob = INCLUDE.exec(includes[0] ?? '')?.[1]
+  const found = patternOf(source, flags)
+  return found && { ...found, directory, flags, includeGlob }
+}
+
+/** Undefined: this is no search of directories, or one with more options. */
+function flagsOf(options: readonly string[]): ReadonlySet<string> | undefined {
   const flags = new Set(options.join(''))
-  if (pattern === undefined || more.length > 0 || !LITERAL.test(pattern)) return undefined
   if (!options.every((option) => OWN_FLAGS.test(option))) return undefined
-  if (!flags.has('r') && !flags.has('R')) return undefined
-  return { pattern, directory, flags }
+  return flags.has('r') || flags.has('R') ? flags : undefined
+}
+
+function patternOf(
+  source: string,
+  flags: ReadonlySet<string>,
+): Pick<Search, 'pattern' | 'mode'> | undefined {
+  const plain = anyPlainPattern(source, { isFixed: flags.has('F'), isExtended: flags.has('E') })
+  if (plain?.literal !== undefined) return { pattern: source, mode: 'literal' }
+  // The end of a line is in front of a carriage return there.
+  if (source.includes('$')) return undefined
+  if (plain !== undefined) return { pattern: plain.expression.source, mode: 'regex' }
+  const isKnown = flags.has('E') && !flags.has('F') && isRe2Pattern(source)
+  return isKnown ? { pattern: source, mode: 'regex' } : undefined
 }
