@@ -45,6 +45,7 @@ import { PipePool } from './shell/output/pipe-pool.ts'
 import { endTree } from './shell/processes/process-tree.ts'
 import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import { fixedPath } from './shell/program-path.ts'
+import { LocalHistory } from './snapshots/local-history.ts'
 import {
   type LocalBashSnapshotOptions,
   LocalSnapshots,
@@ -123,6 +124,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   readonly providerId = PROVIDER_ID
   readonly capabilities = CAPABILITIES
   readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly history: LocalHistory
   readonly #options: LocalBashWorkspaceProviderOptions
   readonly #limitOpens: OpenLimit
   readonly #gate: CommandGate
@@ -142,6 +144,12 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     }
     const clock = options.clock ?? systemClock
     this.#snapshots = new LocalSnapshots(this.#tmpdirRoot, clock, options.snapshots)
+    this.history = new LocalHistory({
+      tmpdirRoot: this.#tmpdirRoot,
+      snapshots: this.#snapshots,
+      parseConfig: (config) => this.parseConfig(config),
+      isolationOf: (config) => this.#isolationOf(config),
+    })
   }
 
   parseConfig(config: unknown): LocalBashConfig {
@@ -161,8 +169,8 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return this.#limitOpens(async () => {
       const directory = createDirectory(this.#tmpdirRoot)
       try {
-        const owner = { session: hashSession(session.sessionId), line: unguessableName(), env }
-        const marker = this.#mark(directory, owner)
+        const ids = { session: hashSession(session.sessionId), line: unguessableName() }
+        const marker = this.#mark(directory, { ...ids, env, isolation })
         restoreDirectory(directory)
         const ws = await this.#build({ directory, isolation, marker, options, session })
         return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
@@ -185,7 +193,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       }
       if (before !== undefined) await endAbandoned(directory, before)
       const { env = {}, line = unguessableName() } = before ?? {}
-      const marker = this.#mark(directory, { session, line, env })
+      const marker = this.#mark(directory, { session, line, env, isolation })
       const ws = await this.#build({
         directory,
         isolation,
@@ -195,6 +203,14 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       })
       return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
     }, options.signal)
+  }
+
+  /**
+   * Removes one workspace and nothing else of its session.
+   * @throws {WorkspaceFailedError} `ref-invalid`; `provider-failed` while another process uses it.
+   */
+  async release(ref: WorkspaceRef, options: ResolveOptions): Promise<void> {
+    await this.history.release(ref, options)
   }
 
   get #tmpdirRoot(): string {
@@ -218,7 +234,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
 
   #mark(
     directory: WorkspaceDirectory,
-    details: Pick<OwnerMarker, 'session' | 'line' | 'env'>,
+    details: Omit<OwnerMarker, 'format' | 'process' | 'sinceMs'>,
   ): OwnerMarker {
     const sinceMs = (this.#options.clock ?? systemClock).now()
     const marker = ownMarker({ ...details, sinceMs })

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } f
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { envSchema } from './config.ts'
+import { envSchema, isolationSchema } from './config.ts'
 import { unguessableName } from './file-system/path/unguessable-name.ts'
 import { bootId, isEnded, processPlace, readProcess } from './shell/processes/process-table.ts'
 
@@ -28,6 +28,8 @@ const ownerSchema = z.strictObject({
    * restored, and that no session has used yet.
    */
   session: z.string().exactOptional(),
+  /** Absent in markers of older releases. */
+  isolation: isolationSchema.exactOptional(),
   /** Shared with the workspaces that were restored from its snapshots. */
   line: z.string().exactOptional(),
   /** When it was attached or detached, in milliseconds since the epoch. */
@@ -40,9 +42,7 @@ const ownerSchema = z.strictObject({
 export type OwnerMarker = Readonly<z.output<typeof ownerSchema>>
 
 /** The marker of a workspace that this process uses. */
-export function ownMarker(
-  details: Pick<OwnerMarker, 'session' | 'line' | 'sinceMs' | 'env'>,
-): OwnerMarker {
+export function ownMarker(details: Omit<OwnerMarker, 'format' | 'process'>): OwnerMarker {
   const { pid } = process
   const startTime = readProcess(pid)?.startTime ?? 0
   const own = { pid, startTime, bootId: bootId(), place: processPlace() }

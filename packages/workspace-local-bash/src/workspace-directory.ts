@@ -1,4 +1,5 @@
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -55,16 +56,16 @@ export function createForkDirectory(tmpdirRoot: string): WorkspaceDirectory {
   return layoutOf(path)
 }
 
-/** The workspaces that share snapshots. */
-export function membersOf(
+/** The workspaces of this user that have an owner marker. */
+export function workspacesIn(
   tmpdirRoot: string,
-  line: string,
 ): readonly { readonly directory: WorkspaceDirectory; readonly marker: OwnerMarker }[] {
+  if (!existsSync(tmpdirRoot)) return []
   const root = realpathSync(tmpdirRoot)
   return readdirSync(root).flatMap((name) => {
     const path = join(root, name)
     const marker = DIRECTORY_PATTERN.test(name) && isOwnDirectory(path) && readOwner(path)
-    return marker && marker.line === line ? [{ directory: layoutOf(path), marker }] : []
+    return marker ? [{ directory: layoutOf(path), marker }] : []
   })
 }
 

@@ -18,7 +18,7 @@ afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 defineBounds(
   { it, fails: it.fails },
   {
-    capabilities: { fs: true, shell: true },
+    capabilities: { fs: true, shell: true, snapshot: true, branch: true },
     plants: ['deep-tree', 'sparse-file'],
     extras: ['background', 'stored-output', 'progress'],
     whole: sampler.isExhaustive,

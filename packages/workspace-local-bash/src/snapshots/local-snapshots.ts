@@ -1,7 +1,13 @@
 import { join } from 'node:path'
-import { type Clock, WorkspaceFailedError } from '@helix-agents/core'
-import type { OpenOptions, SessionRef } from '@helix-agents/core/provider'
+import {
+  type Clock,
+  PolicyError,
+  SnapshotStoreError,
+  WorkspaceFailedError,
+} from '@helix-agents/core'
+import type { OpenOptions, SessionRef, SnapshotRef } from '@helix-agents/core/provider'
 import type { LocalBashIsolation } from '../config.ts'
+import { unguessableName } from '../file-system/path/unguessable-name.ts'
 import {
   detachedMarker,
   isOwnerAlive,
@@ -14,10 +20,10 @@ import { toRef } from '../ref.ts'
 import { endTree } from '../shell/processes/process-tree.ts'
 import {
   createForkDirectory,
-  membersOf,
   removeDirectory,
   restoreDirectory,
   type WorkspaceDirectory,
+  workspacesIn,
 } from '../workspace-directory.ts'
 import { fillTree } from './fill-tree.ts'
 import {
@@ -26,14 +32,17 @@ import {
   type LocalSnapshotterParts,
 } from './local-snapshotter.ts'
 import { SnapshotLine } from './snapshot-line.ts'
+import { isKeptId, parseSnapshotRef, toSnapshotRef } from './snapshot-ref.ts'
 import { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 const GIBIBYTE = 1024 ** 3
+const DEFAULT_MAX_SNAPSHOTS = 16
+const DEFAULT_MAX_BYTES = 8 * GIBIBYTE
 
 /** Where a {@link LocalBashWorkspaceProvider} stores snapshots, and how many. */
 export interface LocalBashSnapshotOptions {
   /**
-   * Directory of the host; no path of a workspace may lead there. Default: `helix-snapshots` and the
+   * Directory of the host; no path of a workspace may lead there. Default: `helix-snapshots-` and the
    * id of the user, beside the workspaces.
    */
   readonly directory?: string
@@ -69,19 +78,20 @@ export class LocalSnapshots {
   readonly #options: LocalBashSnapshotOptions
   readonly #store: DirectorySnapshotStore
   readonly #clock: Clock
+  readonly #lines = new Map<string, SnapshotLine>()
 
   constructor(tmpdirRoot: string, clock: Clock, options: LocalBashSnapshotOptions = {}) {
+    const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS, maxBytes = DEFAULT_MAX_BYTES } = options
+    if (!Number.isInteger(maxSnapshots) || maxSnapshots < 1 || !(maxBytes > 0)) {
+      const problem =
+        'snapshots.maxSnapshots must be a whole number of 1 or more, snapshots.maxBytes positive'
+      throw new WorkspaceFailedError('config-invalid', problem)
+    }
     this.#tmpdirRoot = tmpdirRoot
     this.#clock = clock
     this.#options = options
     const directory = options.directory ?? snapshotDirectoryIn(tmpdirRoot)
     this.#store = new DirectorySnapshotStore({ directory, clock })
-    const { maxSnapshots = 1, maxBytes = 1 } = options
-    if (!Number.isInteger(maxSnapshots) || maxSnapshots < 1 || !(maxBytes > 0)) {
-      const problem =
-        'snapshots.maxSnapshots must be a whole number of 1 or more, and maxBytes positive'
-      throw new WorkspaceFailedError('config-invalid', problem)
-    }
   }
 
   /** What takes and restores the snapshots of a workspace. */
@@ -89,62 +99,135 @@ export class LocalSnapshots {
     { directory, isolation, marker, options, session }: PlacedWorkspace,
     open: Pick<LocalSnapshotterParts, 'files' | 'shellRoot' | 'clock' | 'logger'>,
   ): LocalSnapshotter {
+    const { env, line = unguessableName() } = marker
     return new LocalSnapshotter({
       ...open,
-      line: this.#line(marker.line ?? directory.name),
+      line: this.#line(line),
       session,
       workspace: options.workspace,
       workspaceId: directory.name,
+      find: (ref, wanted) => this.find(ref, { ...wanted, sessionId: session.sessionId }),
       fork: async (source) => {
-        const fork = await this.#fork(source, marker)
-        return toRef({ directory: fork.name, isolation })
+        const fork = await this.fork(source, { env, line, isolation })
+        return toRef({ directory: fork.directory.name, isolation })
       },
     })
   }
 
-  #line(scope: string): SnapshotLine {
-    const { maxSnapshots = 16, maxBytes = 8 * GIBIBYTE } = this.#options
-    return new SnapshotLine(scope, this.#store, { maxSnapshots, maxBytes })
+  /**
+   * A stored snapshot that a session may restore.
+   * @throws {WorkspaceFailedError} `ref-invalid`; `provider-failed` for one that is not kept any more.
+   * @throws {PolicyError} `cross-session`
+   * @throws {SnapshotStoreError} `corrupt`
+   */
+  async find(
+    ref: SnapshotRef,
+    wanted: {
+      readonly sessionId: string
+      readonly allowCrossSession?: boolean
+      readonly signal?: AbortSignal
+    },
+  ): Promise<ForkSource> {
+    const { line: scope, id, digest } = parseSnapshotRef(ref)
+    const manifest = await this.#read(scope, id)
+    if (manifest.header.sessionId !== wanted.sessionId && wanted.allowCrossSession !== true) {
+      throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
+        hint: 'Restore a snapshot that this session took.',
+      })
+    }
+    if (manifest.header.digest !== digest) {
+      throw new SnapshotStoreError('corrupt', 'the stored snapshot is not the one that was taken')
+    }
+    return { manifest, scope, signal: wanted.signal }
   }
 
   /**
    * Makes a workspace with the files of a snapshot. While it is filled its owner is this process, so
-   * that what a crash leaves is found by the reaper; afterwards it is detached, and of no session
-   * until one attaches to it.
+   * that what a crash leaves is found by the reaper; afterwards it is detached.
+   * @param like Without a session it is of none until one attaches to it.
    */
-  async #fork(source: ForkSource, like: OwnerMarker): Promise<WorkspaceDirectory> {
+  async fork(
+    source: ForkSource,
+    like: Omit<OwnerMarker, 'format' | 'process' | 'sinceMs'>,
+  ): Promise<{ readonly directory: WorkspaceDirectory }> {
     const directory = createForkDirectory(this.#tmpdirRoot)
     try {
-      const { env, line } = like
-      const details = { env, ...(line !== undefined && { line }) }
-      const marker = ownMarker({ ...details, sinceMs: this.#clock.now() })
+      const marker = ownMarker({ ...like, sinceMs: this.#clock.now() })
       writeOwner(directory.path, marker)
       restoreDirectory(directory)
       await fillTree(directory.root, { store: this.#store, ...source })
       source.signal?.throwIfAborted()
       writeOwner(directory.path, detachedMarker(marker, this.#clock.now()))
-      return directory
+      return { directory }
     } catch (error) {
       await removeDirectory(directory.path)
       throw error
     }
   }
 
-  /**
-   * Frees what a workspace that was closed leaves: the ones that its session left for a restored one,
-   * and the snapshots once no workspace of the line is there.
-   */
+  /** Kept snapshots of a session. */
+  async keptOf(sessionId: string): Promise<readonly SnapshotRef[]> {
+    const refs: SnapshotRef[] = []
+    for await (const scope of this.#store.scopes()) {
+      for await (const { snapshotId: id, digest, ...header } of this.#store.manifests(scope)) {
+        if (header.sessionId !== sessionId || !isKeptId(id)) continue
+        refs.push(toSnapshotRef({ line: scope, id, digest }))
+      }
+    }
+    return refs
+  }
+
+  /** Deletes a snapshot. One that is gone is no error. */
+  async remove(scope: string, id: string): Promise<void> {
+    await this.#line(scope).remove(id)
+    await this.#freeUnused(scope)
+  }
+
+  /** Frees what a workspace that was closed leaves: see `releaseLine`; and what its session has left. */
   async release(closed: WorkspaceDirectory, { line, session }: OwnerMarker): Promise<void> {
     if (line === undefined || !(this.#store.holds(line) || closed.isFork)) return
-    const others = membersOf(this.#tmpdirRoot, line).filter(
-      ({ directory }) => directory.name !== closed.name,
-    )
-    const left = others.filter(({ marker }) => isLeft(marker, session))
-    for (const { directory } of left) {
+    const others = this.#membersOf(line).filter(({ directory }) => directory.name !== closed.name)
+    for (const { directory } of others.filter(({ marker }) => isLeft(marker, session))) {
       await endTree({ marker: `${directory.name}:`, places: [`${directory.scratch}/`] }, 0)
       await removeDirectory(directory.path)
     }
-    if (left.length === others.length) await this.#store.deleteScope(line)
+    await this.#freeUnused(line)
+  }
+
+  /** Frees the snapshots that none keeps, once no workspace is left that could restore them. */
+  async releaseLine(line: string | undefined): Promise<void> {
+    if (line !== undefined) await this.#freeUnused(line)
+  }
+
+  async #freeUnused(scope: string): Promise<void> {
+    if (!this.#store.holds(scope) || this.#membersOf(scope).length > 0) return
+    await this.#line(scope).deleteAllButKept()
+    this.#lines.delete(scope)
+  }
+
+  #membersOf(line: string): ReturnType<typeof workspacesIn> {
+    return workspacesIn(this.#tmpdirRoot).filter(({ marker }) => marker.line === line)
+  }
+
+  async #read(scope: string, id: string): Promise<ForkSource['manifest']> {
+    try {
+      return await this.#store.getManifest(scope, id)
+    } catch (cause) {
+      if (!SnapshotStoreError.isInstance(cause) || cause.code !== 'not-found') throw cause
+      const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS } = this.#options
+      throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
+        hint: `The last ${maxSnapshots} of a workspace are kept, fewer of large files. Take a new one.`,
+        cause,
+      })
+    }
+  }
+
+  #line(scope: string): SnapshotLine {
+    const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS, maxBytes = DEFAULT_MAX_BYTES } = this.#options
+    const bounds = { maxSnapshots, maxBytes }
+    const line = this.#lines.get(scope) ?? new SnapshotLine(scope, this.#store, bounds)
+    this.#lines.set(scope, line)
+    return line
   }
 }
 

@@ -1,7 +1,6 @@
 import {
   type Clock,
   type Logger,
-  PolicyError,
   SnapshotStoreError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
@@ -18,13 +17,12 @@ import {
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
 import type { FileContext } from '../file-system/file-context.ts'
-import { unguessableName } from '../file-system/path/unguessable-name.ts'
 import { PROVIDER_ID } from '../ref.ts'
 import { BlockWriter } from './block-writer.ts'
 import { KnownFiles } from './known-files.ts'
 import { type ReadTree, readTree } from './read-tree.ts'
 import type { SnapshotLine } from './snapshot-line.ts'
-import { parseSnapshotRef, toSnapshotRef } from './snapshot-ref.ts'
+import { newSnapshotId, toSnapshotRef } from './snapshot-ref.ts'
 
 /** What the snapshots of one workspace need. */
 export interface LocalSnapshotterParts {
@@ -37,6 +35,8 @@ export interface LocalSnapshotterParts {
   readonly workspaceId: string
   readonly clock: Clock
   readonly logger: Logger
+  /** A snapshot that the session may restore. */
+  find(ref: SnapshotRef, options: SnapshotOptions): Promise<ForkSource>
   /** Makes a workspace with the files of a snapshot. */
   fork(source: ForkSource): Promise<WorkspaceRef>
 }
@@ -66,9 +66,9 @@ export class LocalSnapshotter implements Snapshotter {
    * @throws {WorkspaceFailedError} `provider-failed` for too many files or bytes.
    * @throws {SnapshotStoreError} `storage-full`, `unavailable`.
    */
-  async snapshot({ signal }: SnapshotOptions = {}): Promise<SnapshotRef> {
-    signal?.throwIfAborted()
-    const taken = this.#turn.then(() => this.#take(signal))
+  async snapshot(options: SnapshotOptions = {}): Promise<SnapshotRef> {
+    options.signal?.throwIfAborted()
+    const taken = this.#turn.then(() => this.#take(options))
     this.#turn = taken.catch(() => undefined)
     return taken
   }
@@ -80,49 +80,26 @@ export class LocalSnapshotter implements Snapshotter {
    */
   async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
     options.signal?.throwIfAborted()
-    const { line: scope, id, digest } = parseSnapshotRef(ref)
-    const manifest = await this.#find(scope, id)
-    const isOwn = manifest.header.sessionId === this.#parts.session.sessionId
-    if (!isOwn && options.allowCrossSession !== true) {
-      throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
-        hint: 'Restore a snapshot that this session took.',
-      })
-    }
-    if (manifest.header.digest !== digest) {
-      throw new SnapshotStoreError('corrupt', 'the stored snapshot is not the one that was taken')
-    }
-    return this.#parts.fork({ manifest, scope, signal: options.signal })
+    const source = await this.#parts.find(ref, options)
+    return this.#parts.fork(source)
   }
 
   async branch(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
     return this.restore(ref, options)
   }
 
-  async #find(scope: string, id: string): Promise<SnapshotManifest> {
-    const { store, bounds } = this.#parts.line
-    try {
-      return await store.getManifest(scope, id)
-    } catch (cause) {
-      if (!SnapshotStoreError.isInstance(cause) || cause.code !== 'not-found') throw cause
-      throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
-        hint: `The last ${bounds.maxSnapshots} of a workspace are kept, fewer of large files. Take a new one.`,
-        cause,
-      })
-    }
-  }
-
-  async #take(signal: AbortSignal | undefined): Promise<SnapshotRef> {
-    signal?.throwIfAborted()
+  async #take(options: SnapshotOptions): Promise<SnapshotRef> {
+    options.signal?.throwIfAborted()
     const { line } = this.#parts
     try {
       this.#last ??= await this.#loadLast()
-      return await this.#takeAfter(this.#last, signal)
+      return await this.#takeAfter(this.#last, options)
     } catch (error) {
       this.#last = undefined
       line.leaveGarbage()
       if (!SnapshotStoreError.isInstance(error) || error.code !== 'missing-blocks') throw error
       // Another process has freed blocks meanwhile: every file is read.
-      return this.#takeAfter(undefined, signal)
+      return this.#takeAfter(undefined, options)
     }
   }
 
@@ -137,7 +114,7 @@ export class LocalSnapshotter implements Snapshotter {
 
   async #takeAfter(
     last: { readonly id: string; readonly known: KnownFiles } | undefined,
-    signal: AbortSignal | undefined,
+    { signal, keep = false }: SnapshotOptions,
   ): Promise<SnapshotRef> {
     const { line, logger } = this.#parts
     const writer = new BlockWriter(line)
@@ -145,7 +122,7 @@ export class LocalSnapshotter implements Snapshotter {
     const tree = await this.#read(known, { writer, signal })
     await writer.flush()
     signal?.throwIfAborted()
-    const manifest = await this.#toManifest(tree, last?.id)
+    const manifest = await this.#toManifest(tree, newSnapshotId(keep), last?.id)
     await line.store.putManifest(line.scope, manifest)
     const { snapshotId: id, digest } = manifest.header
     this.#last = { id, known }
@@ -182,12 +159,13 @@ export class LocalSnapshotter implements Snapshotter {
 
   async #toManifest(
     { entries, bytes }: ReadTree,
+    snapshotId: string,
     parent: string | undefined,
   ): Promise<SnapshotManifest> {
     const { session, workspace, workspaceId, clock } = this.#parts
     const header = {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
-      snapshotId: unguessableName(),
+      snapshotId,
       createdAt: clock.now(),
       sessionId: session.sessionId,
       agentType: session.agentType,

@@ -1,5 +1,6 @@
 import type { Clock } from '@helix-agents/core'
-import { membersOf } from '../workspace-directory.ts'
+import { workspacesIn } from '../workspace-directory.ts'
+import { isKeptId } from './snapshot-ref.ts'
 import { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 /** Which snapshots are looked for, and which of them go. */
@@ -13,25 +14,26 @@ export interface ReapLinesOptions {
 }
 
 /**
- * Removes the snapshots of which no workspace is left, as when its process was killed while it was
+ * Removes the snapshots of which no workspace is left and that none keeps, as when its process was killed while it was
  * closed.
  * @returns the scopes.
  */
 export async function reapLines(options: ReapLinesOptions): Promise<readonly string[]> {
   const { tmpdirRoot, directory, clock, graceMs, isDryRun } = options
   const store = new DirectorySnapshotStore({ directory, clock })
+  const used = new Set(workspacesIn(tmpdirRoot).map(({ marker }) => marker.line))
   const removed: string[] = []
-  for (let after: string | undefined, isMore = true; isMore;) {
-    const page = await store.listScopes({ limit: 1000, ...(after !== undefined && { after }) })
-    for (const scope of page.items) {
-      const isUsed = membersOf(tmpdirRoot, scope).length > 0
-      if (isUsed || clock.now() - store.lastChangeMs(scope) < graceMs) continue
-      if (!isDryRun) await store.deleteScope(scope)
-      removed.push(scope)
-    }
-    after = page.next
-    isMore = after !== undefined
+  for await (const scope of store.scopes()) {
+    if (used.has(scope) || clock.now() - store.lastChangeMs(scope) < graceMs) continue
+    if (await hasKept(store, scope)) continue
+    if (!isDryRun) await store.deleteScope(scope)
+    removed.push(scope)
   }
   if (!isDryRun) await store.deleteLeftovers(graceMs)
   return removed
+}
+
+async function hasKept(store: DirectorySnapshotStore, scope: string): Promise<boolean> {
+  for await (const { snapshotId } of store.manifests(scope)) if (isKeptId(snapshotId)) return true
+  return false
 }

@@ -1,4 +1,5 @@
 import type { SnapshotHeader } from '@helix-agents/core/provider'
+import { isKeptId } from './snapshot-ref.ts'
 import type { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 /** Deleted snapshots after which the blocks that only they named are freed. */
@@ -37,19 +38,32 @@ export class SnapshotLine {
     return items.find((header) => header.workspaceId === workspaceId)
   }
 
-  /** Deletes the oldest snapshots over the bounds; the newest stays. @param newBytes stored since. */
+  /** Deletes the oldest snapshots over the bounds; the newest and kept ones stay. */
   async dropOldest(newBytes: number): Promise<void> {
     const { maxSnapshots, maxBytes } = this.bounds
-    const { items } = await this.store.listManifests(this.scope, { limit: 1000 })
-    const kept = [...items]
-    while (kept.length > maxSnapshots) await this.#deleteLast(kept)
+    const dropped = await this.#unkept()
+    while (dropped.length > maxSnapshots) await this.#delete(dropped.pop())
     this.#bytes = (this.#bytes ?? (await this.store.blockBytes(this.scope))) + newBytes
     if (this.#deleted >= SWEEP_AFTER) await this.#sweep(GRACE_MS)
     if (this.#bytes > maxBytes) await this.#sweep(0)
-    while (this.#bytes > maxBytes && kept.length > 1) {
-      await this.#deleteLast(kept)
+    while (this.#bytes > maxBytes && dropped.length > 1) {
+      await this.#delete(dropped.pop())
       await this.#sweep(0)
     }
+  }
+
+  /** Deletes one snapshot. */
+  async remove(id: string): Promise<void> {
+    await this.#delete(id)
+    if (this.#deleted >= SWEEP_AFTER) await this.#sweep(GRACE_MS)
+  }
+
+  /** Deletes all of the line, or all but kept snapshots. */
+  async deleteAllButKept(): Promise<void> {
+    for (const id of await this.#unkept()) await this.#delete(id)
+    const { items } = await this.store.listManifests(this.scope, { limit: 1 })
+    if (items.length === 0) await this.store.deleteScope(this.scope)
+    else await this.#sweep(0)
   }
 
   /** Blocks of a snapshot that failed are freed with the next sweep, which is due then. */
@@ -57,9 +71,17 @@ export class SnapshotLine {
     this.#deleted += SWEEP_AFTER
   }
 
-  async #deleteLast(kept: SnapshotHeader[]): Promise<void> {
-    const oldest = kept.pop()
-    if (oldest !== undefined) await this.store.deleteManifest(this.scope, oldest.snapshotId)
+  /** Ids, the newest first. */
+  async #unkept(): Promise<string[]> {
+    const ids: string[] = []
+    for await (const { snapshotId } of this.store.manifests(this.scope)) {
+      if (!isKeptId(snapshotId)) ids.push(snapshotId)
+    }
+    return ids
+  }
+
+  async #delete(id: string | undefined): Promise<void> {
+    if (id !== undefined) await this.store.deleteManifest(this.scope, id)
     this.#deleted += 1
   }
 

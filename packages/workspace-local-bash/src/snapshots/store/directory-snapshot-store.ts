@@ -174,6 +174,25 @@ export class DirectorySnapshotStore implements SnapshotStore {
     })
   }
 
+  /** All scopes. */
+  async *scopes(): AsyncGenerator<string> {
+    for (let after: string | undefined, isMore = true; isMore; isMore = after !== undefined) {
+      const page = await this.listScopes({ limit: 1000, ...(after !== undefined && { after }) })
+      yield* page.items
+      after = page.next
+    }
+  }
+
+  /** Headers of all snapshots of a scope, the newest first. */
+  async *manifests(scope: string): AsyncGenerator<SnapshotHeader> {
+    for (let after: string | undefined, isMore = true; isMore; isMore = after !== undefined) {
+      const query = { limit: 1000, ...(after !== undefined && { after }) }
+      const page = await this.listManifests(scope, query)
+      yield* page.items
+      after = page.next
+    }
+  }
+
   /** Whether anything of a scope is on disk. */
   holds(scope: string): boolean {
     return this.#find(scope) !== undefined
