@@ -14,10 +14,10 @@ export type { CapabilitiesInput } from './modules/list.ts'
 export type {
   LiveWorkspace,
   OnLost,
-  ProviderSelection,
   WorkspaceConfig,
   WorkspaceConfigs,
 } from './workspace/declaration.ts'
+export type { ProviderSelection } from './workspace/ref.ts'
 
 // Tools
 export { askUserTool, type AskUserToolOptions } from './agent/ask-user-tool.ts'

@@ -23,7 +23,7 @@ export type {
   SessionRef,
   WorkspaceProvider,
 } from './workspace/provider.ts'
-export type { OfferedCapabilities, WorkspaceRef } from './workspace/ref.ts'
+export type { MovedWorkspace, OfferedCapabilities, WorkspaceRef } from './workspace/ref.ts'
 export type { Containment, Isolation, Workspace } from './workspace/workspace.ts'
 
 // Module: fs

@@ -58,6 +58,10 @@ export { toJsonSchema } from './tools/to-json-schema.ts'
 export { FleetError, type FleetErrorCode, type FleetErrorOptions } from './errors/fleet-error.ts'
 export { renderToolError, type ToolError, toToolError } from './errors/to-tool-error.ts'
 
+// Diffs
+export { fileDiff, type FileDiff, type FileSides } from './modules/fs/edit/file-diff.ts'
+export { createWorkTurn, type WorkTurn } from './modules/fs/edit/work-turn.ts'
+
 // Logs
 export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
 

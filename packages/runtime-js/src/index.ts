@@ -12,6 +12,8 @@ export type {
   ResumeOptions,
   ShutdownOptions,
 } from './executor/executor-options.ts'
+export type { DiffOptions, FileChange, FileSide, WorkspaceDiff } from './history/diff.ts'
+export type { MoveOptions, MoveReport } from './history/move-workspace.ts'
 export type { CollectReport } from './history/collect.ts'
 export type { ResumeCheck } from './session/check-resume.ts'
 export { JSAgentExecutor, type StartedRun } from './executor/js-agent-executor.ts'

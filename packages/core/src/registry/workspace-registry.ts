@@ -5,6 +5,7 @@ import type { SnapshotRef } from '../modules/snapshot/contract.ts'
 import type { PolicyRejection } from '../modules/define-module.ts'
 import type { Clock } from '../time/clock.ts'
 import type { WorkspaceMetrics } from '../workspace/metrics.ts'
+import { parseWorkspaceRef } from '../workspace/parse-ref.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { WorkspaceDescription } from './describe.ts'
 import { createContext, type RegistryContext } from './registry-context.ts'
@@ -37,7 +38,7 @@ export class WorkspaceRegistry implements WorkspaceAccess {
       Object.entries(declarations).map(([name, declaration]) => [
         name,
         new WorkspaceEntry(
-          { ...declaration, name },
+          { ...movedDeclaration(declaration, ownValue(deps.refs, name)), name },
           { ref: ownValue(deps.refs, name), ledger: ownValue(deps.ledgers, name) },
           context,
         ),
@@ -166,6 +167,19 @@ export class WorkspaceRegistry implements WorkspaceAccess {
     const entry = this.#entries.get(name)
     if (entry === undefined) throw unknownName(name)
     return entry
+  }
+}
+
+/** A ref that was moved names the provider that has it; one that cannot be read is reported later. */
+function movedDeclaration(declaration: WorkspaceDeclaration, ref: unknown): WorkspaceDeclaration {
+  if (typeof ref !== 'object' || ref === null || !Object.hasOwn(ref, 'moved')) return declaration
+  try {
+    const { moved } = parseWorkspaceRef(ref)
+    if (moved === undefined) return declaration
+    return { ...declaration, provider: moved.provider, isMoved: true }
+  } catch (error) {
+    if (!WorkspaceFailedError.isInstance(error)) throw error
+    return declaration
   }
 }
 

@@ -4,14 +4,8 @@ import type {
   ModuleName,
   WorkspaceModules,
 } from '../modules/list.ts'
+import type { ProviderSelection } from './ref.ts'
 import type { Workspace } from './workspace.ts'
-
-/** A provider and its own options; providers parse the options themselves. */
-export interface ProviderSelection {
-  /** Names the registered provider. */
-  readonly kind: string
-  readonly [option: string]: unknown
-}
 
 /**
  * When the files of a workspace are kept, so that they can go back with the conversation. `step`: with
@@ -62,6 +56,8 @@ export interface WorkspaceDeclaration {
   readonly onLost: OnLost
   /** Absent: no history. */
   readonly history?: HistoryPolicy
+  /** `provider` is where the session was moved to, not what the agent declares. */
+  readonly isMoved?: boolean
 }
 
 /** Names of the modules that are certainly declared: neither absent nor perhaps `false`. */

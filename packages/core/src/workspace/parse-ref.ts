@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import { allCapabilityFlags } from '../modules/list.ts'
 import { findForeignData } from './plain-json.ts'
-import type { WorkspaceRef } from './ref.ts'
+import type { MovedWorkspace, WorkspaceRef } from './ref.ts'
 
 const refSchema = z.strictObject({
   providerId: z.string().min(1).max(128),
@@ -11,6 +11,12 @@ const refSchema = z.strictObject({
     Object.fromEntries(allCapabilityFlags().map((flag) => [flag, z.boolean().optional()])),
   ),
   ref: z.unknown().refine((payload) => payload !== undefined, 'is missing'),
+  moved: z
+    .strictObject({
+      provider: z.looseObject({ kind: z.string().min(1).max(128) }),
+      notice: z.string().max(4096).optional(),
+    })
+    .optional(),
 })
 
 /**
@@ -23,9 +29,22 @@ export function parseWorkspaceRef(value: unknown): WorkspaceRef {
   if (foreign !== undefined) throw refInvalid([foreign])
   const result = refSchema.safeParse(value)
   if (!result.success) throw refInvalid(describeIssues(result.error))
-  const { providerId, schemaVersion, capabilities, ref } = result.data
+  const { providerId, schemaVersion, capabilities, ref, moved } = result.data
   const given = Object.entries(capabilities).filter(([, flag]) => flag !== undefined)
-  return { providerId, schemaVersion, capabilities: Object.fromEntries(given), ref }
+  return {
+    providerId,
+    schemaVersion,
+    capabilities: Object.fromEntries(given),
+    ref,
+    ...(moved !== undefined && { moved: toMoved(moved) }),
+  }
+}
+
+function toMoved({
+  provider,
+  notice,
+}: NonNullable<z.output<typeof refSchema>['moved']>): MovedWorkspace {
+  return { provider, ...(notice !== undefined && { notice }) }
 }
 
 /** The ref that is parsed, and the format that the provider writes. */

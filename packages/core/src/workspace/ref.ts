@@ -1,3 +1,10 @@
+/** A provider and its own options; providers parse the options themselves. */
+export interface ProviderSelection {
+  /** Names the registered provider. */
+  readonly kind: string
+  readonly [option: string]: unknown
+}
+
 /**
  * The modules that a provider or a workspace offers, by name. A ref may have been written by a
  * release with other modules, so the names are not closed here: parsing checks them.
@@ -14,4 +21,14 @@ export interface WorkspaceRef {
   readonly capabilities: OfferedCapabilities
   /** The provider's own data. */
   readonly ref: unknown
+  /** Set when the workspace was moved to another provider than the declared one. */
+  readonly moved?: MovedWorkspace
+}
+
+/** Where a workspace was moved to. */
+export interface MovedWorkspace {
+  /** Takes the place of what the agent declares under `provider`. */
+  readonly provider: ProviderSelection
+  /** What the model reads at the next open, once. */
+  readonly notice?: string
 }

@@ -1,4 +1,5 @@
-import type { ProviderSelection, WorkspaceDeclaration } from '../../src/workspace/declaration.ts'
+import type { WorkspaceDeclaration } from '../../src/workspace/declaration.ts'
+import type { ProviderSelection } from '../../src/workspace/ref.ts'
 import type { PolicyRejection } from '../../src/modules/define-module.ts'
 import { FileVersions } from '../../src/modules/fs/versions/file-versions.ts'
 import {

@@ -2,6 +2,7 @@ import { type Agent, SessionError, WorkspaceFailedError } from '@helix-agents/co
 import type { SessionRef, SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
 import type { Checkpoint, WorkspaceDeclaration } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
+import { declarationOfRef } from '../session/end-refs.ts'
 import { historyOf, releaseBackend, resolveOptions } from './provider-history.ts'
 
 /** The files of a checkpoint that are wanted: of one workspace, or that it was not there yet. */
@@ -31,13 +32,32 @@ export function findFiles(
   })
 }
 
-function findOne(checkpoint: Checkpoint, declaration: WorkspaceDeclaration): WantedFiles {
+/** @throws {SessionError} `files-missing` */
+export function findOne(checkpoint: Checkpoint, declaration: WorkspaceDeclaration): WantedFiles {
   const { name } = declaration
   const { workspaceSnapshots = {}, workspaceRefs } = checkpoint
   const files = Object.hasOwn(workspaceSnapshots, name) ? workspaceSnapshots[name] : undefined
-  if (files?.snapshot !== undefined) return { declaration, snapshot: files.snapshot }
+  if (files?.snapshot !== undefined) {
+    return {
+      declaration: placeOf(checkpoint, declaration, files.snapshot),
+      snapshot: files.snapshot,
+    }
+  }
   if (files === undefined && !Object.hasOwn(workspaceRefs, name)) return { declaration }
   throw missing(checkpoint, name, REASONS[files?.missing ?? 'none'])
+}
+
+/** Files of a workspace that was moved are with the provider that it had then. */
+function placeOf(
+  { workspaceRefs }: Checkpoint,
+  declaration: WorkspaceDeclaration,
+  { providerId }: SnapshotRef,
+): WorkspaceDeclaration {
+  const { name, provider } = declaration
+  const ref = Object.hasOwn(workspaceRefs, name) ? workspaceRefs[name] : undefined
+  if (ref?.moved?.provider.kind === providerId) return declarationOfRef(declaration, ref)
+  if (provider.kind === providerId) return declaration
+  return { ...declaration, provider: { kind: providerId }, isMoved: true }
 }
 
 const REASONS = {
@@ -107,7 +127,9 @@ async function restoreOne(
   const options = resolveOptions(services, owner)
   const { allowCrossSession } = one
   try {
-    const ref = await history.restore(one.snapshot, { ...options, allowCrossSession })
+    const made = await history.restore(one.snapshot, { ...options, allowCrossSession })
+    const { isMoved = false, provider: selection } = owner.declaration
+    const ref = isMoved ? { ...made, moved: { provider: selection } } : made
     one.made.set(name, ref)
     const { ws } = await provider.resolve(ref, options)
     await ws.detach?.()

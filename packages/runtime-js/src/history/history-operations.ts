@@ -2,6 +2,8 @@ import type { Agent } from '@helix-agents/core'
 import type { ReleaseOptions } from '../executor/executor-options.ts'
 import type { RunServices } from '../ports.ts'
 import type { CollectReport } from './collect.ts'
+import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
+import { type MoveOptions, type MoveReport, moveWorkspace } from './move-workspace.ts'
 import { releaseWorkspaces } from './release-workspaces.ts'
 
 /** What an executor does with the files of sessions that do not run. */
@@ -21,5 +23,37 @@ export abstract class HistoryOperations {
     options: ReleaseOptions = {},
   ): Promise<CollectReport> {
     return releaseWorkspaces(this.parts, agent, { ...options, sessionId })
+  }
+
+  /**
+   * Compares the files of two points of a session, in every workspace with a history: changed files,
+   * with unified diffs of texts. Credentials in diffs are hidden.
+   * @throws {SessionError} `files-missing` when a checkpoint has no files; `not-resumable` for an
+   * unknown session or checkpoint, `other-agent`
+   * @throws {AgentAlreadyRunningError} `already-running` for `now` while another process runs it.
+   */
+  diff(agent: Agent, sessionId: string, options: DiffOptions): Promise<readonly WorkspaceDiff[]> {
+    return diffSession(this.parts, agent, { ...options, sessionId })
+  }
+
+  /**
+   * Moves a workspace of a session that does not run to another provider, with all its files: they are
+   * copied, read again and compared before the session uses the new place. From then on the session
+   * uses the given provider for it, whatever the agent declares; the old backend is freed once no
+   * checkpoint needs it. The model reads once what the new place could not hold.
+   * @throws {AgentAlreadyRunningError} `already-running`
+   * @throws {SessionError} `waiting`, `not-resumable`, `other-agent`
+   * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: the provider is not
+   * registered or has not what the agent declares. `provider-failed`: the copy is not the same.
+   * Nothing was switched.
+   * @throws {SnapshotStoreError} of files that cannot be read or written.
+   */
+  moveWorkspace(
+    agent: Agent,
+    sessionId: string,
+    name: string,
+    options: MoveOptions,
+  ): Promise<MoveReport> {
+    return moveWorkspace(this.parts, agent, { ...options, sessionId, name })
   }
 }

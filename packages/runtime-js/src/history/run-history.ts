@@ -14,7 +14,7 @@ type KeptSnapshot = StoredSnapshot & { readonly files: { readonly snapshot: Snap
 
 interface RunHistoryParts {
   readonly services: RunServices
-  readonly session: Pick<SessionState, 'sessionId' | 'agentType'>
+  readonly session: Pick<SessionState, 'sessionId' | 'workspaceRefs'>
   readonly declared: Readonly<Record<string, WorkspaceDeclaration>>
   /** Absent for a session that has none yet. */
   readonly stored: SessionHistory | undefined
@@ -37,7 +37,10 @@ class SnapshotHistory implements RunHistory {
     const { isCutOff, stored } = this.#parts
     if (isCutOff || stored?.changed.includes(name) === true) return 'yes'
     const newest = stored?.snapshots.findLast(({ workspace }) => workspace === name)
-    return newest?.files.snapshot === undefined ? 'unknown' : 'no'
+    const { snapshot } = newest?.files ?? {}
+    const ref = this.#parts.session.workspaceRefs[name]
+    // What was moved since has no snapshot where it is now.
+    return snapshot === undefined || snapshot.providerId !== ref?.providerId ? 'unknown' : 'no'
   }
 
   async take(registry: WorkspaceRegistry, stepCount: number): Promise<StepFiles> {

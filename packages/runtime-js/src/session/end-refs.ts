@@ -27,12 +27,25 @@ export async function endRefs(
 export function declarationOf(
   agent: Agent | undefined,
   name: string,
-  { providerId }: WorkspaceRef,
+  ref: WorkspaceRef,
 ): WorkspaceDeclaration {
+  const { providerId } = ref
   const workspaces = agent?.workspaces ?? {}
   const declared = Object.hasOwn(workspaces, name) ? workspaces[name] : undefined
-  if (declared?.provider.kind === providerId) return declared
-  return { name, provider: { kind: providerId }, capabilities: {}, onLost: 'reopen' }
+  if (declared?.provider.kind === providerId && ref.moved === undefined) return declared
+  const { capabilities = {} } = declared ?? {}
+  const unknown = { name, provider: { kind: providerId }, capabilities, onLost: 'reopen' } as const
+  return declarationOfRef(unknown, ref)
+}
+
+/** A workspace that was moved is with another provider than the declared one. */
+export function declarationOfRef(
+  declaration: WorkspaceDeclaration,
+  { moved }: WorkspaceRef,
+): WorkspaceDeclaration {
+  return moved === undefined
+    ? declaration
+    : { ...declaration, provider: moved.provider, isMoved: true }
 }
 
 /** Refs that no stored session has. */

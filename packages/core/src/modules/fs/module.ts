@@ -32,6 +32,8 @@ export const fileSystemModule: ModuleDefinition<'fs', FileSystem, typeof fileSys
     'realPath',
     'watch',
     'withoutLinks',
+    'readLink',
+    'readMode',
   ],
   guard: withFileSystemPolicy,
   tools: [

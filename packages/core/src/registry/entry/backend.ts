@@ -125,8 +125,10 @@ export class BackendSource {
   /** @throws {WorkspaceFailedError} `ref-invalid`, also when another provider wrote the ref. */
   parseOwnRef(value: unknown): WorkspaceRef {
     const ref = parseWorkspaceRef(value)
-    const { name, provider } = this.#declaration
-    if (ref.providerId === provider.kind) return ref
+    const { name, provider, isMoved = false } = this.#declaration
+    if (ref.providerId === provider.kind) {
+      return isMoved && ref.moved === undefined ? { ...ref, moved: { provider } } : ref
+    }
     throw new WorkspaceFailedError(
       'ref-invalid',
       `the ref of workspace "${name}" is of provider ${ref.providerId}, ` +

@@ -66,7 +66,8 @@ export class ChangeTracker {
         const found = watched.get(key)
         if (found !== undefined) return found
         const value = methodOf(target, key)
-        if (!isMethod(value)) return value
+        // Such as the attributes of files.
+        if (!isMethod(value)) return isView(value) ? this.#watchModule(value, module) : value
         const method = (...given: unknown[]): unknown => {
           const call = (): unknown => value(...given)
           if (!harmless.has(key)) return this.#runChange(key, call)

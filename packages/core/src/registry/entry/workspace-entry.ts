@@ -284,12 +284,13 @@ export class WorkspaceEntry {
   /** Makes an adopted backend the one that operations use, and keeps what the model must know. */
   #install(backend: AdoptedBackend): OpenWorkspace {
     const { ws, ref, receipt, isOfBranch } = backend
+    const moved = this.#stored.ref?.moved?.notice
     this.#stored.adopted(ref, receipt.outcome === 'cold')
     this.#held = ws
     const { isolation, containment, maxProcesses } = ws
     this.#last = { receipt, isolation, containment, maxProcesses }
     this.#state.forgetFailure()
-    this.#notice = noticeOf(this.name, receipt, isOfBranch) ?? this.#notice
+    this.#notice = noticeOf(this.name, receipt, isOfBranch) ?? moved ?? this.#notice
     return { live: this.history?.opened(ws, receipt) ?? ws, ledger: this.#stored.ledger }
   }
 
