@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { systemClock } from '@helix-agents/core'
 import {
   checkTransferFits,
+  type FileAttributes,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -14,6 +15,7 @@ import {
   type TransferOptions,
   type WriteOptions,
 } from '@helix-agents/core/provider'
+import { createAttributes } from './file-system/file-attributes.ts'
 import { Containment } from './file-system/path/containment.ts'
 import { type FileContext, ProvenFiles } from './file-system/file-context.ts'
 import { listDirectory } from './file-system/list-directory.ts'
@@ -63,6 +65,11 @@ export class TmpdirFileSystem implements FileSystem {
     this.#options = options
     this.#readers = shared?.readers ?? new Set()
     this.#context = shared?.context ?? createContext(options)
+  }
+
+  /** Links and permissions, for snapshots. */
+  get attributes(): FileAttributes {
+    return createAttributes(this.#context)
   }
 
   /** What the shell shares with the file system: the way from paths to the host. */

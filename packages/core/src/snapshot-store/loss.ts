@@ -1,3 +1,5 @@
+import { sortByCodePoint } from '../modules/fs/path/sort-paths.ts'
+
 /**
  * `mode`: the target has no permissions. `link`: the target has no links, or a link leads out of the
  * root or in a circle. `special-file`: a pipe, a socket or a device. `unreadable`: permission was
@@ -9,4 +11,9 @@ export type SnapshotLossKind = 'mode' | 'link' | 'special-file' | 'unreadable' |
 export interface SnapshotLoss {
   readonly path: string
   readonly kind: SnapshotLossKind
+}
+
+/** Sorted, as entries are. */
+export function byPath(losses: readonly SnapshotLoss[]): Promise<readonly SnapshotLoss[]> {
+  return sortByCodePoint(losses, ({ path }) => path)
 }

@@ -1,7 +1,7 @@
 import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
 import { inParallel } from './in-parallel.ts'
-import type { SnapshotLoss } from './loss.ts'
+import { byPath, type SnapshotLoss } from './loss.ts'
 import type {
   SnapshotEntry,
   SnapshotFile,
@@ -68,7 +68,7 @@ export async function restoreSnapshot(
     signal?.throwIfAborted()
     await writer.setMode(entry)
   }
-  return { files: files.length, bytes: header.bytes, losses: writer.losses }
+  return { files: files.length, bytes: header.bytes, losses: await byPath(writer.losses) }
 }
 
 /** Blocks that were all compared with their hash. */

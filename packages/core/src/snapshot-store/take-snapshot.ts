@@ -6,7 +6,7 @@ import { BlockWriter } from './block-writer.ts'
 import { checkTree } from './check-tree.ts'
 import { digestEntries } from './digest.ts'
 import { inParallel } from './in-parallel.ts'
-import type { SnapshotLoss } from './loss.ts'
+import { byPath, type SnapshotLoss } from './loss.ts'
 import {
   SNAPSHOT_FORMAT_VERSION,
   type SnapshotEntry,
@@ -108,7 +108,7 @@ async function take(
   signal?.throwIfAborted()
   await store.putManifest(options.scope, manifest)
   const { storedBlocks, storedBytes } = writer
-  const losses = [...walked.losses, ...reader.losses]
+  const losses = await byPath([...walked.losses, ...reader.losses])
   return { manifest, losses, storedBlocks, storedBytes, reusedFiles: reader.reusedFiles }
 }
 

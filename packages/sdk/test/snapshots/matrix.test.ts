@@ -1,0 +1,113 @@
+// A tree of awkward kinds, taken in each provider that runs in Node and restored in each other: the
+// digests are equal, or the receipts name each difference.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { noopLogger, systemClock } from '@helix-agents/core'
+import {
+  compareEntries,
+  type FileSystem,
+  restoreSnapshot,
+  type SnapshotStore,
+  takeSnapshot,
+  verifySnapshots,
+  type Workspace,
+  type WorkspaceProvider,
+} from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
+import { InMemorySnapshotStore } from '@helix-agents/store-memory'
+import {
+  DirectorySnapshotStore,
+  LocalBashWorkspaceProvider,
+} from '@helix-agents/workspace-local-bash'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
+import { afterEach, describe, expect, test } from 'vitest'
+import { addHostKinds, fillAwkward } from './awkward-tree.ts'
+
+const sampler = new TestSampler()
+const files = sampler.size(10_000, 50)
+const session = { sessionId: 'session', agentType: 'agent' }
+const ends: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'helix-matrix-'))
+  ends.push(async () => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+const providers: Readonly<Record<string, () => WorkspaceProvider>> = {
+  'in-memory': () => new InMemoryWorkspaceProvider(),
+  'local-bash': () => new LocalBashWorkspaceProvider({ tmpdirRoot: temporary() }),
+}
+
+const stores: Readonly<Record<string, () => SnapshotStore>> = {
+  'memory store': () => new InMemorySnapshotStore(),
+  'directory store': () => new DirectorySnapshotStore({ directory: temporary() }),
+}
+
+async function open(kind: string): Promise<{ ws: Workspace; fs: FileSystem }> {
+  const { ws } = await entry(providers, kind)().open({ kind }, session, {
+    workspace: 'box',
+    capabilities: {},
+    signal: new AbortController().signal,
+    logger: noopLogger,
+    clock: systemClock,
+  })
+  ends.unshift(() => ws.close())
+  if (ws.fs === undefined) throw new Error('no files')
+  return { ws, fs: ws.fs }
+}
+
+function entry<T>(table: Readonly<Record<string, T>>, key: string): T {
+  const found = table[key]
+  if (found === undefined) throw new Error(`no ${key}`)
+  return found
+}
+
+const identity = (ws: Workspace, providerId: string) => ({
+  scope: 's',
+  session,
+  workspace: 'box',
+  workspaceId: ws.id,
+  providerId,
+})
+
+const kinds = Object.keys(providers)
+const pairs = kinds.flatMap((from) => kinds.map((to) => [from, to] as const))
+
+describe.each(Object.keys(stores))('with a %s', (name) => {
+  // The store has no part in what providers hold: the second one is tried with one pair.
+  const some = name === 'memory store' || sampler.isExhaustive ? pairs : pairs.slice(-1)
+  test.each(some)('from %s to %s', { timeout: 120_000 }, async (from, to) => {
+    const store = entry(stores, name)()
+    const source = await open(from)
+    await fillAwkward(source.fs, files)
+    const { shellRoot } = source.ws
+    if (shellRoot !== undefined) addHostKinds(shellRoot)
+    const taken = await takeSnapshot(source.fs, store, identity(source.ws, from))
+    expect(taken.losses.map(({ path, kind }) => `${kind} ${path}`)).toEqual(
+      shellRoot === undefined ? [] : ['link /links/absolute-outside', 'link /links/climbs-out'],
+    )
+
+    const target = await open(to)
+    const restored = await restoreSnapshot(taken.manifest, store, target.fs, { scope: 's' })
+    const again = await takeSnapshot(target.fs, store, identity(target.ws, to))
+    const differences = await compareEntries(taken.manifest.entries, again.manifest.entries)
+    const named = new Set(restored.losses.map(({ path, kind }) => `${kind} ${path}`))
+    // A host gives modes to what came without them; everything else is equal or named.
+    const unnamed = differences.filter(({ path, change, from: before }) => {
+      if (change === 'mode' && before !== undefined && !('mode' in before)) return false
+      return !named.has(`${change === 'mode' ? 'mode' : 'link'} ${path}`)
+    })
+    expect(unnamed).toEqual([])
+    expect(named.size).toBe(from === 'local-bash' && to === 'in-memory' ? differences.length : 0)
+    const [before, after] = [taken.manifest.header.digest, again.manifest.header.digest]
+    expect(from !== to || before === after).toBe(true)
+    expect(again.storedBlocks).toBe(0)
+    expect(await verifySnapshots(store, 's')).toEqual({ snapshots: 2, damaged: [] })
+  })
+})
