@@ -8,6 +8,8 @@ export {
 } from '@helix-agents/store-sqlite'
 
 export {
+  DirectorySnapshotStore,
+  type DirectorySnapshotStoreOptions,
   type LocalBashConfig,
   localBashConfigSchema,
   type LocalBashInspection,
@@ -15,6 +17,7 @@ export {
   type LocalBashInventoryOptions,
   type LocalBashIsolation,
   type LocalBashResources,
+  type LocalBashSnapshotOptions,
   LocalBashWorkspace,
   LocalBashWorkspaceProvider,
   type LocalBashWorkspaceProviderOptions,
