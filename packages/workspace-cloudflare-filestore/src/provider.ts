@@ -11,6 +11,7 @@ import {
   type OpenedWorkspace,
   type OpenLimit,
   type OpenOptions,
+  type ProviderHistory,
   type ResolveOptions,
   type SessionRef,
   type ShellEngine,
@@ -34,6 +35,7 @@ import {
   belongsTo,
   claimFork,
   findNamespace,
+  isSnapshot,
   type Namespace,
   openNamespace,
   sessionMark,
@@ -51,6 +53,7 @@ import type { FileStoreBucket } from './ports.ts'
 import { type SharedState, sharedStateOf } from './shared-state.ts'
 import type { StoreContext } from './store-context.ts'
 import { deleteLine, FileStoreSnapshotter } from './snapshots/file-store-snapshotter.ts'
+import { FileStoreHistory } from './snapshots/file-store-history.ts'
 import { FileStoreWorkspace } from './workspace.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -74,6 +77,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
   readonly capabilities: WorkspaceCapabilityFlags
   readonly toolNotes: ToolNotes
   readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly history: ProviderHistory
   readonly #database: Database
   readonly #bucket: FileStoreBucket | undefined
   readonly #shared: SharedState
@@ -116,6 +120,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       graceMs: this.#settings.collectionGraceMs,
       logger: this.#logger,
     })
+    this.history = this.#createHistory()
   }
 
   /** @throws {WorkspaceFailedError} `config-invalid`, naming each bad field. */
@@ -155,7 +160,7 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       migrate(this.#database, this.#clock.now())
       const { sessionId } = options.session
       const found = findNamespace(this.#database, id)
-      if (found === undefined || found.kind === 'snapshot') throw lost()
+      if (found === undefined || isSnapshot(found)) throw lost()
       const isFork = found.kind === 'fork'
       const namespace = isFork ? claimFork(this.#database, found, sessionId) : found
       if (!belongsTo(namespace, sessionId)) {
@@ -163,6 +168,15 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       }
       return this.#attach(namespace, { options, outcome: 'reattached', sessionId })
     }, options.signal)
+  }
+
+  /** Removes the files of one ref; others of its session and its snapshots stay. */
+  async release(ref: WorkspaceRef, { session }: ResolveOptions): Promise<void> {
+    const id = readRef(ref)
+    migrate(this.#database, this.#clock.now())
+    const found = findNamespace(this.#database, id)
+    if (found?.session !== sessionMark(session.sessionId) || isSnapshot(found)) return
+    await deleteNamespace(this.#contextOf(found, Infinity))
   }
 
   /** When `collect` has work, in ms since the epoch. Undefined: there is none. */
@@ -202,6 +216,16 @@ export class CloudflareFileStoreWorkspaceProvider implements WorkspaceProvider<C
       const namespace = { ...removed, id, kind: 'workspace' } as const
       await finishRemoval(this.#contextOf(namespace, Infinity))
     }
+  }
+
+  #createHistory(): FileStoreHistory {
+    return new FileStoreHistory({
+      database: this.#database,
+      maxSnapshots: this.#settings.maxSnapshots,
+      contextOf: (namespace) => this.#contextOf(namespace, Infinity),
+      toRef: (publicId) => createRef(publicId, this.capabilities),
+      now: () => this.#clock.now(),
+    })
   }
 
   #attach(namespace: Namespace, attach: Attach): OpenedWorkspace {

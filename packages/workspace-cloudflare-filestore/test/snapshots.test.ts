@@ -167,3 +167,47 @@ test('a snapshot takes the same statements, however many files there are', () =>
     for (let i = 0; i < 500; i += 1) await write(opened, `/d${i % 7}/f${i}`, String(i))
     expect(await count()).toBe(few)
   }))
+
+describe('the history', () => {
+  const keep = { keep: true } as const
+
+  test('keeps snapshots beyond the number of others and the end of the workspace', () =>
+    inObject(async (storage) => {
+      const provider = createProvider(storage, { maxSnapshots: 1 })
+      const opened = await provider.open(config, session, openOptions())
+      await write(opened, '/a', 'one')
+      const taken = await snapshotterOf(opened).snapshot(keep)
+      await write(opened, '/a', 'two')
+      await snapshotterOf(opened).snapshot()
+      await snapshotterOf(opened).snapshot()
+      await opened.ws.close()
+      const { sessionId } = session
+      expect(await provider.history.list(sessionId)).toEqual({ snapshots: [taken], workspaces: [] })
+      const ref = await provider.history.restore(taken, { ...openOptions(), session })
+      const back = await provider.resolve(ref, { ...openOptions(), session })
+      expect(await text(back, '/a')).toBe('one')
+      expect((await provider.history.list(sessionId)).workspaces).toEqual([ref])
+      await provider.release(ref, { ...openOptions(), session })
+      await provider.history.remove(taken)
+      await provider.history.remove(taken)
+      expect(namespaces(storage)).toBe(0)
+      expect(storage.sql.exec('SELECT * FROM helix_fs_nodes').toArray()).toEqual([])
+    }))
+
+  test('is not that of another session, and frees nothing of one', () =>
+    inObject(async (storage) => {
+      const provider = createProvider(storage)
+      const opened = await provider.open(config, session, openOptions())
+      const taken = await snapshotterOf(opened).snapshot(keep)
+      const other = { ...session, sessionId: 'other' }
+      const options = { ...openOptions(), session: other }
+      await expect(provider.history.restore(taken, options)).rejects.toMatchObject({
+        code: 'cross-session',
+      })
+      await provider.release(opened.ref, options)
+      expect((await provider.history.list(session.sessionId)).workspaces).toEqual([opened.ref])
+      const allowed = { ...options, allowCrossSession: true }
+      const ref = await provider.history.restore(taken, allowed)
+      expect((await provider.history.list('other')).workspaces).toEqual([ref])
+    }))
+})

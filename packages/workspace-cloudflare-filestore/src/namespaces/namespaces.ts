@@ -4,10 +4,10 @@ import type { FileStoreSqlRow } from '../ports.ts'
 import type { NamespaceOwner } from './namespace-key.ts'
 
 /**
- * What a namespace is for: a `snapshot` never changes, and a `fork` belongs to the first session that
- * opens it.
+ * What a namespace is for: a `snapshot` never changes, a `kept` one stays until it is removed, and a
+ * `fork` belongs to the first session that opens it.
  */
-export type NamespaceKind = 'workspace' | 'snapshot' | 'fork'
+export type NamespaceKind = 'workspace' | 'snapshot' | 'kept' | 'fork'
 
 /** A set of files in the database of an object. */
 export interface Namespace {
@@ -84,6 +84,17 @@ export function namespacesOf(
   return rows.map((row) => ({ ...toNamespace(row), bytes: numberOf(row, 'bytes') }))
 }
 
+/** The namespaces that only one session may use. */
+export function namespacesOfSession(database: Database, sessionId: string): Namespace[] {
+  const sql = `SELECT ${COLUMNS} FROM helix_fs_namespaces WHERE session = ? ORDER BY version`
+  return database.all(sql, sessionMark(sessionId)).map(toNamespace)
+}
+
+/** Whether it is a snapshot, of whichever kind. */
+export function isSnapshot({ kind }: Namespace): boolean {
+  return kind === 'snapshot' || kind === 'kept'
+}
+
 export function allNamespaces(database: Database): Namespace[] {
   return database.all(`SELECT ${COLUMNS} FROM helix_fs_namespaces ORDER BY id`).map(toNamespace)
 }
@@ -106,7 +117,7 @@ function addNamespace(database: Database, made: NewNamespace, key: string): Name
 }
 
 function kindOf(kind: string): NamespaceKind {
-  return kind === 'snapshot' || kind === 'fork' ? kind : 'workspace'
+  return kind === 'snapshot' || kind === 'kept' || kind === 'fork' ? kind : 'workspace'
 }
 
 function toNamespace(row: FileStoreSqlRow): Namespace {

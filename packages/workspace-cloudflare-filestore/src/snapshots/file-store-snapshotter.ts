@@ -6,7 +6,12 @@ import type {
   WorkspaceRef,
 } from '@helix-agents/core/provider'
 import { deleteNamespace } from '../namespaces/delete-namespace.ts'
-import { findNamespace, type Namespace, namespacesOf } from '../namespaces/namespaces.ts'
+import {
+  findNamespace,
+  isSnapshot,
+  type Namespace,
+  namespacesOf,
+} from '../namespaces/namespaces.ts'
 import { createSnapshotRef, readSnapshotRef } from '../ref.ts'
 import type { StoreContext } from '../store-context.ts'
 import { forkNamespace } from './fork-namespace.ts'
@@ -35,12 +40,12 @@ export class FileStoreSnapshotter implements Snapshotter {
   }
 
   /** @throws {WorkspaceFailedError} `provider-failed` for too many files. */
-  async snapshot({ signal }: SnapshotOptions = {}): Promise<SnapshotRef> {
+  async snapshot({ signal, keep = false }: SnapshotOptions = {}): Promise<SnapshotRef> {
     signal?.throwIfAborted()
     const { context, session } = this.#parts
     const { line } = context.namespace
-    const taken = forkNamespace(context, { kind: 'snapshot', line, session })
-    await this.#dropOldest(line)
+    const taken = forkNamespace(context, { kind: keep ? 'kept' : 'snapshot', line, session })
+    if (!keep) await this.#dropOldest(line)
     return createSnapshotRef(taken.publicId)
   }
 
@@ -50,18 +55,8 @@ export class FileStoreSnapshotter implements Snapshotter {
    */
   async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
     options.signal?.throwIfAborted()
-    const { context, session, maxSnapshots } = this.#parts
-    const snapshot = findNamespace(context.database, readSnapshotRef(ref))
-    if (snapshot?.kind !== 'snapshot') {
-      throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
-        hint: `The last ${maxSnapshots} of a workspace are kept, fewer of large files. Take a new one.`,
-      })
-    }
-    if (snapshot.session !== session && options.allowCrossSession !== true) {
-      throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
-        hint: 'Restore a snapshot that this session took.',
-      })
-    }
+    const { context } = this.#parts
+    const snapshot = findSnapshot(ref, { ...this.#parts, ...options })
     const { line } = context.namespace
     const source = this.#parts.contextOf(snapshot)
     const fork = forkNamespace(source, { kind: 'fork', line, session: undefined })
@@ -86,6 +81,28 @@ export class FileStoreSnapshotter implements Snapshotter {
 }
 
 /**
+ * A snapshot that a session may restore.
+ * @throws {WorkspaceFailedError} `ref-invalid`; `provider-failed` for one that is not kept any more.
+ * @throws {PolicyError} `cross-session`
+ */
+export function findSnapshot(
+  ref: SnapshotRef,
+  by: Pick<FileStoreSnapshotterParts, 'session' | 'maxSnapshots'> &
+    SnapshotOptions & { readonly context: Pick<StoreContext, 'database'> },
+): Namespace {
+  const snapshot = findNamespace(by.context.database, readSnapshotRef(ref))
+  if (snapshot === undefined || !isSnapshot(snapshot)) {
+    throw new WorkspaceFailedError('provider-failed', 'there is no such snapshot', {
+      hint: `The last ${by.maxSnapshots} of a workspace are kept, fewer of large files. Take a new one.`,
+    })
+  }
+  if (snapshot.session === by.session || by.allowCrossSession === true) return snapshot
+  throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
+    hint: 'Restore a snapshot that this session took.',
+  })
+}
+
+/**
  * Removes what a session leaves behind with a workspace: the ones that it has left for a restored one,
  * and all snapshots once no workspace of the line is left. The workspace itself goes last: a crash
  * before leaves it to the next close.
@@ -98,7 +115,7 @@ export async function deleteLine(
   const others = namespacesOf(database, namespace.line).filter(({ id }) => id !== namespace.id)
   const isLeft = (other: Namespace): boolean =>
     other.kind === 'workspace' && other.session === namespace.session
-  const isLast = others.every((other) => other.kind === 'snapshot' || isLeft(other))
+  const isLast = others.every((other) => isSnapshot(other) || isLeft(other))
   for (const other of others) {
     if (isLeft(other) || (isLast && other.kind === 'snapshot')) {
       await deleteNamespace(contextOf(other))

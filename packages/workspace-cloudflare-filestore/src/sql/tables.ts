@@ -19,7 +19,7 @@ const tables: readonly string[] = [
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
     key TEXT NOT NULL UNIQUE,
-    -- 'workspace'; 'snapshot', which never changes; 'fork', which no session has opened yet.
+    -- 'workspace'; 'snapshot' and 'kept', which never change; 'fork', which no session has opened yet.
     kind TEXT NOT NULL,
     -- The namespace that was opened first, of all that were restored from it.
     line TEXT NOT NULL,
