@@ -11,6 +11,7 @@ const workloads = {
   permissions: () => import('./workloads/approval/permissions.ts'),
   code: () => import('./workloads/code.ts'),
   shell: () => import('./workloads/shell.ts'),
+  'shell-engine': () => import('./workloads/shell-engine.ts'),
   store: () => import('./workloads/store.ts'),
   requests: () => import('./workloads/approval/requests.ts'),
   loop: () => import('./workloads/loop.ts'),

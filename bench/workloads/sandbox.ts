@@ -36,7 +36,7 @@ export async function run(): Promise<Verdict[]> {
   await using testbed = await startSandboxTestbed({ worker: { entry }, costs: 'recorded' })
   const figures = (await (await testbed.fetch('/')).json()) as SandboxFigures
   console.log(`\nsandbox: nothing, by a shell ${milliseconds(figures, 'nothing')} ms`)
-  return TASKS.map((task) => judge(task, figures))
+  return [...TASKS.map((task) => judge(task, figures)), judgeIsolate(figures)]
 }
 
 function judge(task: string, figures: SandboxFigures): Verdict {
@@ -51,6 +51,20 @@ function judge(task: string, figures: SandboxFigures): Verdict {
       { name: LIMIT, microseconds: limit.microseconds },
     ],
     gate: { most: Math.max(SHARE, 1 + SPARE_MICROSECONDS / limit.microseconds) },
+    unit: 'ms',
+  })
+}
+
+/** A command of the shell engine beside the same in the container. */
+function judgeIsolate(figures: SandboxFigures): Verdict {
+  const [ours, limit] = ['run in the isolate', 'run'] as const
+  const of = (name: string): number => figures[name]?.microseconds ?? Number.NaN
+  return report({
+    title: 'sandbox: run without a container',
+    ours,
+    limit,
+    measurements: [ours, limit].map((name) => ({ name, microseconds: of(name) })),
+    gate: { most: 0.1 },
     unit: 'ms',
   })
 }

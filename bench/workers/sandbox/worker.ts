@@ -1,6 +1,9 @@
 // The Worker of the `sandbox` workload: bare calls of the SDK and ours, in turns.
 import { getSandbox, type Sandbox } from '@cloudflare/sandbox'
+import { noopLogger, systemClock } from '@helix-agents/core'
 import { encodeBase64 } from '@helix-agents/core/provider'
+import { justBashShell } from '@helix-agents/shell-just-bash'
+import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import { createSdkDriver, type SandboxDriver } from '@helix-agents/workspace-cloudflare-sandbox'
 
 export { ContainerProxy, Sandbox } from '@cloudflare/sandbox'
@@ -30,6 +33,7 @@ const EXEC = {
   timeoutMs: 60_000,
   spillDirectory: '/workspace/.helix/output',
 }
+const BATCH = 10
 const CODE = '6 * 7'
 const SHELL = ['bash', '--noprofile', '--norc', '-c', '--', 'echo hi']
 const SMALL = new Uint8Array(4096).fill(120)
@@ -52,6 +56,7 @@ async function measureAll(env: Env): Promise<SandboxFigures> {
     { name: 'nothing', work: () => bare.exec(':', { cwd: '/' }) },
     { name: 'bare run', work: () => bare.exec('echo hi', { cwd: '/workspace' }) },
     { name: 'run', work: () => driver.exec(SHELL, EXEC) },
+    { name: 'run in the isolate', work: runInIsolate() },
     { name: 'bare write 4 KiB', work: () => bare.writeFile('/workspace/bare', text) },
     { name: 'write 4 KiB', work: () => driver.files.write('/workspace/ours', SMALL) },
     {
@@ -80,9 +85,21 @@ async function measureAll(env: Env): Promise<SandboxFigures> {
     { name: 'bare read 8 MiB', work: () => readWhole(bare) },
     { name: 'read 8 MiB', work: () => driver.files.read('/workspace/ours') },
   ]
-  const first = await measure(small, { rounds: 21, batch: 10 }, counter)
+  const first = await measure(small, { rounds: 21, batch: BATCH }, counter)
   const second = await measure(code, { rounds: 9, batch: 1 }, counter)
   return { ...first, ...second, ...(await measure(large, { rounds: 9, batch: 1 }, counter)) }
+}
+
+/** The clock of a Worker stands still until it waits. */
+function runInIsolate(): () => Promise<void> {
+  const files = new InMemoryFileSystem({ versionPrefix: 'bench' })
+  const shell = justBashShell().open({ files, clock: systemClock, logger: noopLogger })
+  let runs = 0
+  return async () => {
+    await shell.run('echo hi')
+    runs += 1
+    if (runs % BATCH === 0) await new Promise((resolve) => setTimeout(resolve))
+  }
 }
 
 function sandboxOf({ SANDBOX }: Env): Sandbox {

@@ -3,6 +3,7 @@ import { encodeContent } from './byte-strings.ts'
 import { explainAbsent } from './commands/absent-programs.ts'
 import { scriptCommands } from './commands/script-commands.ts'
 import { FileMetadata } from './file-metadata.ts'
+import { type Programs, programsFor } from './program-files.ts'
 import {
   type OutputName,
   type Script,
@@ -43,7 +44,7 @@ export async function executeScript(
   const { host, signal } = run
   const killed = new AbortController()
   const metadata = new FileMetadata(script.metadata)
-  const fs = createRoot(justBash, host, metadata)
+  const fs = createRoot(justBash, { host, metadata, programs: programsOf(justBash, script) })
   const bash = new justBash.Bash({
     fs,
     cwd: script.cwd,
@@ -79,10 +80,20 @@ async function writeRest(host: ScriptHost, output: OutputName, text: string): Pr
   await host.write(output, encodeContent(shown, 'utf8'))
 }
 
+interface RootParts {
+  readonly host: ScriptHost
+  readonly metadata: FileMetadata
+  readonly programs: Programs
+}
+
+function programsOf({ InMemoryFs }: JustBash, { hostCommands, allowedUrls }: Script): Programs {
+  const hasNetwork = allowedUrls.length > 0
+  return programsFor(InMemoryFs, JSON.stringify([hasNetwork, hostCommands.toSorted()]))
+}
+
 function createRoot(
   { InMemoryFs, MountableFs }: JustBash,
-  host: ScriptHost,
-  metadata: FileMetadata,
+  { host, metadata, programs }: RootParts,
 ): MountableFs {
   class Base extends InMemoryFs {
     override async appendFile(...call: Parameters<InMemoryFs['appendFile']>): Promise<void> {
@@ -112,7 +123,8 @@ function createRoot(
     }
 
     writeFileSync(...call: Parameters<InMemoryFs['writeFileSync']>): void {
-      base.writeFileSync(...call)
+      const [path, content] = call
+      if (typeof content === 'function' || !programs.add(path, content)) base.writeFileSync(...call)
     }
   }
   const mounted = (mount: string, root: string) => ({
@@ -121,7 +133,7 @@ function createRoot(
   })
   return new Root({
     base,
-    mounts: [mounted(SHELL_ROOT, '/'), mounted('/tmp', TEMPORARY_DIRECTORY)],
+    mounts: [mounted(SHELL_ROOT, '/'), mounted('/tmp', TEMPORARY_DIRECTORY), ...programs.mounts],
   })
 }
 
