@@ -14,6 +14,7 @@ import {
   type Turn,
 } from '../server/turns.ts'
 import { getBranchSeed } from './branch-seed.ts'
+import { getDiff, getFiles } from './history-endpoints.ts'
 import { RequestError } from './http-error.ts'
 import { getRequest, getRequests, postAnswer } from './request-endpoints.ts'
 import type { SessionRequest } from './session-request.ts'
@@ -46,6 +47,8 @@ export const endpoints: Readonly<Record<ReadAction, Endpoint>> = {
   state: getState,
   messages: getMessages,
   checkpoints: getCheckpoints,
+  diff: getDiff,
+  files: getFiles,
   requests: getRequests,
   request: getRequest,
   respond: postAnswer,
@@ -76,8 +79,8 @@ async function postResume<Env>(sent: SessionRequest<Env>): Promise<Response> {
 }
 
 async function postRestore<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { checkpointId } = await readBody(sent.request, restoreSchema, sent.bodyLimits)
-  return take(sent, restore<Env>(checkpointId))
+  const { checkpointId, ...options } = await readBody(sent.request, restoreSchema, sent.bodyLimits)
+  return take(sent, restore<Env>(checkpointId, options))
 }
 
 async function control<Env>(sent: SessionRequest<Env>, turn: Turn<Env>): Promise<Response> {

@@ -34,7 +34,22 @@ export const requestsSchema = z.strictObject({
 })
 export const resumeSchema = z.strictObject({ message: message.optional() })
 export const emptySchema = z.strictObject({})
-export const restoreSchema = z.strictObject({ checkpointId: z.string().min(1) })
+const workspace = z.string().min(1).max(64)
+export const restoreSchema = z.strictObject({
+  checkpointId: z.string().min(1),
+  /** Workspaces whose files go back too. */
+  files: z.union([z.boolean(), z.array(workspace).max(100)]).exactOptional(),
+})
+/** Ids of checkpoints, or `now`. */
+export const diffSchema = z.strictObject({
+  from: z.string().min(1),
+  to: z.string().min(1).default('now'),
+  workspace: workspace.exactOptional(),
+})
+export const filesSchema = z.strictObject({
+  checkpointId: z.string().min(1),
+  workspace: workspace.exactOptional(),
+})
 export const branchSchema = z.strictObject({
   sessionId: z.string().optional(),
   checkpointId: z.string().min(1).optional(),

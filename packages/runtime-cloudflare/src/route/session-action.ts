@@ -11,6 +11,8 @@ export type SessionAction =
   | 'state'
   | 'messages'
   | 'checkpoints'
+  | 'diff'
+  | 'files'
   | 'requests'
   | 'request'
   | 'respond'
@@ -39,6 +41,8 @@ const routes: ReadonlyMap<string, Readonly<Record<string, BuiltInAction>>> = new
   ['/restore', { POST: 'restore' }],
   ['/branch', { POST: 'branch' }],
   ['/checkpoints', { GET: 'checkpoints' }],
+  ['/diff', { GET: 'diff' }],
+  ['/files', { GET: 'files' }],
   ['/requests', { GET: 'requests' }],
   ['/requests/:id', { GET: 'request', POST: 'respond' }],
   ['/state', { GET: 'state' }],
@@ -51,6 +55,8 @@ const reads: ReadonlySet<SessionAction> = new Set<SessionAction>([
   'state',
   'messages',
   'checkpoints',
+  'diff',
+  'files',
   'requests',
   'request',
   'stream',

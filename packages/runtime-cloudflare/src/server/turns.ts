@@ -3,6 +3,7 @@ import type {
   AgentHandle,
   RequestResponse,
   RespondResult,
+  RestoreCheckpointOptions,
   SendOptions,
   SentMessage,
 } from '@helix-agents/runtime-js'
@@ -96,14 +97,21 @@ export function answer<Env>(
   }
 }
 
-/** Takes the session back to a checkpoint. @throws {RequestError} 404 when there is none. */
-export function restore<Env>(checkpointId: string): Turn<Env> {
+/**
+ * Takes the session back to a checkpoint, with its files or without.
+ * @throws {RequestError} 404 when there is none.
+ * @throws {SessionError} `files-missing`
+ */
+export function restore<Env>(
+  checkpointId: string,
+  options: RestoreCheckpointOptions = {},
+): Turn<Env> {
   return async (access) => {
     const { host, agent } = access
     const { sessionId } = known(access)
     const checkpoint = await host.stateStore.getCheckpoint(sessionId, checkpointId)
     if (checkpoint === null) throw notFound('checkpoint')
-    const handle = await host.executor.restoreCheckpoint(agent, sessionId, checkpointId)
+    const handle = await host.executor.restoreCheckpoint(agent, sessionId, checkpointId, options)
     await host.forgetCutOffRun()
     return handle
   }

@@ -10,6 +10,8 @@ const actions = [
   ['GET', '/state', 'state', false],
   ['GET', '/messages', 'messages', false],
   ['GET', '/checkpoints', 'checkpoints', false],
+  ['GET', '/diff', 'diff', false],
+  ['GET', '/files', 'files', false],
   ['GET', '/stream', 'stream', false],
   ['GET', '/healthz', 'healthz', false],
   ['GET', '/socket', 'socket', true],

@@ -4,6 +4,7 @@ import type { RunServices } from '../ports.ts'
 import type { CollectReport } from './collect.ts'
 import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
 import { type MoveOptions, type MoveReport, moveWorkspace } from './move-workspace.ts'
+import { type CheckpointFiles, readFiles, type ReadFilesOptions } from './read-files.ts'
 import { releaseWorkspaces } from './release-workspaces.ts'
 
 /** What an executor does with the files of sessions that do not run. */
@@ -34,6 +35,23 @@ export abstract class HistoryOperations {
    */
   diff(agent: Agent, sessionId: string, options: DiffOptions): Promise<readonly WorkspaceDiff[]> {
     return diffSession(this.parts, agent, { ...options, sessionId })
+  }
+
+  /**
+   * Gives the files of a workspace at a checkpoint to some work, as a snapshot whose blocks are read
+   * when they are asked for: `exportTar` of `@helix-agents/snapshot-archive` makes a download of it.
+   * @throws {SessionError} `files-missing` when the checkpoint has no files of the workspace, or
+   * several workspaces have a history and none is named; `not-resumable` for an unknown session or
+   * checkpoint, `other-agent`
+   * @throws {WorkspaceFailedError} of a snapshot that is gone or damaged.
+   */
+  readFiles<T>(
+    agent: Agent,
+    sessionId: string,
+    options: ReadFilesOptions,
+    work: (files: CheckpointFiles) => Promise<T>,
+  ): Promise<T> {
+    return readFiles(this.parts, { agent, sessionId }, options, work)
   }
 
   /**
