@@ -6,6 +6,7 @@ import { sweepBehaviours } from '../snapshot-store/sweep-behaviours.ts'
 import { checkpointBehaviours } from './checkpoint-behaviours.ts'
 import { damageBehaviours } from './damage-behaviours.ts'
 import { durableBehaviours } from './durable-behaviours.ts'
+import { historyBehaviours } from './history-behaviours.ts'
 import { holdBehaviours } from './hold-behaviours.ts'
 import { hostileBehaviours } from './hostile-behaviours.ts'
 import { interactionBehaviours } from './interaction/index.ts'
@@ -34,6 +35,7 @@ export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
   ...runBehaviours,
   ...stepBehaviours,
   ...checkpointBehaviours,
+  ...historyBehaviours,
   ...listBehaviours,
   ...usageBehaviours,
   ...recordedCallBehaviours,

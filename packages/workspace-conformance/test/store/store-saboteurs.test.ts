@@ -2,6 +2,7 @@ import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { type StoreSubject, storeBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, expect, test } from 'vitest'
 import { callSaboteurs } from './call-saboteurs.ts'
+import { historySaboteurs } from './history-saboteurs.ts'
 import { holdSaboteurs } from './hold-saboteurs.ts'
 import {
   answerSaboteurs,
@@ -20,6 +21,7 @@ import { without } from './without.ts'
 const storeSaboteurs = {
   ...sessionSaboteurs,
   ...stepSaboteurs,
+  ...historySaboteurs,
   ...usageSaboteurs,
   ...callSaboteurs,
   ...holdSaboteurs,

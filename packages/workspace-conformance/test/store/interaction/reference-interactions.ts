@@ -73,8 +73,8 @@ export function withInteractions(
       await store.commitStep(commit)
       settleAll(commit.sessionId, commit.now)
     },
-    restoreCheckpoint: async (sessionId, id, now) => {
-      const head = await store.restoreCheckpoint(sessionId, id, now)
+    restoreCheckpoint: async (sessionId, id, now, options) => {
+      const head = await store.restoreCheckpoint(sessionId, id, now, options)
       settleAll(sessionId, now)
       return head
     },
