@@ -3,9 +3,11 @@ import * as forAgents from '../packages/core/src/index.ts'
 import * as forProviders from '../packages/core/src/provider.ts'
 import * as forRuntimes from '../packages/core/src/runtime.ts'
 import { apiPages } from './docs/api-pages.ts'
+import { type Declaration, declarationsOf, type Kind } from './docs/declarations.ts'
 import { constructorOf, membersOf, typeText } from './docs/members.ts'
 import { derivePages } from './docs/pages.ts'
 import { localInstall, publication } from './docs/publication.ts'
+import { SourceFile } from './docs/source-file.ts'
 import { packageFolders, readManifest } from './repository.ts'
 
 test.each(derivePages())('the generated sections of $file are up to date', (page) => {
@@ -34,8 +36,19 @@ test('each package has a page in the API reference, with all that it exports', (
     expect(core).toMatch(new RegExp(`\`${name}[\`(]`))
 })
 
+/** The declaration of a text, which it begins with. */
+function declared<K extends Kind>(kind: K, text: string): Extract<Declaration, { kind: K }> {
+  const [found] = declarationsOf('text.ts', new SourceFile('text.ts', `export ${text}`))
+  if (found?.kind !== kind) throw new Error(`no ${kind}`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its kind was compared
+  return found as Extract<Declaration, { kind: K }>
+}
+
 test('a signature is read as it is written', () => {
-  const [made] = membersOf(`interface Store<T> {
+  const [made] = membersOf(
+    declared(
+      'interface',
+      `interface Store<T> {
   /**
    * Puts it.
    * @throws {StateStoreError} \`conflict\`
@@ -46,13 +59,17 @@ test('a signature is read as it is written', () => {
     options?: PutOptions,
   ): Promise<void>
 }
-`)
+`,
+    ),
+  )
   expect(made).toEqual({
     name: 'put(key, value, options?)',
     type: 'Promise<void>',
     says: 'Puts it. Throws `StateStoreError` `conflict`.',
   })
-  const declaration = `class Box extends Base {
+  const declaration = declared(
+    'class',
+    `class Box extends Base {
   readonly size = 1
   #secret: string
   constructor(size: number, { deep = false }: Options = {}) {
@@ -66,12 +83,14 @@ test('a signature is read as it is written', () => {
     return all[0]
   }
 }
-`
-  expect(constructorOf(declaration, 'Box')).toBe('new Box(size, options?)')
+`,
+  )
+  expect(constructorOf(declaration)).toBe('new Box(size, options?)')
   expect(membersOf(declaration).map(({ name, type }) => `${name} ${type}`)).toEqual([
     'size ',
     'name string',
     'of(...all) Box',
   ])
-  expect(typeText("type Kind =\n  | 'a'\n  | 'b'\n\nconst x = 1\n")).toBe("'a' | 'b'")
+  const kind = declared('type', "type Kind =\n  | 'a' // one\n  | 'b'\n\nconst x = 1\n")
+  expect(typeText(kind)).toBe("'a' | 'b'")
 })

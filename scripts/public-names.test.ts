@@ -18,10 +18,10 @@ test('a name of core stands behind one entry point', () => {
 describe('a public name', () => {
   test('means one thing in all packages', () => {
     const meanings = new Map<string, Set<string>>()
-    for (const { name, source } of entries.flatMap(({ declarations }) => declarations)) {
-      meanings.set(name, (meanings.get(name) ?? new Set()).add(source))
+    for (const { name, file } of entries.flatMap(({ declarations }) => declarations)) {
+      meanings.set(name, (meanings.get(name) ?? new Set()).add(file))
     }
-    const twice = [...meanings].filter(([, sources]) => sources.size > 1).map(([name]) => name)
+    const twice = [...meanings].filter(([, files]) => files.size > 1).map(([name]) => name)
     expect(twice).toEqual([])
   })
 

@@ -2,10 +2,17 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolders, read, readManifest, sourceOfTarget, root } from '../repository.ts'
-import { type Declaration, exportsOf, type Kind } from './declarations.ts'
-import { callOf, constructorOf, membersOf, typeText } from './members.ts'
+import {
+  type ClassDeclaration,
+  type Declaration,
+  exportsOf,
+  type InterfaceDeclaration,
+  type TypeDeclaration,
+} from './declarations.ts'
+import { baseOf, callOf, constructorOf, membersOf, typeText } from './members.ts'
 import type { Page } from './page.ts'
 import { code, table } from './table.ts'
+import { orderOf, taskOf } from './tasks.ts'
 
 const FOLDER = 'docs/reference'
 /** A longer type is told by its comment alone. */
@@ -27,90 +34,118 @@ function toPage(name: string, derived: string): Page {
 
 const notice = 'Generated from the source by `pnpm docs:gen`.'
 
+/** What a reader is after, by the names of packages; the first match counts. */
+const purposes: readonly (readonly [title: string, names: RegExp])[] = [
+  ['Testing', /-testbed$|conformance$/],
+  ['Writing an agent', /^(?:sdk|core|create-)/],
+  ['Models and chats', /^(?:llm-|ai-sdk$)/],
+  ['Running it', /^(?:runtime-|worker)/],
+  ['Keeping its sessions', /^store-/],
+  ['Files, commands, code, snapshots', /^(?:workspace|shell|code|snapshot)-/],
+  ['Operating it', /./],
+]
+
 function indexText(folders: readonly string[]): string {
-  const rows = folders.map((folder) => {
-    const { name, description = '' } = readManifest(`packages/${folder}`)
-    return [`[${code(name)}](./${folder}.md)`, description]
+  const groups = Map.groupBy(
+    folders,
+    (folder) => purposes.find(([, names]) => names.test(folder))?.[0],
+  )
+  const lists = purposes
+    .flatMap(([title]) => [[title, groups.get(title) ?? []] as const])
+    .filter(([, members]) => members.length > 0)
+    .toSorted(([a], [b]) => Number(a === 'Testing') - Number(b === 'Testing'))
+    .map(([title, members]) => `## ${title}\n\n${table(headings, members.map(indexRow))}`)
+  return `# API reference\n\n${notice}\n\n${lists.join('\n\n')}\n`
+}
+
+const headings = ['package', 'holds', 'import from']
+
+function indexRow(folder: string): string[] {
+  const { name, description = '' } = readManifest(`packages/${folder}`)
+  const doors = doorsOf(folder).map(({ specifier }) => code(specifier))
+  return [`[${code(name)}](./${folder}.md)`, description, doors.join(' ')]
+}
+
+/** What is imported, and the source behind it. */
+interface Door {
+  readonly specifier: string
+  readonly file: string
+}
+
+function doorsOf(folder: string): Door[] {
+  const { name, exports = {} } = readManifest(`packages/${folder}`)
+  return Object.entries(exports).flatMap(([path, target]) => {
+    const source = sourceOfTarget(target)
+    if (source === undefined) return []
+    return [{ specifier: join(name, path), file: join('packages', folder, source) }]
   })
-  return `# API reference\n\n${notice}\n\n${table(['package', 'holds'], rows)}\n`
 }
 
 function packageText(folder: string): string {
-  const { name, description = '', exports = {} } = readManifest(`packages/${folder}`)
-  const entries = Object.entries(exports).flatMap(([path, target]) => {
-    const source = sourceOfTarget(target)
-    return source === undefined ? [] : [{ path, source }]
-  })
-  const parts = entries.map(({ path, source }) =>
-    entryText(join(name, path), join('packages', folder, source)),
-  )
+  const { name, description = '' } = readManifest(`packages/${folder}`)
+  const parts = doorsOf(folder).map(doorText)
   return `${[`# ${code(name)}`, `${description}. ${notice}`, ...parts].join('\n\n')}\n`
 }
 
-function entryText(specifier: string, file: string): string {
+function doorText({ specifier, file }: Door): string {
   const { declarations, packages } = exportsOf(file)
   const passedOn = packages.map((name) => `[${code(name)}](./${name.split('/')[1] ?? ''}.md)`)
-  const parts = [
-    `## ${code(specifier)}`,
-    passedOn.length === 0 ? '' : `Passes on what these export: ${passedOn.join(', ')}.`,
-    ...groups.map(({ kind, title, render }) => {
-      const all = declarations.filter((each) => each.kind === kind)
-      return all.length === 0 ? '' : `### ${title}\n\n${render(all)}`
-    }),
-  ]
-  return parts.filter(isText).join('\n\n')
-}
-
-interface Group {
-  readonly kind: Kind
-  readonly title: string
-  readonly render: (all: readonly Declaration[]) => string
-}
-
-const groups: readonly Group[] = [
-  { kind: 'function', title: 'Functions', render: functionList },
-  { kind: 'class', title: 'Classes', render: (all) => all.map(classText).join('\n\n') },
-  { kind: 'interface', title: 'Interfaces', render: (all) => all.map(interfaceText).join('\n\n') },
-  { kind: 'type', title: 'Types', render: (all) => all.map(typeParagraph).join('\n\n') },
-  { kind: 'const', title: 'Values', render: (all) => all.map(valueItem).join('\n') },
-]
-
-function functionList(all: readonly Declaration[]): string {
-  return all.map(({ name, source, says }) => item(code(callOf(source, name)), says)).join('\n')
-}
-
-function valueItem({ name, says }: Declaration): string {
-  return item(code(name), says)
-}
-
-function classText(declaration: Declaration): string {
-  const call = constructorOf(declaration.source, declaration.name)
-  return withMembers(declaration, call === undefined ? '' : `Made with ${code(call)}.`)
-}
-
-function interfaceText(declaration: Declaration): string {
-  return withMembers(declaration, '')
-}
-
-function withMembers({ name, source, says }: Declaration, remark: string): string {
-  const [header = ''] = source.split('\n')
-  const base = / extends (?<base>.+?)(?: implements .+)? \{/.exec(header)?.groups?.base
-  const members = membersOf(source).map(({ name: call, type, says: meaning }) =>
-    item([code(call), code(type)].filter(isText).join(' → '), meaning),
+  const tasks = [...Map.groupBy(declarations, taskOf)].toSorted(
+    ([a], [b]) => orderOf(a) - orderOf(b),
   )
   return [
-    `#### ${code(name)}`,
-    [says, base === undefined ? '' : `Extends ${code(base)}.`, remark].filter(isText).join(' '),
-    members.join('\n'),
+    `## ${code(specifier)}`,
+    passedOn.length === 0 ? '' : `Passes on what these export: ${passedOn.join(', ')}.`,
+    ...tasks.flatMap(([task, members]) => [
+      tasks.length === 1 ? '' : `### ${task}`,
+      taskText(members),
+    ]),
   ]
     .filter(isText)
     .join('\n\n')
 }
 
-function typeParagraph({ name, source, says }: Declaration): string {
-  const text = typeText(source)
+function taskText(all: readonly Declaration[]): string {
+  const [functions, classes, interfaces, types, values] = [
+    all.filter((each) => each.kind === 'function'),
+    all.filter((each) => each.kind === 'class'),
+    all.filter((each) => each.kind === 'interface'),
+    all.filter((each) => each.kind === 'type'),
+    all.filter((each) => each.kind === 'const'),
+  ]
+  return [
+    [
+      ...functions.map((each) => item(code(callOf(each)), each.says)),
+      ...values.map(({ name, says }) => item(code(name), says)),
+    ].join('\n'),
+    ...[...classes, ...interfaces].map(withMembers),
+    ...types.map(typeParagraph),
+  ]
+    .filter(isText)
+    .join('\n\n')
+}
+
+function withMembers(declaration: ClassDeclaration | InterfaceDeclaration): string {
+  const { name, says } = declaration
+  const base = baseOf(declaration)
+  const call = declaration.kind === 'class' ? constructorOf(declaration) : undefined
+  const members = membersOf(declaration).map((member) =>
+    item([code(member.name), code(member.type)].filter(isText).join(' → '), member.says),
+  )
+  const remarks = [
+    says,
+    base === '' ? '' : `Extends ${code(base)}.`,
+    call === undefined ? '' : `Made with ${code(call)}.`,
+  ]
+  return [`#### ${code(name)}`, remarks.filter(isText).join(' '), members.join('\n')]
+    .filter(isText)
+    .join('\n\n')
+}
+
+function typeParagraph(declaration: TypeDeclaration): string {
+  const text = typeText(declaration)
   const is = text.length > LONGEST_TYPE ? '' : code(text)
-  return [`#### ${code(name)}`, is, says].filter(isText).join('\n\n')
+  return [`#### ${code(declaration.name)}`, is, declaration.says].filter(isText).join('\n\n')
 }
 
 function item(what: string, says: string): string {

@@ -1,18 +1,52 @@
 // What an entry point exports, and where each export is declared.
 import { dirname, join } from 'node:path'
-import { read } from '../repository.ts'
-import { wholeComment } from './source-text.ts'
+import type {
+  Class,
+  Declaration as Declared,
+  ExportNamedDeclaration,
+  Function as FunctionNode,
+  TSInterfaceDeclaration,
+  TSTypeAliasDeclaration,
+} from 'oxc-parser'
+import { SourceFile } from './source-file.ts'
 
-export type Kind = 'function' | 'class' | 'interface' | 'type' | 'const'
-
-export interface Declaration {
+interface Place {
   readonly name: string
-  readonly kind: Kind
-  /** From its keyword on, to the end of its file. */
-  readonly source: string
+  /** From the root of the repository. */
+  readonly file: string
+  readonly source: SourceFile
   /** The comment above it, in one line. */
   readonly says: string
 }
+
+export interface FunctionDeclaration extends Place {
+  readonly kind: 'function'
+  readonly node: FunctionNode
+}
+export interface ClassDeclaration extends Place {
+  readonly kind: 'class'
+  readonly node: Class
+}
+export interface InterfaceDeclaration extends Place {
+  readonly kind: 'interface'
+  readonly node: TSInterfaceDeclaration
+}
+export interface TypeDeclaration extends Place {
+  readonly kind: 'type'
+  readonly node: TSTypeAliasDeclaration
+}
+export interface ValueDeclaration extends Place {
+  readonly kind: 'const'
+}
+
+export type Declaration =
+  | FunctionDeclaration
+  | ClassDeclaration
+  | InterfaceDeclaration
+  | TypeDeclaration
+  | ValueDeclaration
+
+export type Kind = Declaration['kind']
 
 export interface Exports {
   readonly declarations: readonly Declaration[]
@@ -22,60 +56,79 @@ export interface Exports {
   readonly passedOn: readonly string[]
 }
 
-const exportFrom = /^export (?:type )?\{(?<names>[^}]*)\} from '(?<from>[^']+)'/gm
-const comment = String.raw`(?:/\*\*(?<comment>(?:(?!\*/)[\s\S])*)\*/\s*)?`
-const keywords = String.raw`(?:declare |abstract |async )*(?<kind>function|class|interface|type|const)\*?`
-
 /** The exports of a file, sorted by name. */
 export function exportsOf(file: string): Exports {
-  const passedOn = [...read(file).matchAll(exportFrom)].map(({ groups = {} }) => groups)
-  const [own, foreign] = [true, false].map((isOwn) =>
-    passedOn.filter(({ from = '' }) => from.startsWith('.') === isOwn),
-  ) as [typeof passedOn, typeof passedOn]
+  const passedOn = reexportsOf(file)
+  const foreign = passedOn.filter(({ from }) => !from.startsWith('.'))
+  const own = passedOn.filter(({ from }) => from.startsWith('.'))
   const declarations = [
-    ...declaredIn(file),
-    ...own.flatMap(({ names = '', from = '' }) =>
-      namesOf(names).map((name) => find(join(dirname(file), from), name)),
-    ),
+    ...declarationsOf(file),
+    ...own.map(({ name, from }) => find(join(dirname(file), from), name)),
   ]
   return {
     declarations: declarations.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    passedOn: foreign.flatMap(({ names = '' }) => namesOf(names)).toSorted(),
-    packages: [...new Set(foreign.map(({ from = '' }) => from))].toSorted(),
+    passedOn: foreign.map(({ name }) => name).toSorted(),
+    packages: [...new Set(foreign.map(({ from }) => from))].toSorted(),
   }
 }
 
-function namesOf(list: string): string[] {
-  return list
-    .split(',')
-    .map((each) => each.trim().replace(/^type /, ''))
-    .filter((each) => each !== '')
+/** The exported declarations of a file. */
+export function declarationsOf(file: string, source = SourceFile.read(file)): Declaration[] {
+  const found = exportsIn(source).flatMap(({ declaration, start, end }) => {
+    const says = source.commentAbove({ start, end })
+    return declaration === null ? [] : toDeclarations(declaration, { file, source, says })
+  })
+  // Of the overloads of a function, the first.
+  return [...new Map(found.toReversed().map((one) => [one.name, one])).values()].toReversed()
 }
 
-function declaredIn(file: string): Declaration[] {
-  const pattern = new RegExp(`${comment}^export ${keywords} (?<name>\\w+)`, 'gm')
-  return [...read(file).matchAll(pattern)].map((match) => toDeclaration(match))
+function exportsIn({ program }: SourceFile): ExportNamedDeclaration[] {
+  return program.body.filter((each) => each.type === 'ExportNamedDeclaration')
 }
 
-function toDeclaration(match: RegExpExecArray): Declaration {
-  const { name = '', kind = '', comment: text = '' } = match.groups ?? {}
-  const [whole] = match
-  const start = match.index + whole.lastIndexOf('export ')
-  return {
-    name,
-    kind: kind as Kind,
-    source: match.input.slice(start),
-    says: wholeComment(text),
+function toDeclarations(node: Declared, place: Omit<Place, 'name'>): Declaration[] {
+  if (node.type === 'VariableDeclaration') {
+    return node.declarations.flatMap(({ id }) =>
+      id.type === 'Identifier' ? [{ ...place, kind: 'const', name: id.name }] : [],
+    )
   }
+  const name = 'id' in node && node.id?.type === 'Identifier' ? node.id.name : ''
+  switch (node.type) {
+    case 'ClassDeclaration':
+      return [{ ...place, name, kind: 'class', node }]
+    case 'TSInterfaceDeclaration':
+      return [{ ...place, name, kind: 'interface', node }]
+    case 'TSTypeAliasDeclaration':
+      return [{ ...place, name, kind: 'type', node }]
+    case 'FunctionDeclaration':
+    case 'TSDeclareFunction':
+      return [{ ...place, name, kind: 'function', node }]
+    default:
+      throw new Error(`${place.file}: an export of the kind ${node.type}`)
+  }
+}
+
+interface Reexport {
+  readonly name: string
+  readonly from: string
+}
+
+function reexportsOf(file: string): Reexport[] {
+  return exportsIn(SourceFile.read(file)).flatMap(({ source, specifiers }) =>
+    source === null
+      ? []
+      : specifiers.map(({ exported }) => ({
+          name: exported.type === 'Literal' ? exported.value : exported.name,
+          from: source.value,
+        })),
+  )
 }
 
 /** @throws {Error} when the file does not declare it, nor one that it passes on. */
 function find(file: string, name: string): Declaration {
-  const declared = declaredIn(file).find((each) => each.name === name)
+  const declared = declarationsOf(file).find((each) => each.name === name)
   if (declared !== undefined) return declared
-  for (const { groups = {} } of read(file).matchAll(exportFrom)) {
-    const { names = '', from = '' } = groups
-    if (namesOf(names).includes(name)) return find(join(dirname(file), from), name)
-  }
+  const passedOn = reexportsOf(file).find((each) => each.name === name)
+  if (passedOn !== undefined) return find(join(dirname(file), passedOn.from), name)
   throw new Error(`${file} does not declare ${name}`)
 }

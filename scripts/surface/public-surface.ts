@@ -37,9 +37,10 @@ function optionsOf(folder: string): SurfaceName[] {
   const declarations = entryPoints(folder).flatMap((file) => exportsOf(file).declarations)
   const unique = new Map(declarations.map((each) => [each.name, each]))
   return [...unique.values()]
-    .filter(({ name, kind }) => kind === 'interface' && GIVEN.test(name))
+    .filter((each) => each.kind === 'interface')
+    .filter(({ name }) => GIVEN.test(name))
     .flatMap((owner) =>
-      membersOf(owner.source).map((member) =>
+      membersOf(owner).map((member) =>
         named('option', member.name.replace(/\W.*$/, ''), folder, owner.name),
       ),
     )
