@@ -29,8 +29,8 @@ test.each(workflows)('the commands of %s are scripts', (file) => {
   const steps = Object.values(jobs).flatMap((job) => job.steps)
   const commands = steps.flatMap(({ run = '', with: inputs = {} }) => [
     run,
-    String(inputs.version ?? ''),
-    String(inputs.publish ?? ''),
+    inputs.version ?? '',
+    inputs.publish ?? '',
   ])
   const scripts = readManifest('.').scripts ?? {}
   const wanted = commands.flatMap((one) => /^pnpm (?<name>[\w:-]+)/.exec(one)?.groups?.name ?? [])
