@@ -3,6 +3,12 @@ import { allOf, type Connection } from './connections.ts'
 import type { PostgresSettings } from './postgres-options.ts'
 import { type Asked, Replay } from './replay.ts'
 
+/**
+ * A machine that freezes in a transaction holds its rows for so long, which is less than any lease: who
+ * takes its sessions over does not wait for them.
+ */
+const IDLE_MS = 2000
+
 const XID: string = 'SELECT pg_current_xact_id()::text AS xid'
 
 /** A transaction whose end is not known: the connection was lost while it was committed. */
@@ -122,6 +128,6 @@ async function rollBack(connection: Connection): Promise<void> {
 function beginOf(begin: string, { statementTimeoutMs }: PostgresSettings): string {
   return (
     `${begin}; SET LOCAL statement_timeout = ${statementTimeoutMs};` +
-    ` SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`
+    ` SET LOCAL idle_in_transaction_session_timeout = ${Math.min(statementTimeoutMs, IDLE_MS)}`
   )
 }

@@ -10,8 +10,8 @@ export interface TakeOverParts {
   readonly logger: Logger
   /** Now, in milliseconds since the epoch. */
   readonly now: () => number
-  /** Whether another session may be taken over. */
-  readonly hasRoom: () => boolean
+  /** Room to take one more session over, until it is released; `undefined` when there is none. */
+  readonly reserve: (sessionId: string) => (() => void) | undefined
   /** Whether this worker runs the session. */
   readonly isOwn: (sessionId: string) => boolean
   /** Receives each run that goes on here. */
@@ -30,15 +30,17 @@ export async function takeOver(
   parts: TakeOverParts,
   statuses: readonly SessionStatus[],
 ): Promise<number> {
-  let next = Infinity
+  // Side by side: a row that a frozen machine has locked keeps none of the others waiting.
+  const taking: Promise<number>[] = []
   for (const agent of parts.agents) {
     for (const status of statuses) {
       for await (const session of sessionsOf(parts, agent, status)) {
-        next = Math.min(next, await takeOne(parts, agent, session))
+        const { next, left } = inspect(parts, session)
+        taking.push(left ? take(parts, agent, session.sessionId) : Promise.resolve(next))
       }
     }
   }
-  return next
+  return Math.min(Infinity, ...(await Promise.all(taking)))
 }
 
 async function* sessionsOf(
@@ -55,13 +57,24 @@ async function* sessionsOf(
   } while (cursor !== undefined)
 }
 
-/** @returns when to check it again */
-async function takeOne(parts: TakeOverParts, agent: Agent, session: SessionState): Promise<number> {
+interface Inspected {
+  readonly left: boolean
+  /** When to check it again. */
+  readonly next: number
+}
+
+function inspect(parts: TakeOverParts, session: SessionState): Inspected {
   const { sessionId, parentSessionId, leaseUntil = 0, status } = session
   // The run of its parent resumes a sub-agent.
-  if (parentSessionId !== undefined || parts.isOwn(sessionId)) return Infinity
-  if (status === 'running' && leaseUntil > parts.now()) return leaseUntil
-  if (!parts.hasRoom()) return Infinity
+  if (parentSessionId !== undefined || parts.isOwn(sessionId))
+    return { left: false, next: Infinity }
+  const isHeld = status === 'running' && leaseUntil > parts.now()
+  return { left: !isHeld, next: isHeld ? leaseUntil : Infinity }
+}
+
+async function take(parts: TakeOverParts, agent: Agent, sessionId: string): Promise<number> {
+  const release = parts.reserve(sessionId)
+  if (release === undefined) return Infinity
   try {
     return await recover(parts, agent, sessionId)
   } catch (err) {
@@ -69,6 +82,8 @@ async function takeOne(parts: TakeOverParts, agent: Agent, session: SessionState
     if (!HelixError.isInstance(err)) throw err
     parts.logger.error({ err, sessionId }, 'session could not be taken over')
     return Infinity
+  } finally {
+    release()
   }
 }
 

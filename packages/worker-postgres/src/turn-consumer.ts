@@ -15,9 +15,13 @@ export interface ConsumerOptions {
   readonly run: (turnId: string, data: object) => Promise<object>
 }
 
-const HEARTBEAT_MS = 10_000
-/** Claims come one after the other: two at once would not see each other's tenants. */
-const CLAIM_LOCK = 4_711_000_019
+const HEARTBEAT_MS = 3000
+/**
+ * Claims come one after the other: two at once would not see each other's tenants. A machine that freezes in
+ * between keeps the others from it for two seconds.
+ */
+const CLAIM =
+  "SELECT set_config('idle_in_transaction_session_timeout', '2s', true), pg_advisory_xact_lock(4711000019)"
 
 /** Claims turns while there is room, and says of each how it ended. */
 export class TurnConsumer {
@@ -89,7 +93,7 @@ export class TurnConsumer {
     if (transaction === undefined) throw new Error('the queue has no transactions')
     const { db } = transaction
     try {
-      await db.executeSql(`SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`)
+      await db.executeSql(CLAIM)
       const groupConcurrency = this.#options.turnsPerTenant
       const jobs = await this.#boss.fetch<object>(this.#queue, {
         batchSize: room,

@@ -61,7 +61,7 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,49}$/
 const HOUR_SECONDS = 3600
 /** Restarts of workers and outages of the database: a turn outlives them all. */
 const RETRIES = 1000
-const SUPERVISE_SECONDS = 15
+const SUPERVISE_SECONDS = 5
 const QUEUE = {
   // Turns of one session run one after the other.
   policy: 'singleton',
@@ -70,7 +70,7 @@ const QUEUE = {
   retryBackoff: true,
   retryDelayMax: 60,
   expireInSeconds: 23 * HOUR_SECONDS,
-  heartbeatSeconds: 30,
+  heartbeatSeconds: 10,
   deleteAfterSeconds: HOUR_SECONDS,
 } as const
 

@@ -34,7 +34,10 @@ export interface WorkerOptions {
   readonly turnsPerTenant?: number
   /** Name of the machine, for people. Default: its host name. */
   readonly machine?: string
-  /** Longest time between two searches for sessions of dead machines, in milliseconds. Default: 20 000. */
+  /**
+   * Longest time between two searches for sessions of dead machines, in milliseconds: half of the
+   * executor's `leaseMs` at most, so that none is found late. Default: 20 000.
+   */
   readonly searchMs?: number
   /**
    * Longest time between two looks at the queue, in milliseconds; new turns wake the worker before. Retries
@@ -78,6 +81,9 @@ export function createWorker(executor: JSAgentExecutor, options: WorkerOptions):
 
 const NUMBERS = ['concurrency', 'turnsPerTenant', 'searchMs', 'pollMs', 'heartbeatMs'] as const
 
+/** The clocks of machines differ: what looks expired here may be held. */
+const LEAST_SEARCH_MS = 250
+
 /** Thrown inside a job: its turn goes on in another worker. */
 class HandedOver extends Error {
   override readonly message = 'the worker stops, its turn goes on in another one'
@@ -92,6 +98,8 @@ export class Worker implements AsyncDisposable {
   /** Sessions of runs under way → whether they were taken over. */
   readonly #sessions = new Map<string, 'turn' | 'takeover'>()
   readonly #takeovers = new Set<Promise<void>>()
+  /** Sessions that are being taken over. */
+  readonly #reserved = new Set<string>()
   readonly #counts = { finishedTurns: 0, rejectedTurns: 0, handedOverTurns: 0, takeovers: 0 }
   #state: WorkerHealth['state'] = 'created'
   #stopConsuming: () => Promise<void> = () => Promise.resolve()
@@ -250,7 +258,7 @@ export class Worker implements AsyncDisposable {
       next = await takeOver(this.#takeOverParts(), statuses)
     })
     if (this.#state !== 'running') return
-    const wait = Math.max(1, Math.min(searchMs, next - clock.now()))
+    const wait = Math.min(searchMs, Math.max(LEAST_SEARCH_MS, next - clock.now()))
     this.#cancelSearch = clock.setTimer(wait, () => {
       this.#search = this.#searchOnce(['running'])
     })
@@ -265,7 +273,12 @@ export class Worker implements AsyncDisposable {
       logger,
       now: () => clock.now(),
       isOwn: (sessionId) => this.#sessions.has(sessionId),
-      hasRoom: () => this.#state === 'running' && this.#takeovers.size < concurrency,
+      reserve: (sessionId) => {
+        const taken = this.#takeovers.size + this.#reserved.size
+        if (this.#state !== 'running' || taken >= concurrency) return undefined
+        this.#reserved.add(sessionId)
+        return () => void this.#reserved.delete(sessionId)
+      },
       onTaken: (agent, handle) => this.#onTaken(agent, handle),
     }
   }

@@ -65,6 +65,8 @@ export function registerWorker(parent: Command, context: CommandContext): void {
 
 async function runWorker(file: string, flags: WorkerFlags, context: CommandContext): Promise<void> {
   const { host, output } = context
+  // From now on: a signal while the worker starts drains it too.
+  const signalled = host.untilSignal()
   const { worker, close } = await open(file, context)
   let server: HealthServer | undefined
   try {
@@ -73,7 +75,7 @@ async function runWorker(file: string, flags: WorkerFlags, context: CommandConte
     if (flags.port !== undefined) server = await serveHealth(flags.port, () => worker.health())
     const place = server === undefined ? '' : `, health on port ${server.port}`
     output.note(`worker on ${machine}, ${concurrency} turns at a time${place}`)
-    const signal = await host.untilSignal()
+    const signal = await signalled
     output.note(`${signal}: draining`)
     await worker.stop({ timeoutMs: flags.drain })
     output.note('drained')

@@ -1,0 +1,50 @@
+import { Pool } from 'pg'
+
+/** What the tool of the agents changes in the world: rows, so that they can be counted. */
+export interface Effects {
+  /** Has an effect once: its key is what makes a repetition harmless. */
+  record(sessionId: string, number: number): Promise<void>
+  /** Steps of each session by machine, and how often an effect was asked for in all. */
+  summary(): Promise<EffectSummary>
+  close(): Promise<void>
+}
+
+export interface EffectSummary {
+  readonly attempts: number
+  readonly bySession: ReadonlyMap<string, Readonly<Record<string, number>>>
+}
+
+const TABLES = `
+  SELECT pg_advisory_xact_lock(4711);
+  CREATE TABLE IF NOT EXISTS effect (
+    session_id text, number integer, machine text NOT NULL, PRIMARY KEY (session_id, number));
+  CREATE TABLE IF NOT EXISTS attempt (session_id text NOT NULL, number integer NOT NULL);`
+
+export async function openEffects(connectionString: string, machine: string): Promise<Effects> {
+  const pool = new Pool({ connectionString, max: 4 })
+  // A connection that is cut while it is idle is replaced by the next call.
+  pool.on('error', () => undefined)
+  await pool.query(TABLES)
+  return {
+    record: async (sessionId, number) => {
+      await pool.query(
+        `WITH asked AS (INSERT INTO attempt VALUES ($1, $2))
+        INSERT INTO effect VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+        [sessionId, number, machine],
+      )
+    },
+    summary: async () => {
+      const [attempts, effects] = await Promise.all([
+        pool.query<{ count: string }>('SELECT count(*) FROM attempt'),
+        pool.query<{ session_id: string; machines: Record<string, number> }>(
+          `SELECT session_id, jsonb_object_agg(machine, steps) AS machines FROM (
+            SELECT session_id, machine, count(*) AS steps FROM effect GROUP BY 1, 2) AS counted
+          GROUP BY 1`,
+        ),
+      ])
+      const bySession = effects.rows.map((row) => [row.session_id, row.machines] as const)
+      return { attempts: Number(attempts.rows[0]?.count), bySession: new Map(bySession) }
+    },
+    close: () => pool.end(),
+  }
+}

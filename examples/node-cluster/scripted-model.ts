@@ -1,0 +1,29 @@
+import { type LLMAdapter, type Message, MockLLMAdapter, type StepResult } from '@helix-agents/core'
+import { setTimeout as pause } from 'node:timers/promises'
+import { STEPS } from './agent.ts'
+
+const THINKING_MS = 150
+
+/**
+ * A model without a key. Each answer follows from the conversation alone, so that any machine continues.
+ * Put your own `LLMAdapter` in its place.
+ */
+export const scriptedModel: LLMAdapter = {
+  generateStep: async (input) => {
+    await pause(THINKING_MS)
+    return new MockLLMAdapter([nextStep(input.messages)]).generateStep(input)
+  },
+}
+
+/** A call whose machine died has an error for a result: it is repeated. */
+function nextStep(messages: readonly Message[]): StepResult {
+  const done = messages.filter((each) => each.role === 'tool' && each.isError !== true).length
+  if (done === STEPS) {
+    return { type: 'text', content: `I have recorded ${STEPS} numbers.`, shouldStop: true }
+  }
+  const id = `record-${messages.length}`
+  return {
+    type: 'tool_calls',
+    toolCalls: [{ id, name: 'record', arguments: { number: done + 1 } }],
+  }
+}
