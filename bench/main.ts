@@ -17,6 +17,7 @@ const workloads = {
   loop: () => import('./workloads/loop.ts'),
   llm: () => import('./workloads/llm.ts'),
   memory: () => import('./workloads/memory.ts'),
+  snapshots: () => import('./workloads/snapshots.ts'),
   streams: () => import('./workloads/streams.ts'),
   filestore: () => import('./workloads/filestore.ts'),
   fleet: () => import('./workloads/fleet.ts'),

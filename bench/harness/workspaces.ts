@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { noopLogger, systemClock } from '@helix-agents/core'
-import type { FileSystem, Shell, Workspace, WorkspaceProvider } from '@helix-agents/core/provider'
+import type {
+  FileSystem,
+  Shell,
+  Snapshotter,
+  Workspace,
+  WorkspaceProvider,
+} from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 
@@ -36,6 +42,18 @@ export interface DiskWorkspace {
 export async function openDisk(): Promise<DiskWorkspace> {
   const ws = await open(new LocalBashWorkspaceProvider({ logger: noopLogger }), 'local-bash')
   return { fs: present(ws.fs), shell: present(ws.shell), close: () => ws.close() }
+}
+
+/** A directory with snapshots, all of it in one folder. */
+export async function openSnapshots(folder: string): Promise<{
+  readonly root: string
+  readonly snapshots: Snapshotter
+  close(): Promise<void>
+}> {
+  const provider = new LocalBashWorkspaceProvider({ logger: noopLogger, tmpdirRoot: folder })
+  const ws = await open(provider, 'local-bash')
+  const root = present(ws.shellRoot)
+  return { root, snapshots: present(ws.snapshot), close: () => ws.close() }
 }
 
 /** A folder for the peers, on the same disk as ours. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
   SNAPSHOT_BATCH_BLOCKS,
@@ -7,6 +6,7 @@ import {
   type SnapshotBlock,
 } from '@helix-agents/core/provider'
 import type { SnapshotLine } from './snapshot-line.ts'
+import { sha256 } from './store/block-files.ts'
 
 /** Stores blocks in batches: memory stays the same however large a file is. */
 export class BlockWriter {
@@ -30,7 +30,7 @@ export class BlockWriter {
    * @throws {SnapshotStoreError} `storage-full` when one snapshot alone is over the bound.
    */
   async add(bytes: Uint8Array): Promise<string> {
-    const hash = createHash('sha256').update(bytes).digest('hex')
+    const hash = sha256(bytes)
     if (this.#batch.has(hash)) return hash
     this.#batch.set(hash, { hash, bytes: bytes.slice() })
     this.#batchBytes += bytes.length

@@ -32,7 +32,7 @@ import {
   type LocalSnapshotterParts,
 } from './local-snapshotter.ts'
 import { SnapshotLine } from './snapshot-line.ts'
-import { isKeptId, parseSnapshotRef, toSnapshotRef } from './snapshot-ref.ts'
+import { parseSnapshotRef, toSnapshotRef } from './snapshot-ref.ts'
 import { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 const GIBIBYTE = 1024 ** 3
@@ -170,7 +170,7 @@ export class LocalSnapshots {
     const refs: SnapshotRef[] = []
     for await (const scope of this.#store.scopes()) {
       for await (const { snapshotId: id, digest, ...header } of this.#store.manifests(scope)) {
-        if (header.sessionId !== sessionId || !isKeptId(id)) continue
+        if (header.sessionId !== sessionId || header.kept !== true) continue
         refs.push(toSnapshotRef({ line: scope, id, digest }))
       }
     }

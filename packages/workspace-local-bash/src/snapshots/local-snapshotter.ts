@@ -17,12 +17,13 @@ import {
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
 import type { FileContext } from '../file-system/file-context.ts'
+import { unguessableName } from '../file-system/path/unguessable-name.ts'
 import { PROVIDER_ID } from '../ref.ts'
 import { BlockWriter } from './block-writer.ts'
 import { KnownFiles } from './known-files.ts'
 import { type ReadTree, readTree } from './read-tree.ts'
 import type { SnapshotLine } from './snapshot-line.ts'
-import { newSnapshotId, toSnapshotRef } from './snapshot-ref.ts'
+import { toSnapshotRef } from './snapshot-ref.ts'
 
 /** What the snapshots of one workspace need. */
 export interface LocalSnapshotterParts {
@@ -122,7 +123,7 @@ export class LocalSnapshotter implements Snapshotter {
     const tree = await this.#read(known, { writer, signal })
     await writer.flush()
     signal?.throwIfAborted()
-    const manifest = await this.#toManifest(tree, newSnapshotId(keep), last?.id)
+    const manifest = await this.#toManifest(tree, keep, last?.id)
     await line.store.putManifest(line.scope, manifest)
     const { snapshotId: id, digest } = manifest.header
     this.#last = { id, known }
@@ -159,13 +160,13 @@ export class LocalSnapshotter implements Snapshotter {
 
   async #toManifest(
     { entries, bytes }: ReadTree,
-    snapshotId: string,
+    keep: boolean,
     parent: string | undefined,
   ): Promise<SnapshotManifest> {
     const { session, workspace, workspaceId, clock } = this.#parts
     const header = {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
-      snapshotId,
+      snapshotId: unguessableName(),
       createdAt: clock.now(),
       sessionId: session.sessionId,
       agentType: session.agentType,
@@ -173,6 +174,7 @@ export class LocalSnapshotter implements Snapshotter {
       providerId: PROVIDER_ID,
       workspaceId,
       ...(parent !== undefined && { parent }),
+      ...(keep && ({ kept: true } as const)),
       entries: entries.length,
       bytes,
       digest: await digestEntries(entries),

@@ -1,6 +1,5 @@
 import type { Clock } from '@helix-agents/core'
 import { workspacesIn } from '../workspace-directory.ts'
-import { isKeptId } from './snapshot-ref.ts'
 import { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 /** Which snapshots are looked for, and which of them go. */
@@ -34,6 +33,6 @@ export async function reapLines(options: ReapLinesOptions): Promise<readonly str
 }
 
 async function hasKept(store: DirectorySnapshotStore, scope: string): Promise<boolean> {
-  for await (const { snapshotId } of store.manifests(scope)) if (isKeptId(snapshotId)) return true
+  for await (const { kept } of store.manifests(scope)) if (kept === true) return true
   return false
 }

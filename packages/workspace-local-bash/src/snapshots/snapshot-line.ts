@@ -1,5 +1,4 @@
 import type { SnapshotHeader } from '@helix-agents/core/provider'
-import { isKeptId } from './snapshot-ref.ts'
 import type { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 /** Deleted snapshots after which the blocks that only they named are freed. */
@@ -74,8 +73,8 @@ export class SnapshotLine {
   /** Ids, the newest first. */
   async #unkept(): Promise<string[]> {
     const ids: string[] = []
-    for await (const { snapshotId } of this.store.manifests(this.scope)) {
-      if (!isKeptId(snapshotId)) ids.push(snapshotId)
+    for await (const { snapshotId, kept } of this.store.manifests(this.scope)) {
+      if (kept !== true) ids.push(snapshotId)
     }
     return ids
   }

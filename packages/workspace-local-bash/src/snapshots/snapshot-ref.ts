@@ -1,31 +1,19 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import type { SnapshotRef } from '@helix-agents/core/provider'
 import * as z from 'zod'
-import { unguessableName } from '../file-system/path/unguessable-name.ts'
 import { PROVIDER_ID } from '../ref.ts'
-
-const KEPT = 'keep-'
 
 const payloadSchema = z.strictObject({
   schemaVersion: z.literal(1),
   /** Scope of the store. */
   line: z.string().regex(/^[0-9a-f]{32}$/),
-  id: z.string().regex(/^(keep-)?[0-9a-f]{32}$/),
+  id: z.string().regex(/^[0-9a-f]{32}$/),
   /** Of all entries: what is stored cannot change without notice. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
 /** What a snapshot ref of this provider holds. */
 export type SnapshotPayload = z.output<typeof payloadSchema>
-
-/** @param isKept It stays until it is removed, and its id says so. */
-export function newSnapshotId(isKept: boolean): string {
-  return (isKept ? KEPT : '') + unguessableName()
-}
-
-export function isKeptId(id: string): boolean {
-  return id.startsWith(KEPT)
-}
 
 export function toSnapshotRef(payload: Omit<SnapshotPayload, 'schemaVersion'>): SnapshotRef {
   return { providerId: PROVIDER_ID, ref: { schemaVersion: 1, ...payload } }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import {
   closeSync,
   constants,
-  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -123,7 +122,7 @@ export class BlockFiles {
 }
 
 export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hashOf('sha256', bytes, 'hex')
 }
 
 function writeNew(path: string, bytes: Uint8Array): void {
@@ -135,14 +134,10 @@ function writeNew(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** Undefined when it is no file, or longer than a block. */
+/** Undefined when it is longer than a block. A file gives less than it is asked for only at its end. */
 function readWhole(fd: number, buffer: Uint8Array): Uint8Array | undefined {
-  let length = 0
-  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-    count = readSync(fd, buffer, length, buffer.length - length, length)
-  }
-  if (length === buffer.length || (length === 0 && !fstatSync(fd).isFile())) return undefined
-  return buffer.slice(0, length)
+  const length = readSync(fd, buffer, 0, buffer.length, 0)
+  return length === buffer.length ? undefined : buffer.slice(0, length)
 }
 
 function tryOpen(path: string): number | undefined {

@@ -8,7 +8,6 @@ import {
   parseScope,
   SNAPSHOT_BLOCK_BYTES,
   type SnapshotBlock,
-  type SnapshotEntry,
   type SnapshotHeader,
   type SnapshotManifest,
   type SnapshotPage,
@@ -61,8 +60,8 @@ export class DirectorySnapshotStore implements SnapshotStore {
   readonly #clock: Clock
   readonly #scopes = new Map<string, Scope>()
   readonly #buffer = new Uint8Array(SNAPSHOT_BLOCK_BYTES + 1)
-  /** Entries of the manifest that was stored last: the next one has most of them again. */
-  #last: { readonly key: string; readonly entries: readonly SnapshotEntry[] } | undefined
+  /** The manifest that was stored last: the next one has most of its entries again. */
+  #last: { readonly path: string; readonly manifest: SnapshotManifest } | undefined
 
   constructor(options: DirectorySnapshotStoreOptions) {
     this.#directory = resolve(options.directory)
@@ -115,17 +114,16 @@ export class DirectorySnapshotStore implements SnapshotStore {
     return this.#attempt(async () => {
       const found = this.#open(scope)
       const { snapshotId, parent } = manifest.header
-      const key = (id: string): string => `${found.path}/${id}`
       await withProcessLock(found.path, async () => {
         if (found.manifests.has(snapshotId)) {
           throw new SnapshotStoreError('already-exists', 'a snapshot with this id is stored')
         }
-        const isAfterLast = parent !== undefined && this.#last?.key === key(parent)
+        const last = parent === undefined ? undefined : this.#lastOf(found, parent)
         // What a manifest names is there for as long as the manifest is.
-        const known = isAfterLast && found.manifests.has(parent) ? this.#last?.entries : undefined
-        await checkBlocks(manifest, found.blocks, known ?? [])
+        const isThere = last !== undefined && found.manifests.has(last.header.snapshotId)
+        await checkBlocks(manifest, found.blocks, isThere ? last.entries : [])
         await found.manifests.put(manifest)
-        this.#last = { key: key(snapshotId), entries: manifest.entries }
+        this.#last = { path: found.path, manifest }
       })
     })
   }
@@ -135,6 +133,9 @@ export class DirectorySnapshotStore implements SnapshotStore {
       const found = this.#find(scope)
       if (found === undefined)
         throw new SnapshotStoreError('not-found', 'there is no such snapshot')
+      const last = this.#lastOf(found, snapshotId)
+      // To parse it takes far longer than to compare it.
+      if (last !== undefined && (await found.manifests.holds(last))) return last
       return found.manifests.get(snapshotId)
     })
   }
@@ -237,6 +238,11 @@ export class DirectorySnapshotStore implements SnapshotStore {
       this.#scopes.delete(scope)
       await removeHostPath(doomed)
     })
+  }
+
+  #lastOf({ path }: Scope, snapshotId: string): SnapshotManifest | undefined {
+    const last = this.#last?.path === path ? this.#last.manifest : undefined
+    return last?.header.snapshotId === snapshotId ? last : undefined
   }
 
   /** The folder of a scope, made when it is not there. */

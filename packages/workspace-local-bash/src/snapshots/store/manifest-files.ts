@@ -78,6 +78,12 @@ export class ManifestFiles {
     throw corrupt('it has the name of another one')
   }
 
+  /** Whether what is stored is this very manifest. */
+  async holds(manifest: SnapshotManifest): Promise<boolean> {
+    const path = this.#find(manifest.header.snapshotId)
+    return path !== undefined && bytesOf(path).equals(await encodeManifest(manifest))
+  }
+
   /** Undefined when it is gone. @throws {SnapshotStoreError} `corrupt` */
   header(key: string): SnapshotHeader | undefined {
     try {
