@@ -60,7 +60,7 @@ test('no TSDoc of a public name uses a word of which the field has its own', () 
 })
 
 test('no page of the docs does', () => {
-  const pages = find(['README.md', 'docs/{guide,modules,providers}/*.md'])
+  const pages = find(['README.md', 'docs/{guide,modules,providers,recipes}/*.md'])
   const found = pages.flatMap((page) => offences(page, withoutCode(read(page))))
   expect(found).toEqual([])
 })

@@ -18,6 +18,7 @@ export interface SidebarGroup {
 
 const start = [
   'quick-start',
+  'why',
   'overview',
   'glossary',
   'choosing',
@@ -25,6 +26,7 @@ const start = [
   'models',
   'cloudflare',
   'sandbox-testbed',
+  'faq',
   'troubleshooting',
   'comparison',
 ]
@@ -41,6 +43,7 @@ const sessions = [
 ]
 const production = [
   'deploying',
+  'costs',
   'security',
   'observability',
   'health',
