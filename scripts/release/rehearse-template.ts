@@ -11,8 +11,12 @@ import { type Newcomer, served, typed } from './newcomer.ts'
 export interface Rehearsal {
   readonly template: string
   readonly createSeconds: number
-  /** From the first keystroke to the first answer. */
+  /** From the first keystroke to passing tests. */
+  readonly testSeconds: number
+  /** The same to the first answer, which comes after the tests. */
   readonly answerSeconds: number
+  /** What is typed for both, Enter included. */
+  readonly keystrokes: number
   readonly totalSeconds: number
 }
 
@@ -26,16 +30,29 @@ export async function rehearseTemplate(newcomer: Newcomer, template: string): Pr
   const start = performance.now()
   const seconds = (): number => (performance.now() - start) / 1000
   const name = `my-${template}`
-  const create = `npm create -y helix-agents ${name} -- --template ${template}`
-  await typed(newcomer, create, { cwd: newcomer.place })
+  const create = `npm create helix-agents ${name} -- --template ${template}`
+  // npm asks before it fetches the program; a person answers with Enter.
+  await typed(newcomer, create.replace('create', 'create -y'), { cwd: newcomer.place })
   const createSeconds = seconds()
   const cwd = join(newcomer.place, name)
   const project = { template, newcomer, cwd }
+  await typed(newcomer, 'npm test', { cwd })
+  const testSeconds = seconds()
   await run(project, { expected: 'Notes so far: 1.' })
   const answerSeconds = seconds()
   await typeReadme(project)
   await checkOurTypes(newcomer, cwd)
-  return { template, createSeconds, answerSeconds, totalSeconds: seconds() }
+  const lines = [create, '', `cd ${name} && npm test`, ...asking(template)]
+  const keystrokes = lines.join('\n').length + 1
+  const times = { createSeconds, testSeconds, answerSeconds, totalSeconds: seconds() }
+  return { template, keystrokes, ...times }
+}
+
+/** How a person gets the first answer. */
+function asking(template: string): readonly string[] {
+  if (template === 'terminal') return ['npm start -- "Buy oranges"']
+  if (template === 'chat') return ['npm start', 'Buy oranges']
+  return ['npm start', `cd my-${template}`, 'npm run talk -- "Buy oranges"']
 }
 
 interface Project {
@@ -51,8 +68,7 @@ async function typeReadme(project: Project): Promise<void> {
   const fences = fencesOf(page, readFileSync(join(cwd, 'README.md'), 'utf8'))
   for (const { command } of fences.flatMap(({ commands }) => commands)) {
     if (trialOf(page, command)?.kind === 'needs') continue
-    if (/^npm (?:install|test|run typecheck)$/.test(command))
-      await typed(newcomer, command, { cwd })
+    if (/^npm (?:install|run typecheck)$/.test(command)) await typed(newcomer, command, { cwd })
     else if (/^MODEL=\S+ MODEL_BASE_URL=\S+ npm start$/.test(command)) await runWithModel(project)
     else if (template === 'terminal' && command.startsWith('npm start')) {
       await typed(newcomer, `${command} </dev/null`, { cwd })
@@ -66,7 +82,7 @@ async function typeReadme(project: Project): Promise<void> {
 
 /** By `run`; and with keys of real providers, `examples/models.test.ts`. */
 const typedElsewhere =
-  /^npm (?:start|run talk -- "Buy oranges")$|^MODEL=\w+\/\S+ \w+_API_KEY=… npm start$/
+  /^npm (?:test|start|run talk -- "Buy oranges")$|^MODEL=\w+\/\S+ \w+_API_KEY=… npm start$/
 
 async function runWithModel({ newcomer: { place, env }, ...project }: Project): Promise<void> {
   const model = await startLocalModel([SAID])

@@ -72,13 +72,16 @@ async function rehearseAll(
 ): Promise<void> {
   for (const template of wanted) {
     const done = await asNewcomer(programs, (newcomer) => rehearseTemplate(newcomer, template))
-    const [created, answered, total] = [
-      done.createSeconds,
-      done.answerSeconds,
-      done.totalSeconds,
+    const { createSeconds, testSeconds, answerSeconds, totalSeconds, keystrokes } = done
+    const [created, tested, answered, total] = [
+      createSeconds,
+      testSeconds,
+      answerSeconds,
+      totalSeconds,
     ].map((seconds) => `${seconds.toFixed(1)} s`)
     console.log(
-      `${template} on Node ${node}: made ${created}, first answer ${answered}, all ${total}`,
+      `${template} on Node ${node}: made ${created}, tested ${tested}, first answer ${answered}, ` +
+        `all ${total}; ${keystrokes} keystrokes`,
     )
   }
 }
