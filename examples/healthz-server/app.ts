@@ -5,6 +5,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { authenticate } from './authenticate.ts'
 import { BodyReader } from './body-reader.ts'
+import { addHistoryRoutes } from './history-routes.ts'
 import { errorBody, RequestError, toErrorResponse } from './http-error.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
 import { refuseForeignPages, refuseOtherHosts } from './page-checks.ts'
@@ -69,6 +70,7 @@ export function createApp(parts: AppParts): Hono {
   addOperatorRoutes(app, parts)
   addSessionRoutes(app, { ...parts, bodies })
   addRequestRoutes(app, { ...parts, bodies })
+  addHistoryRoutes(app, { ...parts, bodies })
   addStreamRoute(app, parts, places)
   return app
 }

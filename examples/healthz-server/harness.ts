@@ -1,5 +1,6 @@
 // The server without a socket and without a process, for the tests.
 import {
+  type Agent,
   defineAgent,
   defineTool,
   type LLMAdapter,
@@ -34,6 +35,8 @@ type HarnessParts =
 export interface HarnessOptions {
   readonly brain?: Brain
   readonly tools?: readonly Tool[]
+  /** Keeps snapshots of the files. Default: none. */
+  readonly history?: 'step'
   readonly streamManager?: InMemoryStreamManager
   readonly executor?: JSAgentExecutorOptions
   readonly app?: Partial<Pick<AppParts, HarnessParts>>
@@ -57,14 +60,24 @@ export const use = (name: string, input: object = {}, id = name): StepResult => 
   toolCalls: [{ id, name, arguments: input }],
 })
 
-export function createHarness(options: HarnessOptions = {}): Harness {
-  const { brain = () => say('done'), tools = [] } = options
-  const agent = defineAgent({
+function testedAgent({ tools = [], history }: HarnessOptions): Agent {
+  return defineAgent({
     name: 'tested',
     llmConfig: { model: 'scripted' },
     tools: [...tools],
-    workspaces: { box: { provider: { kind: 'in-memory' }, capabilities: { fs: true } } },
+    workspaces: {
+      box: {
+        provider: { kind: 'in-memory' },
+        capabilities: { fs: true },
+        ...(history !== undefined && { history }),
+      },
+    },
   })
+}
+
+export function createHarness(options: HarnessOptions = {}): Harness {
+  const { brain = () => say('done') } = options
+  const agent = testedAgent(options)
   const model: LLMAdapter = {
     generateStep: (input) => new MockLLMAdapter([brain(input.messages)]).generateStep(input),
   }
