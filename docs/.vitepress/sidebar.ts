@@ -36,6 +36,7 @@ const sessions = [
   'sessions',
   'people-in-the-loop',
   'going-back',
+  'snapshot-stores',
   'stores',
   'building-stores',
   'streams',

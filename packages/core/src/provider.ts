@@ -156,7 +156,7 @@ export {
   type ConfigurableProvider,
   portableSnapshots,
   type PortableSnapshotsOptions,
-} from './snapshot-store/portable-snapshots.ts'
+} from './snapshot-store/portable/portable-snapshots.ts'
 export {
   type RestoredSnapshot,
   restoreSnapshot,
@@ -177,7 +177,7 @@ export {
   type TakenSnapshot,
   takeSnapshot,
   type TakeSnapshotOptions,
-} from './snapshot-store/take-snapshot.ts'
+} from './snapshot-store/take/take-snapshot.ts'
 export {
   allManifests,
   type DamagedSnapshot,

@@ -1,12 +1,12 @@
-import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
-import type { FileSystem } from '../modules/fs/contract.ts'
-import { type Clock, systemClock } from '../time/clock.ts'
-import type { SessionRef } from '../workspace/provider.ts'
+import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
+import type { FileSystem } from '../../modules/fs/contract.ts'
+import { type Clock, systemClock } from '../../time/clock.ts'
+import type { SessionRef } from '../../workspace/provider.ts'
 import { BlockWriter } from './block-writer.ts'
-import { checkTree } from './check-tree.ts'
-import { digestEntries } from './digest.ts'
-import { inParallel } from './in-parallel.ts'
-import { byPath, type SnapshotLoss } from './loss.ts'
+import { checkTree } from '../check-tree.ts'
+import { digestEntries } from '../digest.ts'
+import { inParallel } from '../in-parallel.ts'
+import { byPath, type SnapshotLoss } from '../loss.ts'
 import {
   SNAPSHOT_FORMAT_VERSION,
   type SnapshotEntry,
@@ -14,9 +14,9 @@ import {
   type SnapshotLimits,
   snapshotLimits,
   type SnapshotManifest,
-} from './manifest.ts'
+} from '../manifest.ts'
 import { EntryReader } from './read-entry.ts'
-import type { SnapshotStore } from './snapshot-store.ts'
+import type { SnapshotStore } from '../snapshot-store.ts'
 import { walkTree } from './walk-tree.ts'
 
 /** Whose files are stored, where, and which of them. */

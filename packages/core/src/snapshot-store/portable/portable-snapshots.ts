@@ -1,4 +1,4 @@
-import type { SnapshotRef } from '../modules/snapshot/contract.ts'
+import type { SnapshotRef } from '../../modules/snapshot/contract.ts'
 import type {
   HeldBySession,
   OpenedWorkspace,
@@ -7,12 +7,12 @@ import type {
   ResolveOptions,
   SessionRef,
   WorkspaceProvider,
-} from '../workspace/provider.ts'
-import type { WorkspaceRef } from '../workspace/ref.ts'
-import type { Workspace } from '../workspace/workspace.ts'
-import { logMessages } from '../logging/log-messages.ts'
-import type { SnapshotLoss } from './loss.ts'
-import type { SnapshotManifest } from './manifest.ts'
+} from '../../workspace/provider.ts'
+import type { WorkspaceRef } from '../../workspace/ref.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { logMessages } from '../../logging/log-messages.ts'
+import type { SnapshotLoss } from '../loss.ts'
+import type { SnapshotManifest } from '../manifest.ts'
 import {
   assertSameSession,
   logLosses,
@@ -22,9 +22,9 @@ import {
   toPortableRef,
   toWorkspaceError,
 } from './portable-snapshotter.ts'
-import { restoreSnapshot } from './restore-snapshot.ts'
-import type { SnapshotStore } from './snapshot-store.ts'
-import { allManifests } from './verify-snapshots.ts'
+import { restoreSnapshot } from '../restore-snapshot.ts'
+import type { SnapshotStore } from '../snapshot-store.ts'
+import { allManifests } from '../verify-snapshots.ts'
 
 const DEFAULT_MAX_SNAPSHOTS = 16
 

@@ -1,10 +1,10 @@
-import { sha256 } from './digest.ts'
+import { sha256 } from '../digest.ts'
 import {
   SNAPSHOT_BATCH_BLOCKS,
   SNAPSHOT_BATCH_BYTES,
   type SnapshotBlock,
   type SnapshotStore,
-} from './snapshot-store.ts'
+} from '../snapshot-store.ts'
 
 /** Hashes blocks and stores those that are not there, in batches. */
 export class BlockWriter {

@@ -1,11 +1,11 @@
 import ignore from 'ignore'
-import { FileSystemError } from '../errors/file-system-error.ts'
-import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
-import type { FileEntry, FileSystem } from '../modules/fs/contract.ts'
-import { fitsPathLimits, normalizePath } from '../modules/fs/path/path.ts'
-import { sortByCodePoint } from '../modules/fs/path/sort-paths.ts'
-import { inParallel } from './in-parallel.ts'
-import type { SnapshotLoss } from './loss.ts'
+import { FileSystemError } from '../../errors/file-system-error.ts'
+import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
+import type { FileEntry, FileSystem } from '../../modules/fs/contract.ts'
+import { fitsPathLimits, normalizePath } from '../../modules/fs/path/path.ts'
+import { sortByCodePoint } from '../../modules/fs/path/sort-paths.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { SnapshotLoss } from '../loss.ts'
 
 /** What is walked, and what is left out. */
 export interface TreeWalkOptions {

@@ -1,11 +1,11 @@
-import { FileSystemError } from '../errors/file-system-error.ts'
-import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
-import type { FileEntry, FileStat, FileSystem } from '../modules/fs/contract.ts'
-import { parentPath } from '../modules/fs/path/path.ts'
+import { FileSystemError } from '../../errors/file-system-error.ts'
+import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
+import type { FileEntry, FileStat, FileSystem } from '../../modules/fs/contract.ts'
+import { parentPath } from '../../modules/fs/path/path.ts'
 import type { BlockWriter } from './block-writer.ts'
-import { isInnerTarget } from './check-tree.ts'
-import type { SnapshotLoss } from './loss.ts'
-import { SNAPSHOT_BLOCK_BYTES, type SnapshotEntry, type SnapshotFile } from './manifest.ts'
+import { isInnerTarget } from '../check-tree.ts'
+import type { SnapshotLoss } from '../loss.ts'
+import { SNAPSHOT_BLOCK_BYTES, type SnapshotEntry, type SnapshotFile } from '../manifest.ts'
 import { isGone } from './walk-tree.ts'
 
 /** A file that changes while it is read is read again so often. */
