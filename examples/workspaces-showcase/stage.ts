@@ -90,7 +90,12 @@ class Play {
     const { selection, hasProcesses, isDurable, providers } = openPlace(stage.kind, stage.folder)
     const readPackage = readInstalledPackage
     const name = model ?? 'scripted'
-    const agent = createMaintainer({ provider: selection, readPackage, model: name })
+    const agent = createMaintainer({
+      provider: selection,
+      hasSnapshots: true,
+      readPackage,
+      model: name,
+    })
     this.#agent = agent
     const isFirst = stage.part === 'first'
     const script = isFirst

@@ -101,15 +101,19 @@ function isAlive({ process }: Holder): boolean {
   return isOwnerElsewhere(marker) || isOwnerAlive(marker)
 }
 
-/** Undefined when it is gone. One that is damaged is nobody's, and is in the way until it is removed. */
+/**
+ * Undefined when it is gone.
+ * @throws {SnapshotStoreError} `corrupt`: nothing says whose a damaged one is.
+ */
 function readHolder(path: string): Holder | undefined {
   try {
-    const parsed = holderSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')))
-    if (parsed.success) return parsed.data
-    throw new SnapshotStoreError('corrupt', 'the lock of the store of snapshots is damaged')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
+    return holderSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined
+    if (errnoOf(cause) !== undefined) throw cause
+    throw new SnapshotStoreError('corrupt', 'the lock of the store of snapshots is damaged', {
+      cause,
+    })
   }
 }
 
