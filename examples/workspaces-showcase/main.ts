@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ModelError } from '@helix-agents/core'
 import { modelFromEnvironment } from '@helix-agents/llm-vercel/environment'
+import { goBack } from './going-back.ts'
 import { runHostedStage } from './hosted-stage.ts'
 import { paint } from './narrator.ts'
 import { killGroup } from './process-group.ts'
@@ -118,6 +119,10 @@ async function playBothParts(kind: Kind, killAfter: string): Promise<number> {
     const fromSequence = first.lastSequence + 1
     const second = await playPart({ kind, part: 'second', folder, fromSequence }, killAfter)
     if (second === undefined) return 1
+    if (kind === 'local-bash' && !isReal) {
+      title('third: the user goes back, with the files')
+      await goBack(folder)
+    }
     const reports = [first, second]
     summarise(reports)
     return checkEnd(reports, { kind, folder })
