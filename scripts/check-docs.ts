@@ -1,5 +1,6 @@
 // Runs every `ts run` fence of the docs as a reader would: saved to a file, with plain Node. A
-// program must end by itself with code 0, and print what it shows.
+// program must end by itself with code 0, and print something; that it is what the page shows, the
+// tests of the pages compare (`doc-snippets.ts`).
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -30,7 +31,7 @@ await Promise.all(Array.from({ length: availableParallelism() }, work))
 rmSync(place, { recursive: true, force: true })
 for (const failure of failures) console.error(failure)
 if (failures.length > 0) process.exitCode = 1
-else console.log(`ok: ${count} programs of the docs end well and print what they show`)
+else console.log(`ok: ${count} programs of the docs end well`)
 
 function programsOf(page: string): Program[] {
   const text = readFileSync(join(root, page), 'utf8')

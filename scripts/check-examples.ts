@@ -38,6 +38,7 @@ async function check(folder: string): Promise<void> {
     const name = basename(folder)
     const scripts = [...checked, ...(programs.has(name) ? ['start'] : [])]
     const present = scripts.filter((script) => manifest.scripts?.[script] !== undefined)
+    if (present.every((script) => script === 'typecheck')) throw new Error(`${name}: nothing runs`)
     for (const script of present) await runQuietly('npm', ['run', script], place)
     console.log(`${name}: ${present.join(', ')}`)
   } finally {

@@ -37,3 +37,12 @@ test('no fence of the site has a result that nothing prints', () => {
   )
   expect(unprinted).toEqual([])
 })
+
+test('every fence of the site that runs shows what it prints, and all of it', () => {
+  const silent = pagesWithSnippets('docs').flatMap((page) =>
+    snippetsOf(read(page))
+      .filter(({ body }) => /console\.log\(/.test(body) || !body.includes('__expect('))
+      .map(({ line }) => `${page}:${line}: write console.log(value) // => result`),
+  )
+  expect(silent).toEqual([])
+})
