@@ -103,9 +103,12 @@ export class InMemoryStateStore extends InMemoryInteractions implements SessionS
    */
   async beginRun(start: RunStart): Promise<SessionState> {
     assertStorable(start)
-    const { sessionId, runId, leaseMs, now, hold = false } = start
+    const { sessionId, runId, leaseMs, now, hold = false, version } = start
     const record = this.find(sessionId)
     if (record.isHeldAt(now)) throw new AgentAlreadyRunningError(sessionId)
+    if (version !== undefined && version !== record.head().version) {
+      throw new StateStoreError('conflict', sessionId, 'it has changed since it was read')
+    }
     if (record.runs.some((run) => run.runId === runId)) {
       throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')
     }

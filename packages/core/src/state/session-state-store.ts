@@ -56,6 +56,11 @@ export interface RunStart {
   readonly hold?: boolean
   /** Stored with the session. Default: what is stored stays. */
   readonly keepWorkspaces?: boolean
+  /**
+   * The `version` of the session as it was read: when another process has changed it since, the run
+   * does not begin, `conflict`. Default: any.
+   */
+  readonly version?: number
 }
 
 /** What the user said, and the custom state when it came with that. */

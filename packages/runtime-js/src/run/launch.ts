@@ -1,4 +1,4 @@
-import type { Message } from '@helix-agents/core'
+import { type Message, StateStoreError } from '@helix-agents/core'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
@@ -56,6 +56,9 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
   }
 }
 
+/** Each further one needs another process that changes the session just then. */
+const MAX_ATTEMPTS = 5
+
 /** A session whose lease this run has. */
 interface AcquiredSession extends PreparedSession {
   readonly runId: string
@@ -65,7 +68,22 @@ interface AcquiredSession extends PreparedSession {
   readonly startedAt: number
 }
 
+/** Another process may change the session between its check and the lease: then it is checked anew. */
 async function acquire(services: RunServices, request: LaunchRequest): Promise<AcquiredSession> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await acquireChecked(services, request)
+    } catch (error) {
+      const isChanged = StateStoreError.isInstance(error) && error.code === 'conflict'
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error
+    }
+  }
+}
+
+async function acquireChecked(
+  services: RunServices,
+  request: LaunchRequest,
+): Promise<AcquiredSession> {
   const { session: before, isNew } = await prepareSession(services, request)
   const { sessionId, keepWorkspaces, parent } = request
   const runId = crypto.randomUUID()
@@ -75,6 +93,7 @@ async function acquire(services: RunServices, request: LaunchRequest): Promise<A
     runId,
     leaseMs: leaseFor(services.leaseMs, parent?.lease, now),
     now,
+    version: before.version,
     ...(keepWorkspaces !== undefined && { keepWorkspaces }),
   })
   return { session, isNew, runId, before, startedAt: now }

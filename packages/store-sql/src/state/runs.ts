@@ -47,6 +47,9 @@ export function beginRun(sql: SqlStatements, start: RunStart): SessionState {
   const session = lockSession(sql, sessionId)
   const leaseStart = leaseTime(sql, now)
   assertFree(session, sessionId, leaseStart)
+  if (start.version !== undefined && start.version !== session.version) {
+    throw new StateStoreError('conflict', sessionId, 'it has changed since it was read')
+  }
   const runId = toSqlText(start.runId)
   if (sql.get(HAS_RUN, session.id, runId) !== undefined) {
     throw new StateStoreError('conflict', sessionId, 'it had a run of this id already')

@@ -17,6 +17,10 @@ export class SessionRow {
     return numberColumn(this.#row, 'id')
   }
 
+  get version(): number {
+    return numberColumn(this.#row, 'version')
+  }
+
   get stepCount(): number {
     return numberColumn(this.#row, 'step_count')
   }
@@ -54,7 +58,7 @@ export class SessionRow {
 }
 
 const COLUMNS =
-  'id, step_count, message_count, journal_count, turn, lease_until, asked, state_version,' +
+  'id, version, step_count, message_count, journal_count, turn, lease_until, asked, state_version,' +
   ' refs_version'
 const FIND = `SELECT ${COLUMNS} FROM helix_sessions WHERE session_id = ?`
 const LOCK = 'SELECT 1 FROM helix_sessions WHERE session_id = ? FOR UPDATE'

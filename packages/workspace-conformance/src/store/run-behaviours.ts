@@ -201,6 +201,19 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/run/begins-only-at-the-version-that-was-read',
+    run: async ({ store }) => {
+      const run = await createAndBegin(store)
+      const { version } = await headOf(store)
+      await run.end()
+      const start = { sessionId: 'session', runId: 'run-2', leaseMs: LEASE_MS, now: START + 10 }
+      await rejectsWithCode('conflict', () => store.beginRun({ ...start, version }))
+      const ended = await headOf(store)
+      equal(ended.status, 'completed')
+      equal((await store.beginRun({ ...start, version: ended.version })).status, 'running')
+    },
+  },
+  {
     id: 'store/run/records-are-oldest-first',
     run: async ({ store }) => {
       const first = await createAndBegin(store)

@@ -78,10 +78,14 @@ function createSessionsStore(
     leaseMs,
     hold,
     keepWorkspaces,
+    version,
   }: Parameters<SessionStateStore['beginRun']>[0]): Promise<SessionState> => {
     const stored = find(sessionId)
     if (stored.holder !== undefined && now < stored.holder.until) {
       throw new AgentAlreadyRunningError(sessionId)
+    }
+    if (version !== undefined && version !== stored.head.version) {
+      throw new StateStoreError('conflict', sessionId, 'version')
     }
     if (stored.runs.some((run) => run.runId === runId)) {
       throw new StateStoreError('conflict', sessionId, 'run id')

@@ -147,6 +147,9 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
     endRun: (end) =>
       good.endRun({ ...end, status: end.status === 'aborted' ? 'failed' : end.status }),
   }),
+  'store/run/begins-only-at-the-version-that-was-read': (good) => ({
+    beginRun: ({ version: _, ...start }) => good.beginRun(start),
+  }),
   'store/run/id-is-used-once': (good) => ({
     beginRun: (start) =>
       good.beginRun(start).catch(() => good.beginRun({ ...start, runId: `${start.runId}-again` })),
