@@ -102,21 +102,25 @@ interface Turn {
 }
 
 /** Runs a session as far as this process gets. Another one may hold it. */
-async function isDone({ executor, agent, sessionId, task }: Turn): Promise<boolean> {
+async function isDone(turn: Turn): Promise<boolean> {
   try {
-    const { state } = await executor.canResume(agent, sessionId)
-    if (state?.status === 'completed') return true
-    const hasBegun = (state?.messageCount ?? 0) > 0
-    if (!hasBegun && task.begins !== true) return false
-    const handle = hasBegun
-      ? await executor.resume(agent, sessionId)
-      : await executor.execute(agent, sessionId, { sessionId })
-    return (await handle.result()).status === 'completed'
+    return await runOnce(turn)
   } catch (error) {
     const isHeld = AgentAlreadyRunningError.isInstance(error)
     if (isHeld || (SessionError.isInstance(error) && error.code === 'not-resumable')) return false
     throw error
   }
+}
+
+async function runOnce({ executor, agent, sessionId, task }: Turn): Promise<boolean> {
+  const { state } = await executor.canResume(agent, sessionId)
+  if (state?.status === 'completed') return true
+  const hasBegun = (state?.messageCount ?? 0) > 0
+  if (!hasBegun && task.begins !== true) return false
+  const handle = hasBegun
+    ? await executor.resume(agent, sessionId)
+    : await executor.execute(agent, sessionId, { sessionId })
+  return (await handle.result()).status === 'completed'
 }
 
 work(JSON.parse(process.argv[2] ?? '{}') as CrashTask).then(

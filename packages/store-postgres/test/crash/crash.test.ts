@@ -69,7 +69,7 @@ function planned(sessionId: string): readonly string[] {
 }
 
 function nameOf(message: Message): string {
-  return message.role === 'tool' ? `result ${message.toolCallId}` : String(message.content)
+  return message.role === 'tool' ? `result ${message.toolCallId}` : message.content
 }
 
 /** What the model was told of an effect fits how often it happened. */

@@ -84,11 +84,9 @@ function createSessionsStore(
     if (stored.holder !== undefined && now < stored.holder.until) {
       throw new AgentAlreadyRunningError(sessionId)
     }
-    if (version !== undefined && version !== stored.head.version) {
-      throw new StateStoreError('conflict', sessionId, 'version')
-    }
-    if (stored.runs.some((run) => run.runId === runId)) {
-      throw new StateStoreError('conflict', sessionId, 'run id')
+    const isChanged = version !== undefined && version !== stored.head.version
+    if (isChanged || stored.runs.some((run) => run.runId === runId)) {
+      throw new StateStoreError('conflict', sessionId, 'version or run id')
     }
     if (hold === true) {
       stored.holder = { runId, until: now + leaseMs }

@@ -148,7 +148,10 @@ export const sessionSaboteurs: Readonly<Record<string, (good: SessionStateStore)
       good.endRun({ ...end, status: end.status === 'aborted' ? 'failed' : end.status }),
   }),
   'store/run/begins-only-at-the-version-that-was-read': (good) => ({
-    beginRun: ({ version: _, ...start }) => good.beginRun(start),
+    beginRun: async (start) => {
+      const version = (await good.loadSession(start.sessionId))?.version
+      return good.beginRun({ ...start, ...(version !== undefined && { version }) })
+    },
   }),
   'store/run/id-is-used-once': (good) => ({
     beginRun: (start) =>
