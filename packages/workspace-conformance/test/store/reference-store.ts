@@ -85,9 +85,8 @@ function createSessionsStore(
       throw new AgentAlreadyRunningError(sessionId)
     }
     const isChanged = version !== undefined && version !== stored.head.version
-    if (isChanged || stored.runs.some((run) => run.runId === runId)) {
-      throw new StateStoreError('conflict', sessionId, 'version or run id')
-    }
+    const isUsed = stored.runs.some((run) => run.runId === runId)
+    if (isChanged || isUsed) throw new StateStoreError('conflict', sessionId, 'begin')
     if (hold === true) {
       stored.holder = { runId, until: now + leaseMs }
       stored.head = { ...stored.head, leaseUntil: now + leaseMs }
