@@ -122,3 +122,21 @@ test('a forged ref reaches no other scope', async () => {
     { code: 'cross-session' },
   )
 })
+
+test('a provider that opens the workspace that is there keeps its files', async () => {
+  class OneWorkspace extends InMemoryWorkspaceProvider {
+    #only: ReturnType<InMemoryWorkspaceProvider['open']> | undefined
+
+    override open(...args: Parameters<InMemoryWorkspaceProvider['open']>) {
+      this.#only ??= super.open(...args)
+      return this.#only
+    }
+  }
+  const provider = portableSnapshots(new OneWorkspace(), { store: new InMemorySnapshotStore() })
+  const { ws } = await provider.open({ kind: 'in-memory' }, session, options)
+  await ws.fs?.writeFile('/a', 'text')
+  const ref = await ws.snapshot?.snapshot()
+  if (ref === undefined) throw new Error('no snapshot')
+  await expect(ws.snapshot?.restore(ref)).rejects.toMatchObject({ code: 'provider-failed' })
+  expect(await ws.fs?.readFile('/a')).toEqual(new TextEncoder().encode('text'))
+})

@@ -1,3 +1,4 @@
+import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
 import type { SnapshotRef } from '../../modules/snapshot/contract.ts'
 import type {
   HeldBySession,
@@ -178,7 +179,9 @@ class PortableProvider<
       await ws.detach?.()
       return filled
     } catch (error) {
-      await ws.close()
+      // A provider that opened a workspace which was there: its files stay.
+      const isInUse = SnapshotStoreError.isInstance(error) && error.code === 'target-not-empty'
+      await (isInUse ? ws.detach?.() : ws.close())
       throw toWorkspaceError(error)
     }
   }
