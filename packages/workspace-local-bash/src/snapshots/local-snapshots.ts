@@ -37,6 +37,8 @@ import { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
 const GIBIBYTE = 1024 ** 3
 const DEFAULT_MAX_SNAPSHOTS = 16
+/** Lines whose counts are remembered. */
+const MAX_LINES = 1024
 const DEFAULT_MAX_BYTES = 8 * GIBIBYTE
 
 /** Where a {@link LocalBashWorkspaceProvider} stores snapshots, and how many. */
@@ -226,6 +228,8 @@ export class LocalSnapshots {
     const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS, maxBytes = DEFAULT_MAX_BYTES } = this.#options
     const bounds = { maxSnapshots, maxBytes }
     const line = this.#lines.get(scope) ?? new SnapshotLine(scope, this.#store, bounds)
+    // What a line has counted is counted again.
+    if (this.#lines.size >= MAX_LINES) this.#lines.clear()
     this.#lines.set(scope, line)
     return line
   }
