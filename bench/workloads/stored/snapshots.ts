@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SnapshotRef } from '@helix-agents/core/provider'
-import { median } from '../harness/measure.ts'
-import { report, type Verdict } from '../harness/report.ts'
-import { openSnapshots, temporaryFolder } from '../harness/workspaces.ts'
+import { median } from '../../harness/measure.ts'
+import { report, type Verdict } from '../../harness/report.ts'
+import { openSnapshots, temporaryFolder } from '../../harness/workspaces.ts'
 
 const FILES = 10_000
 const ROUNDS = 15

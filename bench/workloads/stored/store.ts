@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
-import { describeTwenty } from '../harness/describe.ts'
-import { type Contender, measure } from '../harness/measure.ts'
-import { openRawStore } from '../harness/raw-sqlite.ts'
-import { report, type Verdict } from '../harness/report.ts'
-import { answer, call, toolResult } from '../harness/session-messages.ts'
+import { describeTwenty } from '../../harness/describe.ts'
+import { type Contender, measure } from '../../harness/measure.ts'
+import { openRawStore } from '../../harness/raw-sqlite.ts'
+import { report, type Verdict } from '../../harness/report.ts'
+import { answer, call, toolResult } from '../../harness/session-messages.ts'
 
 /** 5 000 committed steps a second. */
 const MOST_STEP_MICROSECONDS = 200

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { StreamChunk, StreamManager } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
-import { type Contender, measure, type Measurement } from '../harness/measure.ts'
-import { report, type Verdict } from '../harness/report.ts'
+import { type Contender, measure, type Measurement } from '../../harness/measure.ts'
+import { report, type Verdict } from '../../harness/report.ts'
 
 const BURST = 100
 /** What a run keeps: a file of it is read again. */
