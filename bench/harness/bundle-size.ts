@@ -9,6 +9,8 @@ export interface BundleSize {
   readonly lazyBytes: number
   /** What is left for the platform, or outside. */
   readonly imports: readonly string[]
+  /** Every file of it, also of the parts that it loads later. */
+  readonly files: readonly string[]
   /** Minified bytes of each of our packages, largest first. */
   readonly packages: readonly (readonly [string, number])[]
 }
@@ -72,6 +74,7 @@ function measure({ outputFiles, metafile }: Built): BundleSize {
     imports: chunks.flatMap(({ imports }) =>
       imports.filter((one) => one.external).map((one) => one.path),
     ),
+    files: chunks.flatMap(({ inputs }) => Object.keys(inputs)),
     packages: packagesOf(
       [...eager].flatMap((path) => Object.entries(outputs.get(path)?.inputs ?? {})),
     ),

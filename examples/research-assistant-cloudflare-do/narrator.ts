@@ -33,8 +33,8 @@ export class Narrator {
 
   #toolStart({ toolName, arguments: input }: SequencedChunk & { type: 'tool_start' }): void {
     if (this.#text !== '') this.#say('')
-    const { query, id, path } = input as Readonly<Record<string, string | undefined>>
-    this.#tell(`  ${toolName.replace('workspace__notes__', '')} ${query ?? id ?? path ?? ''}`)
+    const { query, id, path, command } = input as Readonly<Record<string, string | undefined>>
+    this.#tell(`  ${toolName.replace('workspace__notes__', '')} ${query ?? id ?? path ?? command ?? ''}`)
   }
 
   #say(end: string): void {

@@ -78,6 +78,7 @@ describe('the showcase', () => {
     const { stdout, stderr, status } = play([], { WORKSPACE: 'in-memory' })
     expect([stderr, status]).toEqual(['', 0])
     const story = [
+      '✓ box.snapshot',
       '✗ box.run_code',
       'months: every check passed',
       '✓ box.run ',
@@ -105,6 +106,7 @@ describe('the showcase', () => {
     const story = [
       'workspace cloudflare-filestore',
       'checkout_package',
+      '✓ box.snapshot',
       '▸ box.edit_file /ms/index.js',
       '✗ box.run_code',
       'two months are written as "61 days"',

@@ -18,11 +18,13 @@ export interface Call {
  * demo that went wrong must not look well.
  */
 export function firstPart(hasProcesses: boolean, isDurable = true): MockStep[] {
-  const begin = [fetchPackage, lookAround, readSource, teachParser]
+  const begin = [fetchPackage, lookAround]
   return hasProcesses
-    ? [...begin, writeTest, runTest, repair, runAgain, soak]
+    ? [...begin, readSource, teachParser, writeTest, runTest, repair, runAgain, soak]
     : [
         ...begin,
+        readAndSnapshot,
+        teachAfterSnapshot,
         runCode,
         repairByCode,
         runCodeAgain,
@@ -77,20 +79,38 @@ const lookAround: MockStep = (input) => {
   )
 }
 
+const readCall: Call = { tool: 'workspace__box__read_file', input: { path: '/ms/index.js' } }
+
 const readSource: MockStep = (input) => {
   expectIn(results(input), "case 'weeks':")
-  return says('The units are a pattern and a switch. I read the file before I touch it.', {
-    tool: 'workspace__box__read_file',
-    input: { path: '/ms/index.js' },
-  })
+  return says('The units are a pattern and a switch. I read the file before I touch it.', readCall)
 }
 
-const teachParser: MockStep = (input) => {
+const readAndSnapshot: MockStep = (input) => {
+  expectIn(results(input), "case 'weeks':")
+  return says(
+    'The units are a pattern and a switch. I read the file, and keep it all as it is.',
+    readCall,
+    {
+      tool: 'workspace__box__snapshot',
+      input: {},
+    },
+  )
+}
+
+function teach(input: StepInput): StepResult {
   expectIn(results(input), 'function fmtLong(ms)')
   return says(
     'Three edits teach the parser: a constant, the pattern, the unit.',
     ...edits(parserEdits),
   )
+}
+
+const teachParser: MockStep = teach
+
+const teachAfterSnapshot: MockStep = (input) => {
+  expectIn(results(input), '[snapshot taken]')
+  return teach(input)
 }
 
 const writeTest: MockStep = () =>

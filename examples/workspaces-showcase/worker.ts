@@ -26,6 +26,7 @@ declare global {
 
 const maintainer = createMaintainer({
   provider: { kind: 'cloudflare-filestore' },
+  hasSnapshots: true,
   readPackage: readBundledPackage,
   model: 'chosen below',
 })

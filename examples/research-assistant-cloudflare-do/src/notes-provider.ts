@@ -1,5 +1,6 @@
 import { systemClock } from '@helix-agents/core'
 import type { FileSystem, WorkspaceRef } from '@helix-agents/core/provider'
+import { justBashShell } from '@helix-agents/shell-just-bash'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { researchAssistant } from './agent.ts'
 import { logger } from './logger.ts'
@@ -15,6 +16,7 @@ export function createNotesProvider(
     // Far above what a research needs, far below what an object can hold.
     maxBytes: 256 * 1024 * 1024,
     maxFiles: 5000,
+    shell: justBashShell(),
   })
 }
 

@@ -78,17 +78,24 @@ function readNotes(seen: string): Answer {
   return { says: `All ${paths.length} notes are there. I read them.`, calls }
 }
 
+const countQuotes = "cat findings/*.md | grep -c '^> '"
+
 /** From the notes as they were read, and nothing else. */
 function writeReport(seen: string): Answer {
   const findings = [...seen.matchAll(/Finding: (?<text>.+)/g)].map((found) => found.groups?.text)
   if (findings.length !== leads.length) throw new Error(`${findings.length} findings in the notes`)
   const lines = findings.map((text, i) => `${i + 1}. ${text}`)
   const content = `# Why row C yields less, and what to do\n\n${lines.join('\n')}\n`
-  return { says: 'Now the report.', calls: [write('/report.md', content)] }
+  const count = { tool: 'workspace__notes__run', input: { command: countQuotes } }
+  return {
+    says: 'Now the report, and a count of what it rests on.',
+    calls: [write('/report.md', content), count],
+  }
 }
 
 function end(seen: string): Answer {
   expectIn(seen, '/report.md')
+  expectIn(seen, `${leads.flatMap(({ note }) => note.quotes).length}\n`)
   const says =
     'The breakwater moved a sandbank towards row C, which slows the current. Build the sill, recalibrate the meter, and do not clean the blades for it. The report is in /report.md.'
   return { says, calls: [] }

@@ -25,6 +25,9 @@ export interface RunHostOptions {
 const OUTPUT_TOO_LARGE = 153
 const FAILED = 1
 
+/** Where a script shares the thread with timers, its time and an abort are seen after so many calls. */
+const CALLS_OF_A_TURN = 4000
+
 /** What one run lets its script reach; nothing after it was ended. */
 export class RunHost implements ScriptHost {
   readonly files: ScriptFiles
@@ -34,6 +37,7 @@ export class RunHost implements ScriptHost {
   #reason: 'timeout' | 'output' | undefined
   #isRevoked = false
   #outputBytes = 0
+  #calls = 0
   #hasRejectedChanges = false
   #failure: unknown
 
@@ -134,6 +138,8 @@ export class RunHost implements ScriptHost {
   }
 
   async #use<T>(act: () => Promise<T>): Promise<T> {
+    this.#calls += 1
+    if (this.#calls % CALLS_OF_A_TURN === 0) await nextTurn()
     if (this.#isOver()) throw new Error('the command was ended')
     try {
       return await act()
@@ -146,4 +152,8 @@ export class RunHost implements ScriptHost {
       throw error
     }
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
 }
