@@ -86,6 +86,7 @@ export class RunHost implements ScriptHost {
   }
 
   async write(output: OutputName, piece: Uint8Array): Promise<void> {
+    await this.#pace()
     if (this.#isOver()) return
     const { settings } = this.#options
     this.#outputBytes += piece.length
@@ -117,6 +118,11 @@ export class RunHost implements ScriptHost {
     }
   }
 
+  async #pace(): Promise<void> {
+    this.#calls += 1
+    if (this.#calls % CALLS_OF_A_TURN === 0) await nextTurn()
+  }
+
   #isOver(): boolean {
     return this.#isRevoked || this.signal.aborted
   }
@@ -138,8 +144,7 @@ export class RunHost implements ScriptHost {
   }
 
   async #use<T>(act: () => Promise<T>): Promise<T> {
-    this.#calls += 1
-    if (this.#calls % CALLS_OF_A_TURN === 0) await nextTurn()
+    await this.#pace()
     if (this.#isOver()) throw new Error('the command was ended')
     try {
       return await act()

@@ -258,7 +258,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     const settings = this.#shellOptions(from)
     const shell = new SubprocessShell(settings)
     const { code: declared } = options.capabilities
-    const code = declared && createLocalCode(shell, settings, declared.languages)
+    const code = declared && (await createLocalCode(shell, settings, declared.languages))
     return new LocalBashWorkspace({
       directory,
       marker,

@@ -13,7 +13,7 @@ import { endless, escapes, evilPatterns, greedy } from '../attacks/hostile-scrip
 const MEGABYTE = 1024 * 1024
 const TIMEOUT_MS = 500
 /** Time of a script and its computations, on a machine that has other work. */
-const MOST_MS = 10_000
+const MOST_MS = 60_000
 
 const sampler = new TestSampler()
 const scripts = [
@@ -54,7 +54,7 @@ async function now(): Promise<number> {
   return Date.now()
 }
 
-test.each(scripts)('%s', { timeout: 60_000 }, (script) =>
+test.each(scripts)('%s', { timeout: 120_000 }, (script) =>
   inObject(async (shell) => {
     const startedAt = await now()
     const { stdout, stderr, exitCode } = await shell.run(script, {

@@ -184,15 +184,30 @@ describe('hostile code', () => {
 })
 
 describe('interpreters', () => {
-  test('a declared language without its program is rejected at open, with the program', () => {
+  test('a declared language without its program is rejected at open, with the program', async () => {
     const bin = join(host.tmpdirRoot, 'bin')
     mkdirSync(bin)
     writeFileSync(join(bin, 'node'), '#!/bin/sh\n')
     chmodSync(join(bin, 'node'), 0o755)
     const isSeen = (path: string): boolean => path.startsWith(bin)
-    expect([...findInterpreters(undefined, bin, isSeen).keys()]).toEqual(['javascript'])
-    expect(() => findInterpreters(['python'], bin, isSeen)).toThrow('needs the program python3')
-    expect(() => findInterpreters(['ruby'], bin, isSeen)).toThrow('runs no code in "ruby"')
+    expect([...(await findInterpreters(undefined, bin, isSeen)).keys()]).toEqual(['javascript'])
+    await expect(findInterpreters(['python'], bin, isSeen)).rejects.toThrow(
+      'needs the program python3',
+    )
+    await expect(findInterpreters(['ruby'], bin, isSeen)).rejects.toThrow('runs no code in "ruby"')
+  })
+
+  test('a program that is too old is rejected when it is declared, and left out when it is not', async () => {
+    const bin = join(host.tmpdirRoot, 'old')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'python3'), '#!/bin/sh\necho 3.6\n')
+    chmodSync(join(bin, 'python3'), 0o755)
+    const isSeen = (path: string): boolean => path.startsWith(bin)
+    expect([...(await findInterpreters(undefined, bin, isSeen)).keys()]).toEqual([])
+    await expect(findInterpreters(['python'], bin, isSeen)).rejects.toMatchObject({
+      code: 'capability-missing',
+      message: expect.stringContaining('needs python3 3.8 or later, and the host has 3.6'),
+    })
   })
 
   test('the provider offers code', () => {
