@@ -34,7 +34,9 @@ export class Narrator {
   #toolStart({ toolName, arguments: input }: SequencedChunk & { type: 'tool_start' }): void {
     if (this.#text !== '') this.#say('')
     const { query, id, path, command } = input as Readonly<Record<string, string | undefined>>
-    this.#tell(`  ${toolName.replace('workspace__notes__', '')} ${query ?? id ?? path ?? command ?? ''}`)
+    this.#tell(
+      `  ${toolName.replace('workspace__notes__', '')} ${query ?? id ?? path ?? command ?? ''}`,
+    )
   }
 
   #say(end: string): void {
