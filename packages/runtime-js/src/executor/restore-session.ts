@@ -82,14 +82,14 @@ async function restoreWithFiles(
   const { stateStore, clock, logger } = services
   const session = { sessionId, agentType: agent.name }
   await holdSession(services, sessionId, {
-    work: async ({ lease }) => {
+    work: async ({ session: { workspaceRefs: current }, lease }) => {
       // Says to a later run that there may be backends that nothing knows of.
       const intent = await stateStore.recordReleased(
         sessionId,
         { branchId: sessionId },
         clock.now(),
       )
-      const files = await restoreFiles(services, { session, files: wanted })
+      const files = await restoreFiles(services, { session, files: wanted, current })
       try {
         await lease.confirm()
         const { runId } = lease.write()

@@ -1,9 +1,15 @@
 import { type Agent, SessionError, WorkspaceFailedError } from '@helix-agents/core'
-import type { SessionRef, SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
+import type {
+  ResolveOptions,
+  SessionRef,
+  SnapshotRef,
+  WorkspaceProvider,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
 import type { Checkpoint, WorkspaceDeclaration } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
-import { historyOf, releaseBackend, resolveOptions } from './provider-history.ts'
+import { releaseBackend, resolveOptions } from './provider-history.ts'
 
 /** The files of a checkpoint that are wanted: of one workspace, or that it was not there yet. */
 export interface WantedFiles {
@@ -82,6 +88,8 @@ interface RestoreFiles {
   readonly files: readonly WantedFiles[]
   /** The files are those of another session. Default: false. */
   readonly allowCrossSession?: boolean
+  /** Open workspaces of the session that took the snapshots, for providers without a history. */
+  readonly current?: Readonly<Record<string, WorkspaceRef>>
 }
 
 /**
@@ -91,14 +99,14 @@ interface RestoreFiles {
  */
 export async function restoreFiles(
   services: RunServices,
-  { session, files, allowCrossSession = false }: RestoreFiles,
+  { session, files, allowCrossSession = false, current = {} }: RestoreFiles,
 ): Promise<RestoredRefs> {
   const made = new Map<string, WorkspaceRef | null>()
   try {
     for (const { declaration, snapshot } of files) {
       const owner = { session, declaration }
       if (snapshot === undefined) made.set(declaration.name, null)
-      else await restoreOne(services, owner, { snapshot, allowCrossSession, made })
+      else await restoreOne(services, owner, { snapshot, allowCrossSession, current, made })
     }
   } catch (error) {
     await releaseAll(services, { session, files }, made)
@@ -113,21 +121,18 @@ async function restoreOne(
   one: {
     readonly snapshot: SnapshotRef
     readonly allowCrossSession: boolean
+    readonly current: Readonly<Record<string, WorkspaceRef>>
     readonly made: Map<string, WorkspaceRef | null>
   },
 ): Promise<void> {
   const { name } = owner.declaration
   const { providerId } = one.snapshot
   const provider = services.providers.get(providerId)
-  const history = historyOf(services, providerId)
-  if (provider === undefined || history === undefined) {
-    const detail = `provider ${providerId} cannot bring back the files of workspace "${name}"`
-    throw new WorkspaceFailedError('capability-missing', detail)
-  }
+  if (provider === undefined) throw cannotRestore(name, providerId)
   const options = resolveOptions(services, owner)
   const { allowCrossSession } = one
   try {
-    const made = await history.restore(one.snapshot, { ...options, allowCrossSession })
+    const made = await restoreFrom(provider, one, { ...options, allowCrossSession })
     const { isMoved = false, provider: selection } = owner.declaration
     const ref = isMoved ? { ...made, moved: { provider: selection } } : made
     one.made.set(name, ref)
@@ -137,6 +142,31 @@ async function restoreOne(
     const detail = `the files of workspace "${name}" could not be restored`
     throw new WorkspaceFailedError('provider-failed', detail, { cause })
   }
+}
+
+/** Without a history of the provider, an open workspace makes the new one. */
+async function restoreFrom(
+  provider: WorkspaceProvider,
+  { snapshot, current }: Pick<Parameters<typeof restoreOne>[2], 'snapshot' | 'current'>,
+  options: ResolveOptions & { readonly allowCrossSession: boolean },
+): Promise<WorkspaceRef> {
+  const { history, providerId } = provider
+  if (history !== undefined) return history.restore(snapshot, options)
+  const { workspace, allowCrossSession } = options
+  const ref = Object.hasOwn(current, workspace) ? current[workspace] : undefined
+  if (ref?.providerId !== providerId) throw cannotRestore(workspace, providerId)
+  const { ws } = await provider.resolve(ref, options)
+  try {
+    if (ws.snapshot === undefined) throw cannotRestore(workspace, providerId)
+    return await ws.snapshot.restore(snapshot, { allowCrossSession })
+  } finally {
+    await ws.detach?.()
+  }
+}
+
+function cannotRestore(name: string, providerId: string): WorkspaceFailedError {
+  const detail = `provider ${providerId} cannot bring back the files of workspace "${name}"`
+  return new WorkspaceFailedError('capability-missing', detail)
 }
 
 /** Releases backends that no session came to use. @returns whether all are gone */

@@ -34,7 +34,7 @@ async function withFilesOf<T>(
     throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
   }
   const files = [findOne(checkpoint, declaration)]
-  const made = await restoreFiles(services, { session, files })
+  const made = await restoreFiles(services, { session, files, current: session.workspaceRefs })
   const ref = made[declaration.name] ?? undefined
   if (ref === undefined) return work(undefined)
   const owner = { session, declaration: declarationOfRef(declaration, ref) }

@@ -175,3 +175,18 @@ test('a restore by the model records the backend that it leaves', async () => {
   const { released } = await harness.store.loadHistory('s')
   expect(released).toMatchObject([{ workspace: 'box' }])
 })
+
+test('a provider without a history of its own goes back by way of the open workspace', async () => {
+  const files = new InMemoryWorkspaceProvider()
+  Object.assign(files, { history: undefined })
+  const harness = createHarness([write('1'), write('2'), say('end')], {
+    workspaceProviders: [files],
+  })
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const first = (await harness.store.listCheckpoints('s')).items.at(-1)
+  expect((await harness.executor.diff(agent, 's', { from: first!.id }))[0]).toMatchObject({
+    total: 1,
+  })
+  await harness.executor.restoreCheckpoint(agent, 's', first!.id, { files: true })
+  expect(await readNext(harness)).toContain('1')
+})
