@@ -79,6 +79,7 @@ export const commandPlan: readonly PlannedCommand[] = [
     command: /research-assistant-cloudflare-do talk$/,
     trial: elsewhere('scripts/check-examples.ts'),
   },
+  { command: /example-node-cluster start$/, trial: { kind: 'serves', ready: /http:\/\/\S+:\d+/ } },
   { command: /sandbox-fleet-node serve$/, trial: { kind: 'serves', ready: /8790/ } },
   { command: /^npx -y pnpm@12 (?:exec node|demo --provider|explain)/, trial: ends },
 ]
