@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import {
   type FileSystem,
+  portableSnapshots,
   restoreSnapshot,
   SNAPSHOT_BLOCK_BYTES,
   takeSnapshot,
@@ -58,3 +59,32 @@ test.each(pairs)('%s', (_, from, to) =>
     expect(third).toMatchObject({ storedBlocks: 0, reusedFiles: 10 })
   }),
 )
+
+test('a restore makes a workspace beside the one of the session, also when that is empty', () =>
+  inObject(async (storage) => {
+    const store = new InMemorySnapshotStore()
+    const provider = portableSnapshots(createProvider(storage), { store })
+    const { ws } = await provider.open({ kind: 'cloudflare-filestore' }, session, openOptions())
+    await ws.fs?.writeFile('/a', 'text')
+    const snapshot = await ws.snapshot?.snapshot()
+    await ws.fs?.rm('/a')
+    if (snapshot === undefined) throw new Error('no snapshot')
+    const ref = await ws.snapshot?.restore(snapshot)
+    if (ref === undefined) throw new Error('not restored')
+    expect(await ws.fs?.ls('/')).toEqual([])
+    const restored = await provider.resolve(ref, { ...openOptions(), session })
+    expect(await restored.ws.fs?.readFile('/a')).toEqual(new TextEncoder().encode('text'))
+  }))
+
+test('a namespace that the declaration names is neither filled nor closed by a restore', () =>
+  inObject(async (storage) => {
+    const store = new InMemorySnapshotStore()
+    const provider = portableSnapshots(createProvider(storage), { store })
+    const shared = { namespace: 'fixed', shareAcrossSessions: true } as const
+    const config = { kind: 'cloudflare-filestore', ...shared } as const
+    const { ws } = await provider.open(config, session, openOptions())
+    const snapshot = await ws.snapshot?.snapshot()
+    if (snapshot === undefined) throw new Error('no snapshot')
+    await expect(ws.snapshot?.restore(snapshot)).rejects.toMatchObject({ code: 'provider-failed' })
+    await ws.fs?.writeFile('/b', 'still there')
+  }))

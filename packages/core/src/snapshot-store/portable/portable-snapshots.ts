@@ -168,8 +168,15 @@ class PortableProvider<
     scope: string,
     { config, session, options }: Target<Config>,
   ): Promise<WorkspaceRef> {
-    const { ws, ref } = await this.#provider.open(config, session, withoutSnapshot(options))
+    // A name of its own: some providers open the workspace again that has the name already.
+    const workspace = `${options.workspace}-${crypto.randomUUID()}`
+    const opened = await this.#provider.open(config, session, {
+      ...withoutSnapshot(options),
+      workspace,
+    })
+    const { ws, ref } = opened
     try {
+      if (opened.receipt.outcome !== 'created') throw inUse()
       if (ws.fs === undefined) throw new TypeError('the provider opened a workspace without files')
       const { signal } = options
       const { losses } = await restoreSnapshot(manifest, this.#store, ws.fs, { scope, signal })
@@ -214,6 +221,13 @@ class PortableProvider<
   #configOf({ config }: ResolveOptions): Config {
     return this.parseConfig(config ?? { kind: this.providerId })
   }
+}
+
+function inUse(): SnapshotStoreError {
+  const problem = 'the declaration names one workspace: nothing can be restored beside it'
+  return new SnapshotStoreError('target-not-empty', problem, {
+    hint: 'An operator must remove the fixed id or namespace from the declaration.',
+  })
 }
 
 /** The provider has its own `snapshot`, or none: this one takes its place. */
