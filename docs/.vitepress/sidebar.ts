@@ -39,6 +39,7 @@ const sessions = [
   'snapshot-stores',
   'stores',
   'building-stores',
+  'many-machines',
   'streams',
   'chat',
 ]

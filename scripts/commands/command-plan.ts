@@ -73,6 +73,7 @@ export const commandPlan: readonly PlannedCommand[] = [
     trial: engine,
   },
   { command: /example-chat start$/, trial: { kind: 'serves', ready: /127\.0\.0\.1:8788/ } },
+  { command: /example-node-cluster start$/, trial: { kind: 'serves', ready: /POST \/turns/ } },
   { command: /example-healthz-server start$/, trial: { kind: 'serves', ready: /8787/ } },
   { command: /research-assistant-cloudflare-do start$/, trial: { kind: 'serves', ready: /8787/ } },
   {
