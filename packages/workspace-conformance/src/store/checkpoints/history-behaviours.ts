@@ -1,7 +1,7 @@
 import type { SnapshotRef } from '@helix-agents/core/provider'
 import type { CheckpointSnapshot, SessionStateStore } from '@helix-agents/core/runtime'
-import { check, equal, rejectsWithCode } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { check, equal, rejectsWithCode } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
 import {
   createAndBegin,
   headOf,
@@ -9,8 +9,8 @@ import {
   refTo,
   type ScriptedRun,
   START,
-} from './session-script.ts'
-import type { StoreSubject } from './store-subject.ts'
+} from '../session-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
 export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
   {

@@ -1,6 +1,6 @@
 import type { SessionStateStore } from '@helix-agents/core/runtime'
-import { check, equal, rejectsWithCode } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { check, equal, rejectsWithCode } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
 import {
   beginRun,
   contentsOf,
@@ -12,8 +12,8 @@ import {
   refTo,
   type ScriptedRun,
   START,
-} from './session-script.ts'
-import type { StoreSubject } from './store-subject.ts'
+} from '../session-script.ts'
+import type { StoreSubject } from '../store-subject.ts'
 
 export const checkpointBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
