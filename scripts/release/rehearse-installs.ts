@@ -68,13 +68,14 @@ async function runGlobal({ place, env }: Newcomer, command: string): Promise<voi
 /** Every entry point of every package, strict and without `skipLibCheck`; ours must be right. */
 async function checkTypes(newcomer: Newcomer, cwd: string): Promise<void> {
   const manifests = packageFolders().map((folder) => readManifest(`packages/${folder}`))
-  const entries = manifests
-    .filter(({ name, private: isPrivate }) => isPrivate !== true && name.startsWith('@'))
-    .flatMap(({ name, exports = {} }) =>
-      Object.keys(exports)
-        .filter((path) => !/\.(?:json|css)$/.test(path))
-        .map((path) => join(name, path)),
-    )
+  const published = manifests.filter(
+    ({ name, private: isPrivate }) => isPrivate !== true && name.startsWith('@'),
+  )
+  const entries = published.flatMap(({ name, exports = {} }) =>
+    Object.keys(exports)
+      .filter((path) => !/\.(?:json|css)$/.test(path))
+      .map((path) => join(name, path)),
+  )
   const lines = entries.map((entry, index) => `import type * as e${index} from '${entry}'`)
   const uses = entries.map((_, index) => `keyof typeof e${index}`)
   writeFileSync(
@@ -98,9 +99,10 @@ async function checkTypes(newcomer: Newcomer, cwd: string): Promise<void> {
   )
   const wanted = [...new Map([...peers, ...tools])].filter(([name]) => !name.startsWith('@helix'))
   const names = wanted.map(([name, range]) => `'${name}@${range}'`)
-  // The pages install the CLI globally.
-  await typed(newcomer, `npm install --save-dev @helix-agents/cli ${names.join(' ')}`, { cwd })
+  // Also those that no page installs, such as the CLI, which pages install globally.
+  const ours = published.map(({ name }) => name)
+  await typed(newcomer, `npm install --save-dev ${[...ours, ...names].join(' ')}`, { cwd })
   const output = await typed(newcomer, 'npx --no-install tsc -p . || true', { cwd })
-  const ours = output.split('\n').filter((line) => /@helix-agents\/|^all\.mts/.test(line))
-  if (ours.length > 0) throw new Error(`types of ours are wrong\n${ours.join('\n')}`)
+  const wrong = output.split('\n').filter((line) => /@helix-agents\/|^all\.mts/.test(line))
+  if (wrong.length > 0) throw new Error(`types of ours are wrong\n${wrong.join('\n')}`)
 }
