@@ -75,17 +75,22 @@ function squeeze(text: string, codes: readonly number[]): string {
   return latin1Of(bytes.subarray(0, kept))
 }
 
-const CLASSES: Readonly<Record<string, RegExp>> = {
-  upper: /[A-Z]/,
-  lower: /[a-z]/,
-  digit: /\d/,
-  alpha: /[A-Za-z]/,
-  alnum: /[A-Za-z0-9]/,
-  punct: /[!-/:-@[-`{-~]/,
-  blank: /[ \t]/,
-  space: /[ \t\n\v\f\r]/,
-}
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\' }
+const CLASSES: ReadonlyMap<string, RegExp> = new Map([
+  ['upper', /[A-Z]/],
+  ['lower', /[a-z]/],
+  ['digit', /\d/],
+  ['alpha', /[A-Za-z]/],
+  ['alnum', /[A-Za-z0-9]/],
+  ['punct', /[!-/:-@[-`{-~]/],
+  ['blank', /[ \t]/],
+  ['space', /[ \t\n\v\f\r]/],
+])
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['t', '\t'],
+  ['r', '\r'],
+  ['\\', '\\'],
+])
 const ATOM = String.raw`(\\[0-7]{1,3}|\\[^]|[^])`
 const PARTS = new RegExp(String.raw`\[:(\w+):\]|${ATOM}-${ATOM}|${ATOM}`, 'g')
 
@@ -99,7 +104,7 @@ function codesOf(set: string): Codes {
 }
 
 function classOf(name: string): Codes {
-  const members = CLASSES[name]
+  const members = CLASSES.get(name)
   if (members === undefined) return undefined
   return CODES.filter((code) => code < 128 && members.test(String.fromCharCode(code)))
 }
@@ -113,7 +118,7 @@ function rangeOf(from: string | undefined, to: string | undefined): Codes {
 function codeOf(atom = ''): number | undefined {
   if (!atom.startsWith('\\') || atom.length === 1) return atom.charCodeAt(0)
   const escaped = atom.slice(1)
-  if (!/^[0-7]/.test(escaped)) return ESCAPES[escaped]?.charCodeAt(0)
+  if (!/^[0-7]/.test(escaped)) return ESCAPES.get(escaped)?.charCodeAt(0)
   const code = Number.parseInt(escaped, 8)
   return code < 256 ? code : undefined
 }
