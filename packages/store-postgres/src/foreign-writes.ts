@@ -60,7 +60,10 @@ export class ForeignWrites {
     const listeners = [...this.#listeners]
     this.#listeners.clear()
     for (const listener of listeners) listener()
-    await this.#client?.end()
+    const client = this.#client
+    // Whoever waits for the end must not find the process gone before it.
+    if (client !== undefined && 'ref' in client && typeof client.ref === 'function') client.ref()
+    await client?.end()
   }
 
   #wake(streams?: readonly number[]): void {
