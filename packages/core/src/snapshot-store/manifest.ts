@@ -11,6 +11,7 @@ export interface SnapshotLimits {
   readonly maxTotalBytes: number
 }
 
+/** The limits of manifests where none are given. */
 export const snapshotLimits: SnapshotLimits = {
   maxEntries: 200_000,
   maxTotalBytes: 16 * 1024 ** 3,

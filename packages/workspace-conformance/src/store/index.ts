@@ -20,13 +20,13 @@ import { sessionBehaviours } from './session-behaviours.ts'
 import { usageBehaviours } from './usage-behaviours.ts'
 import { stepBehaviours } from './step-behaviours.ts'
 import type { StoreSubject } from './store-subject.ts'
-import { streamBoundBehaviours } from './stream-bound-behaviours.ts'
-import { streamDurableBehaviours } from './stream-durable-behaviours.ts'
-import { streamEndBehaviours } from './stream-end-behaviours.ts'
-import { streamReadBehaviours } from './stream-read-behaviours.ts'
-import { streamResumeBehaviours } from './stream-resume-behaviours.ts'
-import { streamRunBehaviours } from './stream-run-behaviours.ts'
-import type { StreamSubject } from './stream-subject.ts'
+import { streamBoundBehaviours } from './stream/bound-behaviours.ts'
+import { streamDurableBehaviours } from './stream/durable-behaviours.ts'
+import { streamEndBehaviours } from './stream/end-behaviours.ts'
+import { streamReadBehaviours } from './stream/read-behaviours.ts'
+import { streamResumeBehaviours } from './stream/resume-behaviours.ts'
+import { streamRunBehaviours } from './stream/run-behaviours.ts'
+import type { StreamSubject } from './stream/subject.ts'
 
 /** The contract of `SessionStateStore`. A subject may offer `durable` and `damage`. */
 export const storeBehaviours: readonly Behaviour<StoreSubject>[] = [
@@ -67,4 +67,4 @@ export const snapshotStoreBehaviours: readonly Behaviour<SnapshotStoreSubject>[]
 
 export type { SnapshotStoreSubject } from '../snapshot-store/snapshot-store-subject.ts'
 export type { StoreSubject } from './store-subject.ts'
-export type { StreamSubject } from './stream-subject.ts'
+export type { StreamSubject } from './stream/subject.ts'

@@ -1,6 +1,6 @@
 import type { StreamManager } from '@helix-agents/core/runtime'
-import { check, equal } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { check, equal } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
 import {
   openReader,
   readAll,
@@ -10,8 +10,8 @@ import {
   text,
   wordsOf,
   writeAll,
-} from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+} from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 export const streamDurableBehaviours: readonly Behaviour<StreamSubject>[] = [
   {

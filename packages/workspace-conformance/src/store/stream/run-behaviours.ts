@@ -1,7 +1,7 @@
 import type { StreamWriter } from '@helix-agents/core/runtime'
-import { check, equal } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
-import { unguessable } from '../unguessable.ts'
+import { check, equal } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
+import { unguessable } from '../../unguessable.ts'
 import {
   openReader,
   readAll,
@@ -13,8 +13,8 @@ import {
   within,
   wordsOf,
   writeAll,
-} from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+} from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 export const streamRunBehaviours: readonly Behaviour<StreamSubject>[] = [
   {

@@ -1,6 +1,6 @@
 import type { SequencedChunk } from '@helix-agents/core/runtime'
-import { check, equal } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { check, equal } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
 import {
   openReader,
   readAll,
@@ -10,8 +10,8 @@ import {
   takeRest,
   wordsOf,
   writeAll,
-} from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+} from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 export const streamResumeBehaviours: readonly Behaviour<StreamSubject>[] = [
   {

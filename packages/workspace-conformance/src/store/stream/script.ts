@@ -6,7 +6,7 @@ import type {
   StreamReaderOptions,
   StreamWriter,
 } from '@helix-agents/core/runtime'
-import { check, ConformanceError } from '../assert.ts'
+import { check, ConformanceError } from '../../assert.ts'
 
 export type Reader = AsyncIterator<SequencedChunk, unknown>
 

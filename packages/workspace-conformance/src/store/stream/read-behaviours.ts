@@ -1,7 +1,7 @@
 import type { StreamChunk } from '@helix-agents/core/runtime'
-import { check, equal } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
-import { unguessable } from '../unguessable.ts'
+import { check, equal } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
+import { unguessable } from '../../unguessable.ts'
 import {
   beforeNextTurn,
   openReader,
@@ -14,8 +14,8 @@ import {
   within,
   wordsOf,
   writeAll,
-} from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+} from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 const BASE = { agentId: 'run-1', agentType: 'agent', timestamp: 1234 }
 

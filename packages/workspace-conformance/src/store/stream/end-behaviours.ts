@@ -1,5 +1,5 @@
-import { equal } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { equal } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
 import {
   openReader,
   readAll,
@@ -9,8 +9,8 @@ import {
   text,
   wordsOf,
   writeAll,
-} from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+} from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 /** The end of a run and its last chunk are one step. */
 export const streamEndBehaviours: readonly Behaviour<StreamSubject>[] = [

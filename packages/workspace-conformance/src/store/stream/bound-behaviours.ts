@@ -1,8 +1,8 @@
 import { contentLimits, type StreamChunk } from '@helix-agents/core/runtime'
-import { check, equal, rejectsWithCode } from '../assert.ts'
-import type { Behaviour } from '../behaviour.ts'
-import { readAll, startRun, text, wordsOf } from './stream-script.ts'
-import type { StreamSubject } from './stream-subject.ts'
+import { check, equal, rejectsWithCode } from '../../assert.ts'
+import type { Behaviour } from '../../behaviour.ts'
+import { readAll, startRun, text, wordsOf } from './script.ts'
+import type { StreamSubject } from './subject.ts'
 
 /** More than any store takes as one chunk. */
 const LARGE = 5_000_000
