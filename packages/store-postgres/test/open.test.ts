@@ -1,6 +1,7 @@
 // Bad input: each is a clear typed error, and nothing is half-made.
 import { openPostgresStores, type PostgresStoresOptions } from '@helix-agents/store-postgres'
-import { expect, test } from 'vitest'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { emptyPlace, opened, query } from './opened.ts'
 import { begun, NOW } from './script.ts'
 
@@ -49,6 +50,23 @@ test('a server that is not there, a database and a user that are not', async () 
     expect(String(error)).toContain(detail)
     expect(String(error)).not.toContain('secret')
   }
+})
+
+test('a server that never answers is given up when its time is over', async () => {
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void silent.close())
+  const { port } = silent.address() as AddressInfo
+  const url = `postgresql://127.0.0.1:${port}/x`
+  const options = { connectTimeoutMs: 50, reconnectTimeoutMs: 1 }
+  expect(await failure(url, options)).toMatchObject({ code: 'unavailable' })
+})
+
+test('a server without TLS is rejected when TLS is wanted', async () => {
+  const url = await emptyPlace()
+  const error = await failure(url, { tls: { rejectUnauthorized: true }, reconnectTimeoutMs: 1 })
+  expect(error).toMatchObject({ code: 'unavailable' })
+  expect(await tablesIn(url)).toEqual([])
 })
 
 test('a user without rights makes nothing, and may use what is there', async () => {

@@ -104,6 +104,12 @@ it('exports what tar and git read, and imports it again', async () => {
   expect(changed.toString()).toBe('note.md\nsrc/add.js\ntest.js\n')
   expect((await snapshots('export', ids[0] ?? '', '--git', folder)).code).toBe(2)
 
+  const older = await snapshots('import', git, '--scope', 'line-3', '--commit', 'HEAD~1')
+  const shown = await snapshots('show', older.out.trim(), '--entries', '1')
+  expect(shown.out).toContain('/note.md\n')
+  expect(shown.out).not.toContain('/src/add.js')
+  expect((await snapshots('import', tar, '--scope', 'x', '--commit', 'HEAD')).code).toBe(2)
+
   for (const source of [tar, git]) {
     const again = await snapshots('import', source, '--scope', 'line-2')
     const { header } = await host.json(['snapshots', 'show', again.out.trim()])

@@ -1,8 +1,9 @@
 import { defineAgent, defineTool, WorkspaceFailedError } from '@helix-agents/core'
+import type { SnapshotRef } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { calls, createHarness, say } from '../harness.ts'
 
@@ -73,6 +74,40 @@ test('a snapshot that fails leaves a step without files, is logged, and the next
   expect(harness.logger.with('history: snapshot failed')).toHaveLength(1)
 })
 
+test('a snapshot that takes too long is a snapshot that failed', async () => {
+  const { provider, store, commits } = counted()
+  const clock = new ManualClock()
+  const asked = Promise.withResolvers<void>()
+  const harness = createHarness([write('1'), say('end')], {
+    workspaceProviders: [
+      snapshotsBy(provider, () => {
+        asked.resolve()
+        return new Promise(() => {})
+      }),
+    ],
+    workspaceRegistry: { snapshotTimeoutMs: 1000 },
+    store,
+    clock,
+  })
+  const handle = await harness.executor.execute(agentOf(), 'x', { sessionId: 's' })
+  await asked.promise
+  await clock.advance(1000)
+  await clock.advance(1000)
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
+  expect(commits[0]).toEqual(['failed'])
+})
+
+test('what cannot be freed is logged, and stays for the next collection', async () => {
+  const { provider, store } = counted()
+  vi.spyOn(provider.history, 'remove').mockRejectedValue(new Error('busy'))
+  const steps = [write('1'), write('2'), say('end')]
+  const harness = createHarness(steps, { workspaceProviders: [provider], store })
+  const agent = agentOf({ on: 'step', keep: 1 })
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
+  expect(harness.logger.with('history: not released')).toHaveLength(1)
+})
+
 test('limits evict the oldest, free them, and the checkpoints say so', async () => {
   const { provider, store } = counted()
   const steps = [write('1'), write('2'), write('3'), say('end')]
@@ -136,16 +171,24 @@ test('a history that is none is a problem of the definition', () => {
 
 function brokenOnce(provider: InMemoryWorkspaceProvider): InMemoryWorkspaceProvider {
   let isBroken = true
+  return snapshotsBy(provider, async (take) => {
+    if (!isBroken) return take()
+    isBroken = false
+    throw new WorkspaceFailedError('provider-failed', 'no room')
+  })
+}
+
+/** A provider whose snapshots are taken by `by`. */
+function snapshotsBy(
+  provider: InMemoryWorkspaceProvider,
+  by: (take: () => Promise<SnapshotRef>) => Promise<SnapshotRef>,
+): InMemoryWorkspaceProvider {
   const open = provider.open.bind(provider)
   provider.open = async (...given) => {
     const opened = await open(...given)
     const { snapshot } = opened.ws
     const take = snapshot!.snapshot.bind(snapshot)
-    snapshot!.snapshot = async (options) => {
-      if (!isBroken) return take(options)
-      isBroken = false
-      throw new WorkspaceFailedError('provider-failed', 'no room')
-    }
+    snapshot!.snapshot = (options) => by(() => take(options))
     return opened
   }
   return provider

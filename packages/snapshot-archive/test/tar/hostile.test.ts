@@ -88,6 +88,11 @@ test.each([
   expect(await importBytes(await forged(at, bytes))).toMatchObject({ code })
 })
 
+test('a hard link says how to pack without it', async () => {
+  const archive = await packTar([file('a'), entry('b', 'link', 'a')])
+  expect(await importBytes(archive)).toMatchObject({ hint: 'Pack it with tar --hard-dereference.' })
+})
+
 test('a changed byte of a header, and an archive cut anywhere, are invalid', async () => {
   const archive = await packTar([file('a', 'x'.repeat(700)), file('b')])
   const changed = archive.slice()

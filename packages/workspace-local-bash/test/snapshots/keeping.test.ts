@@ -105,6 +105,8 @@ describe('what is kept, and what is freed', () => {
     const options = { tmpdirRoot: subject.host.tmpdirRoot, graceMs: 0 }
     expect((await reapLocalBashTmpdirs(options)).snapshots).toEqual([])
     rmSync(join(subject.host.tmpdirRoot, ws.id), { recursive: true })
+    const elsewhere = { ...options, snapshotDirectory: join(subject.host.tmpdirRoot, 'elsewhere') }
+    expect((await reapLocalBashTmpdirs(elsewhere)).snapshots).toEqual([])
     expect((await reapLocalBashTmpdirs({ ...options, dryRun: true })).snapshots).toEqual([line])
     expect((await reapLocalBashTmpdirs({ ...options, graceMs: 60_000 })).snapshots).toEqual([])
     expect((await reapLocalBashTmpdirs(options)).snapshots).toEqual([line])
