@@ -40,8 +40,8 @@ export function addTurns(app: Hono, parts: ChatParts): void {
     if (status === 'running' || status === 'waiting') {
       const handle = await parts.executor.getHandle(parts.agent, sessionId)
       await handle?.abort()
-      // A run that had already begun to wait has not noticed.
-      if ((await handle?.result())?.status === 'waiting') await handle?.abort()
+      // The page loads what is stored when it has ended.
+      await handle?.result()
     }
     return context.json({})
   })

@@ -14,6 +14,7 @@ import { createStepRecorder } from '../step/step-recorder.ts'
 import { ChunkWriter } from '../stream/chunk-writer.ts'
 import type { ActiveRun } from './active-runs.ts'
 import { continueSession } from './continue-session.ts'
+import { endAborted } from './end-aborted.ts'
 import { addMessages, driveRun, type OpenedRun } from './drive-run.ts'
 import { createInbox, deliverQueued, onQueued } from './inbox.ts'
 import { Meter } from './meter.ts'
@@ -36,7 +37,9 @@ export async function launchRun(services: RunServices, request: LaunchRequest): 
     const { promise: acknowledged, resolve: onAcknowledged } = Promise.withResolvers<boolean>()
     if (opened.laterMessages.length === 0) onAcknowledged(true)
     const { runId, workspaces } = opened.run
-    const done = driveRun({ ...opened, onAcknowledged }).finally(() => active.release(sessionId))
+    const done = driveRun({ ...opened, onAcknowledged })
+      .finally(() => active.release(sessionId))
+      .then((result) => endAborted(services, request, result))
     const { requests } = opened.run
     void done.then((result) => continueSession(services, { request, result, requests }))
     const started: ActiveRun = {

@@ -56,8 +56,8 @@ export function createApp(chat: Chat): Hono {
     if (session?.status === 'running' || session?.status === 'waiting') {
       const handle = await executor.getHandle(agent, session.sessionId)
       await handle?.abort()
-      // A run that had already begun to wait has not noticed.
-      if ((await handle?.result())?.status === 'waiting') await handle?.abort()
+      // The page loads what is stored when it has ended.
+      await handle?.result()
     }
     return context.json({})
   })
