@@ -15,8 +15,8 @@ const TIMEOUT_MS = 500
 /** Time of a script and its computations, on a machine that has other work. */
 const MOST_MS = 60_000
 
-/** The recursion of jq has no limit of its own: this one ends the isolate, as the platform would. */
-const ENDS_THE_ISOLATE = "jq -n 'def f: f + f; f'"
+/** They can take the isolate more memory than it has: the platform resets the object then. */
+const ENDS_THE_ISOLATE = /def f: f \+ f|s\/a\/aa\/g|s\/y\/yy\/g/
 
 const sampler = new TestSampler()
 const scripts = [
@@ -24,7 +24,7 @@ const scripts = [
   ...sampler.pick('endless', endless, 5),
   ...sampler.pick(
     'greedy',
-    greedy.filter((script) => script !== ENDS_THE_ISOLATE),
+    greedy.filter((script) => !ENDS_THE_ISOLATE.test(script)),
     6,
   ),
   ...sampler.pick('patterns', evilPatterns, 5),
