@@ -27,6 +27,8 @@ export interface AlarmSchedulerParts {
 /** Shares the one alarm of an object among everybody who needs it. */
 export class AlarmScheduler {
   readonly #parts: AlarmSchedulerParts
+  /** How often `ringBy` was called: an update that began before must not take its alarm away. */
+  #rings = 0
 
   constructor(parts: AlarmSchedulerParts) {
     this.#parts = parts
@@ -39,9 +41,11 @@ export class AlarmScheduler {
   async update(): Promise<void> {
     const { storage, clock } = this.#parts
     const now = clock.now()
+    const rings = this.#rings
     const wish = await this.#next(now)
     if (wish === undefined) {
-      if ((await storage.getAlarm()) !== null) await storage.deleteAlarm()
+      const isSet = (await storage.getAlarm()) !== null
+      if (isSet && this.#rings === rings) await storage.deleteAlarm()
       return
     }
     // The platform refuses what lies far back, such as 0 for "at once".
@@ -51,6 +55,7 @@ export class AlarmScheduler {
   /** Sets the alarm to a time, unless it rings before. Nobody is asked. */
   async ringBy(at: number): Promise<void> {
     const { storage, clock } = this.#parts
+    this.#rings += 1
     const current = await storage.getAlarm()
     if (current === null || current <= clock.now() || current > at) await storage.setAlarm(at)
   }

@@ -63,6 +63,18 @@ test('the alarm is the earliest wish', async () => {
   expect(state.alarm).toBe(base + 20)
 })
 
+test('an update that finds no wish leaves the alarm of a run that begins meanwhile', async () => {
+  const base = new ManualClock().now()
+  const { state, scheduler } = createSubject(source('a', []))
+  await scheduler.ringBy(base + 90)
+  const updated = scheduler.update()
+  const begun = scheduler.ringBy(base + 90)
+  await Promise.all([updated, begun])
+  expect(state.alarm).toBe(base + 90)
+  await scheduler.update()
+  expect(state.alarm).toBeNull()
+})
+
 test('is set to the current time by a source that wants it at once', async () => {
   const { clock, state, scheduler } = createSubject(source('a', [0]))
   await scheduler.update()
