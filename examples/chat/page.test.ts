@@ -86,7 +86,7 @@ describe.skipIf(executablePath === undefined)(
       paid.length = 0
       page = await browser.newPage({ viewport: { width: 800, height: 600 } })
       // Less than a test may take, so that what is missing is named.
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(30_000)
     })
     afterEach(async () => {
       await page.close()

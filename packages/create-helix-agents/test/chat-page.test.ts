@@ -42,7 +42,7 @@ describe.skipIf(executablePath === undefined)(
         args: ['--no-sandbox', '--disable-gpu', '--no-first-run'],
       })
       page = await browser.newPage({ viewport: { width: 390, height: 800 } })
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(30_000)
       await page.goto(await address.promise)
     }, 60_000)
     afterAll(async () => {

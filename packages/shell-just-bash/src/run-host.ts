@@ -38,6 +38,7 @@ export class RunHost implements ScriptHost {
   #isRevoked = false
   #outputBytes = 0
   #calls = 0
+  #turn: Promise<void> | undefined
   #hasRejectedChanges = false
   #failure: unknown
 
@@ -118,9 +119,11 @@ export class RunHost implements ScriptHost {
     }
   }
 
+  /** Calls that come during the turn wait for its end too: a thread does not wait for each answer. */
   async #pace(): Promise<void> {
     this.#calls += 1
-    if (this.#calls % CALLS_OF_A_TURN === 0) await nextTurn()
+    if (this.#calls % CALLS_OF_A_TURN === 0) this.#turn = nextTurn()
+    await this.#turn
   }
 
   #isOver(): boolean {

@@ -8,13 +8,12 @@ import {
   type PostgresSettings,
 } from './postgres-options.ts'
 import { type Committed, readTransaction, UnknownCommit, writeTransaction } from './transaction.ts'
+import { transactionStatus } from './transaction-status.ts'
 
 /** A transaction that was the victim of a deadlock did nothing and may run again. */
 const MAX_ATTEMPTS = 1000
 const FIRST_DELAY_MS = 20
 const MAX_DELAY_MS = 1000
-
-const STATUS = 'SELECT pg_xact_status(?::xid8) AS status'
 
 /**
  * A PostgreSQL database under the stores. Each transaction has a connection of its own; one whose
@@ -73,7 +72,7 @@ export class PostgresDatabase implements SqlDatabase {
         )
       } catch (error) {
         if (!(error instanceof UnknownCommit)) throw error
-        const status = await this.#statusOf(error.xid)
+        const status = await this.#statusOf(error)
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- thrown by the write above
         if (status === 'committed') return error.result as Committed<T>
         if (status !== 'aborted') throw new SqlError('unreachable', error.message, { cause: error })
@@ -82,9 +81,9 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** How a transaction ended. @throws {SqlError} */
-  #statusOf(xid: string): Promise<unknown> {
+  #statusOf({ transaction }: UnknownCommit): Promise<unknown> {
     return this.#persist(async () => {
-      const status = await this.readOnce((sql) => sql.get(STATUS, xid)?.['status'])
+      const status = await transactionStatus((work) => this.readOnce(work), transaction)
       if (status === 'in progress') throw new SqlError('unreachable', 'the transaction still ends')
       return status
     })

@@ -9,18 +9,26 @@ import { type Asked, Replay } from './replay.ts'
  */
 const IDLE_MS = 2000
 
-const XID: string = 'SELECT pg_current_xact_id()::text AS xid'
+const XID: string =
+  'SELECT pg_current_xact_id()::text AS xid, extract(epoch FROM clock_timestamp())::float8 AS at'
 
 /** A transaction whose end is not known: the connection was lost while it was committed. */
 export class UnknownCommit extends Error {
-  readonly xid: string
+  readonly transaction: TransactionIdentity
   readonly result: Committed<unknown>
 
-  constructor(xid: string, result: Committed<unknown>, cause: unknown) {
+  constructor(transaction: TransactionIdentity, result: Committed<unknown>, cause: unknown) {
     super('the connection was lost while the transaction was committed', { cause })
-    this.xid = xid
+    this.transaction = transaction
     this.result = result
   }
+}
+
+/** How a server knows a transaction. */
+export interface TransactionIdentity {
+  readonly xid: string
+  /** When it had its id, by the clock of the server, in seconds since the epoch. */
+  readonly at: number
 }
 
 /** What a transaction led to. */
@@ -81,7 +89,8 @@ export async function writeTransaction<T>(
       // The number of the transaction must be known before it may be committed.
       await allOf(sent)
       const result = { value: attempt.value, notified: [...replay.notified] }
-      await commit(connection, asked, { xid: String(xid.rows?.[0]?.['xid']), result })
+      const { xid: id, at } = xid.rows?.[0] ?? {}
+      await commit(connection, asked, { transaction: { xid: String(id), at: Number(at) }, result })
       return result
     }
   })
@@ -90,13 +99,13 @@ export async function writeTransaction<T>(
 async function commit(
   connection: Connection,
   asked: readonly Asked[],
-  { xid, result }: { readonly xid: string; readonly result: Committed<unknown> },
+  { transaction, result }: Pick<UnknownCommit, 'transaction' | 'result'>,
 ): Promise<void> {
   try {
     await allOf([...ask(connection, asked), connection.command('COMMIT')])
   } catch (error) {
     const isUnknown = error instanceof SqlError && error.kind === 'unreachable'
-    throw isUnknown ? new UnknownCommit(xid, result, error) : error
+    throw isUnknown ? new UnknownCommit(transaction, result, error) : error
   }
 }
 

@@ -19,15 +19,14 @@ const MOST_MS = 60_000
 const ENDS_THE_ISOLATE = /def f: f \+ f|s\/a\/aa\/g|s\/y\/yy\/g/
 
 const sampler = new TestSampler()
+/** An isolate that is reset takes the tests of all files with it: that is for the whole sweep. */
+const heavy = sampler.isExhaustive
+  ? [...endless, ...greedy.filter((script) => !ENDS_THE_ISOLATE.test(script))]
+  : []
 const scripts = [
-  ...sampler.pick('escapes', escapes, 6),
-  ...sampler.pick('endless', endless, 5),
-  ...sampler.pick(
-    'greedy',
-    greedy.filter((script) => !ENDS_THE_ISOLATE.test(script)),
-    6,
-  ),
+  ...sampler.pick('escapes', escapes, 8),
   ...sampler.pick('patterns', evilPatterns, 5),
+  ...heavy,
 ]
 
 /** A shell over the files of an object, which are bounded as those of a tenant are. */

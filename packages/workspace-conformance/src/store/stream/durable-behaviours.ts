@@ -1,16 +1,7 @@
 import type { StreamManager } from '@helix-agents/core/runtime'
 import { check, equal } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
-import {
-  openReader,
-  readAll,
-  startRun,
-  take,
-  takeRest,
-  text,
-  wordsOf,
-  writeAll,
-} from './script.ts'
+import { openReader, readAll, startRun, take, takeRest, text, wordsOf, writeAll } from './script.ts'
 import type { StreamSubject } from './subject.ts'
 
 export const streamDurableBehaviours: readonly Behaviour<StreamSubject>[] = [

@@ -1,15 +1,6 @@
 import { equal } from '../../assert.ts'
 import type { Behaviour } from '../../behaviour.ts'
-import {
-  openReader,
-  readAll,
-  startRun,
-  take,
-  takeRest,
-  text,
-  wordsOf,
-  writeAll,
-} from './script.ts'
+import { openReader, readAll, startRun, take, takeRest, text, wordsOf, writeAll } from './script.ts'
 import type { StreamSubject } from './subject.ts'
 
 /** The end of a run and its last chunk are one step. */
