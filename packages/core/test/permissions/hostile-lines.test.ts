@@ -131,7 +131,7 @@ test('no line that gets around an allowlist gets around a rule on what it runs',
   const lines = bypasses.map(({ line }) => line).filter((line) => !/[/\0]/.test(line))
   const ran = linesThatRan('bash', sampler.pick('corpus', lines, 80))
   // Few of the corpus run at all: a sample may have none of them.
-  if (sampler.isExhaustive) expect(ran.length).toBeGreaterThan(1)
+  expect(ran.length).toBeGreaterThanOrEqual(sampler.size(2, 0))
   const passed = ran.filter(
     (command) => rules.decide(RUN, { toolName: 'run', command }).decision !== 'deny',
   )
