@@ -64,7 +64,7 @@ export async function* readBlocks(
   { store, scope }: SnapshotSource,
   files: Iterable<SnapshotFile>,
 ): AsyncGenerator<FilePart> {
-  for (const batch of batchesOf(wantedBlocks(files), MOST_BLOCKS, bytesOf)) {
+  for (const batch of batchesOf(wantedBlocks(files), SNAPSHOT_BATCH_BLOCKS, bytesOf)) {
     const blocks = await store.getBlocks(scope, [...new Set(batch.map(({ hash }) => hash))])
     for (const { file, hash, isLast } of batch) {
       const bytes = blocks.get(hash)
@@ -79,8 +79,6 @@ export async function* readBlocks(
   }
 }
 
-const MOST_BLOCKS = SNAPSHOT_BATCH_BLOCKS
-
 function* wantedBlocks(files: Iterable<SnapshotFile>): Generator<Wanted> {
   for (const file of files) {
     const last = file.blocks.length - 1
@@ -94,14 +92,14 @@ function bytesOf({ file }: Wanted): number {
 
 function* batchesOf<T>(
   items: Iterable<T>,
-  most: number,
+  max: number,
   sizeOf: (item: T) => number = () => 0,
 ): Generator<T[]> {
   let batch: T[] = []
   let bytes = 0
   for (const item of items) {
     const size = sizeOf(item)
-    if (batch.length === most || bytes + size > SNAPSHOT_BATCH_BYTES) {
+    if (batch.length === max || bytes + size > SNAPSHOT_BATCH_BYTES) {
       if (batch.length > 0) yield batch
       batch = []
       bytes = 0

@@ -40,11 +40,11 @@ export interface WorkerOptions {
    */
   readonly searchMs?: number
   /**
-   * Longest time between two looks at the queue, in milliseconds; new turns wake the worker before. Retries
+   * Longest time between two polls of the queue, in milliseconds; new turns wake the worker before. Retries
    * and delayed turns start that much late. Default: 1 000.
    */
   readonly pollMs?: number
-  /** How often the worker says that it lives, in milliseconds. Default: 5 000. */
+  /** Interval of the heartbeat, in milliseconds. Default: 5 000. */
   readonly heartbeatMs?: number
   /** Receives the log. Default: no log. */
   readonly logger?: Logger
@@ -82,11 +82,11 @@ export function createWorker(executor: JSAgentExecutor, options: WorkerOptions):
 const NUMBERS = ['concurrency', 'turnsPerTenant', 'searchMs', 'pollMs', 'heartbeatMs'] as const
 
 /** The clocks of machines differ: what looks expired here may be held. */
-const LEAST_SEARCH_MS = 250
+const MIN_SEARCH_MS = 250
 
-/** Thrown inside a job: its turn goes on in another worker. */
+/** Thrown inside a job: another worker resumes its turn. */
 class HandedOver extends Error {
-  override readonly message = 'the worker stops, its turn goes on in another one'
+  override readonly message = 'the worker stops, another one resumes its turn'
 }
 
 /** Runs turns; made by {@link createWorker}. */
@@ -160,8 +160,14 @@ export class Worker implements AsyncDisposable {
   health(): WorkerHealth {
     const { machine, concurrency } = this.#options
     const sessions = [...this.#sessions.keys()]
-    const { workerId, workerState: state } = { workerId: this.workerId, workerState: this.#state }
-    return { workerId, machine, state, concurrency, sessions, ...this.#counts }
+    return {
+      workerId: this.workerId,
+      machine,
+      state: this.#state,
+      concurrency,
+      sessions,
+      ...this.#counts,
+    }
   }
 
   /**
@@ -258,7 +264,7 @@ export class Worker implements AsyncDisposable {
       next = await takeOver(this.#takeOverParts(), statuses)
     })
     if (this.#state !== 'running') return
-    const wait = Math.min(searchMs, Math.max(LEAST_SEARCH_MS, next - clock.now()))
+    const wait = Math.min(searchMs, Math.max(MIN_SEARCH_MS, next - clock.now()))
     this.#cancelSearch = clock.setTimer(wait, () => {
       this.#search = this.#searchOnce(['running'])
     })
@@ -312,7 +318,7 @@ export class Worker implements AsyncDisposable {
     await this.#attempt('worker not recorded', () => this.#options.queue.workerTable.save(row))
   }
 
-  /** What fails because the database does not answer comes again by itself. */
+  /** Logs what fails because the database does not answer: each of these is repeated by a timer. */
   async #attempt(problem: string, action: () => Promise<void>): Promise<void> {
     try {
       await action()
