@@ -47,6 +47,21 @@ describe('close', () => {
     expect(events).toEqual(['open', 'persist b1', 'detach b1'])
   })
 
+  test('no operation begins afterwards, in whichever turn of its open the close comes', async () => {
+    const begunLate: number[] = []
+    for (let turns = 0; turns < 60; turns++) {
+      const { registry } = setup()
+      let isClosed = false
+      const used = registry.use('box', async () => {
+        if (isClosed) begunLate.push(turns)
+      })
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      isClosed = true
+      await Promise.allSettled([registry.close(end), used])
+    }
+    expect(begunLate).toEqual([])
+  })
+
   test('nothing runs afterwards', async () => {
     const { registry, events } = setup({ names: ['box', 'other'] })
     await registry.acquire('box')

@@ -77,8 +77,10 @@ export class WorkspaceEntry {
     { idempotent = false, signal }: UseOptions,
   ): Promise<T> {
     signal?.throwIfAborted()
-    let opened = this.#current ?? (await this.#acquireOpen(signal))
+    let opened = this.#current ?? (await this.acquire(signal))
     for (let isRepeated = false; ; isRepeated = true) {
+      // The registry may have closed in the turn that this caller waited for.
+      this.#state.assertNotClosed()
       const attempt = this.#health.begin(this.#context.clock.now())
       try {
         const result = await operation(opened)
@@ -195,16 +197,10 @@ export class WorkspaceEntry {
     })
   }
 
-  async #acquireOpen(signal?: AbortSignal): Promise<OpenWorkspace> {
-    const opened = await this.acquire(signal)
-    this.#state.assertNotClosed()
-    return opened
-  }
-
   /** After an eviction. */
   async #reopen(signal?: AbortSignal): Promise<OpenWorkspace> {
     try {
-      return await this.#acquireOpen(signal)
+      return await this.acquire(signal)
     } catch (error) {
       if (signal?.aborted !== true) this.#logExhausted(error)
       throw error
