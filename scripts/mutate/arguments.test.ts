@@ -9,7 +9,9 @@ test('options have defaults, and are read', () => {
     seed: 1,
     maxTests: 60,
     timeoutMs: 240_000,
+    limitMs: undefined,
   })
+  expect(parseOptions(['--minutes', '5'])).toMatchObject({ limitMs: 300_000 })
   expect(
     parseOptions(['core', '--count', '3', '--seed', '4', '--tests', '5', '--timeout', '6']),
   ).toMatchObject({ target: 'core', count: 3, seed: 4, maxTests: 5, timeoutMs: 6000 })
@@ -22,6 +24,7 @@ test.each([
   ['--seed', 'x'],
   ['--tests', '1.5'],
   ['--timeout', ''],
+  ['--minutes', '0'],
   ['a', 'b'],
 ])('%s %s is refused', (...args) => {
   expect(() => parseOptions(args)).toThrow(RangeError)

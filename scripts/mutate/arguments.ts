@@ -13,6 +13,8 @@ export interface MutateOptions {
   readonly maxTests: number
   /** For one run of tests. */
   readonly timeoutMs: number
+  /** For all mutants; what is not judged in it is counted. */
+  readonly limitMs: number | undefined
 }
 
 /**
@@ -31,6 +33,7 @@ export function parseOptions(args: readonly string[]): MutateOptions {
       seed: { type: 'string', default: '1' },
       tests: { type: 'string', default: '60' },
       timeout: { type: 'string', default: '240' },
+      minutes: { type: 'string' },
     },
   })
   if (positionals.length > 1) throw new RangeError('pnpm mutate takes one package')
@@ -41,6 +44,7 @@ export function parseOptions(args: readonly string[]): MutateOptions {
     seed: toCount('seed', values.seed),
     maxTests: toCount('tests', values.tests),
     timeoutMs: toCount('timeout', values.timeout) * 1000,
+    limitMs: values.minutes === undefined ? undefined : toCount('minutes', values.minutes) * 60_000,
   }
 }
 

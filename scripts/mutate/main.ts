@@ -29,21 +29,37 @@ try {
 /** Judges the mutants of each package; the result is how many lived. */
 async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<number> {
   const judge = createJudge(wanted, within)
-  const byPackage = Object.groupBy(sourcesOf(wanted), (file) => file.split('/')[1] ?? '')
+  const byPackage = Object.entries(
+    Object.groupBy(sourcesOf(wanted), (file) => file.split('/')[1] ?? ''),
+  )
+  const end = wanted.limitMs === undefined ? Infinity : Date.now() + wanted.limitMs
   let survivors = 0
-  for (const [name, files = []] of Object.entries(byPackage)) {
+  for (const [index, [name, files = []]] of byPackage.entries()) {
     const mutants = files.flatMap((file) => mutantsOf(file, read(file)))
     const chosen = chooseMutants(mutants, wanted.count, wanted.seed)
-    const counts: Record<Verdict, number> = { killed: 0, survived: 0, unjudged: 0 }
-    for (const mutant of chosen) {
-      const verdict = await judge.judge(mutant)
-      counts[verdict] += 1
-      report(mutant, verdict)
-    }
+    // Each package gets an equal share of the time that is left.
+    const until = Date.now() + (end - Date.now()) / (byPackage.length - index)
+    const counts = await judgeAll(judge, chosen, until)
     survivors += counts.survived
     console.log(summaryOf(name, counts, wanted.seed))
   }
   return survivors
+}
+
+type Counts = Record<Verdict | 'notReached', number>
+
+async function judgeAll(judge: Judge, mutants: readonly Mutant[], until: number): Promise<Counts> {
+  const counts: Counts = { killed: 0, survived: 0, unjudged: 0, notReached: 0 }
+  for (const mutant of mutants) {
+    if (Date.now() >= until) {
+      counts.notReached += 1
+      continue
+    }
+    const verdict = await judge.judge(mutant)
+    counts[verdict] += 1
+    report(mutant, verdict)
+  }
+  return counts
 }
 
 function sourcesOf({ target, changedSince }: MutateOptions): readonly string[] {
@@ -87,10 +103,11 @@ function report({ file, line, operator, text }: Mutant, verdict: Verdict): void 
   console.log(diff)
 }
 
-function summaryOf(name: string, counts: Record<Verdict, number>, seed: number): string {
+function summaryOf(name: string, counts: Counts, seed: number): string {
   const judged = counts.killed + counts.survived
   const score = judged === 0 ? '-' : `${Math.round((100 * counts.killed) / judged)} %`
-  const left =
+  const unjudged =
     counts.unjudged === 0 ? '' : `, ${counts.unjudged} not judged: their tests fail without`
-  return `${name}: ${counts.killed} of ${judged} mutants killed (${score}), seed ${seed}${left}`
+  const late = counts.notReached === 0 ? '' : `, ${counts.notReached} not reached in the time`
+  return `${name}: ${counts.killed} of ${judged} mutants killed (${score}), seed ${seed}${unjudged}${late}`
 }

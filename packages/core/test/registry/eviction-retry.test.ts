@@ -55,6 +55,13 @@ describe('an eviction', () => {
     expect(events).toEqual(['open', 'persist b1', 'resolve b1'])
   })
 
+  test('repeats no operation that is not declared idempotent', async () => {
+    const { registry } = setup()
+    const { ran, operation } = failing(1)
+    expect(await codeOf(registry.use('box', operation))).toBe('outcome-unknown')
+    expect(ran).toHaveLength(1)
+  })
+
   test('is resolved once for all that run into it', async () => {
     const { registry, events, metrics } = setup()
     await registry.acquire('box')
