@@ -28,6 +28,19 @@ const EXPLANATIONS: ReadonlyMap<string, Explanation> = new Map(
   }),
 )
 
+/** By Node, when it checks the certificate of a server. */
+const CERTIFICATE = /^(ERR_TLS_CERT|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
+
+const UNTRUSTED: Explanation = {
+  detail: 'the certificate of the server is not trusted',
+  hint: 'Name the certificate of its authority: sslrootcert in the URL, or ca in the option tls.',
+}
+
+const NO_FILE: Explanation = {
+  detail: 'a file that the URL names cannot be read',
+  hint: 'Correct sslrootcert, sslcert or sslkey in the URL.',
+}
+
 /** Tables with our names and other columns, types, or no version. */
 const FOREIGN = new Set(['42P07', '42703', '42804', '42883', '22P02'])
 
@@ -51,9 +64,17 @@ function explain(error: unknown): unknown {
       hint: 'Use another database, or another schema: add ?options=-c%20search_path%3Dhelix to the URL.',
     })
   }
-  const known = EXPLANATIONS.get(code) ?? EXPLANATIONS.get(fallback.get(error.kind) ?? '')
+  const known = explanationOf(error)
   if (known === undefined) return toStateStoreError(error, '')
   return new StateStoreError('unavailable', '', known.detail, { cause: error, hint: known.hint })
+}
+
+function explanationOf(error: SqlError): Explanation | undefined {
+  const code = codeOf(error)
+  if (CERTIFICATE.test(code)) return UNTRUSTED
+  const { cause } = error
+  if (cause instanceof Error && 'syscall' in cause && cause.syscall === 'open') return NO_FILE
+  return EXPLANATIONS.get(code) ?? EXPLANATIONS.get(fallback.get(error.kind) ?? '')
 }
 
 /** What `pg` says itself has no code. */

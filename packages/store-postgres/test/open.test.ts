@@ -3,7 +3,7 @@ import { openPostgresStores, type PostgresStoresOptions } from '@helix-agents/st
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { emptyPlace, opened, query } from './opened.ts'
-import { begun, NOW } from './script.ts'
+import { begun, NOW, textsOf } from './script.ts'
 
 const failure = (url: string, options?: PostgresStoresOptions): Promise<unknown> =>
   openPostgresStores(url, options).then(
@@ -89,6 +89,12 @@ test('a user without rights makes nothing, and may use what is there', async () 
       code: 'unavailable',
       message: expect.stringContaining('may not make or use the tables'),
     })
+    await query(url, `GRANT SELECT ON ALL TABLES IN SCHEMA ${name} TO ${role}`)
+    const reader = await opened(restricted)
+    expect(await reader.stateStore.listSessions()).toMatchObject({ items: [] })
+    await expect(begun(reader.stateStore, 's')).rejects.toMatchObject({ code: 'unavailable' })
+    const started = reader.streamManager.startRun('s', 'run', 'agent')
+    await expect(started).rejects.toMatchObject({ code: 'unavailable' })
     const rights = 'SELECT, INSERT, UPDATE, DELETE'
     await query(url, `GRANT ${rights} ON ALL TABLES IN SCHEMA ${name} TO ${role}`)
     const { stateStore } = await opened(restricted)
@@ -156,7 +162,7 @@ test('the clock of the server decides leases', async () => {
 
 test('hostile ids and labels are stored exactly or rejected whole', async () => {
   const url = await emptyPlace()
-  const { stateStore } = await opened(url)
+  const { stateStore, streamManager } = await opened(url)
   const ids = [
     "'; DROP TABLE helix_sessions; --",
     '\0',
@@ -170,14 +176,22 @@ test('hostile ids and labels are stored exactly or rejected whole', async () => 
   ]
   for (const sessionId of ids) {
     const metadata = { large: 'x'.repeat(1024 * 1024), [sessionId]: '\0\uD800' }
-    const session = { sessionId, agentType: sessionId, customState: sessionId, now: NOW }
-    await stateStore.createSession({ ...session, metadata, tags: [sessionId] })
-    expect(await stateStore.loadSession(sessionId)).toMatchObject({
-      sessionId,
-      agentType: sessionId,
-      metadata,
-      customState: sessionId,
-    })
+    const names = { sessionId, agentType: sessionId, userId: sessionId, tags: [sessionId] }
+    const session = { ...names, metadata, customState: sessionId, now: NOW }
+    await stateStore.createSession(session)
+    const { now: _, ...stored } = session
+    expect(await stateStore.loadSession(sessionId)).toMatchObject(stored)
+    const messages = [{ role: 'user', content: sessionId }] as const
+    const run = { sessionId, runId: sessionId, now: NOW }
+    await stateStore.beginRun({ ...run, leaseMs: 3_600_000 })
+    await stateStore.commitStep({ ...run, messages, checkpointId: sessionId })
+    expect(await textsOf(stateStore, sessionId)).toEqual([sessionId])
+    const chunk = { type: 'text_delta', delta: sessionId, agentId: sessionId } as const
+    const writer = await streamManager.startRun(sessionId, sessionId, sessionId)
+    await writer.write({ ...chunk, agentType: sessionId, timestamp: NOW })
+    const reader = (await streamManager.read(sessionId))?.[Symbol.asyncIterator]()
+    expect((await reader?.next())?.value).toMatchObject(chunk)
+    await reader?.return?.()
   }
   expect((await stateStore.listSessions()).items).toHaveLength(ids.length)
   // A key of an index takes fewer bytes than some ids have.
