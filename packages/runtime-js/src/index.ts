@@ -14,6 +14,7 @@ export type {
 } from './executor/executor-options.ts'
 export type { DiffOptions, FileChange, FileSide, WorkspaceDiff } from './history/diff.ts'
 export type { CheckpointFiles, ReadFilesOptions } from './history/read-files.ts'
+export type { ImportReport, ImportSessionOptions } from './history/import-session.ts'
 export type { MoveOptions, MoveReport } from './history/move-workspace.ts'
 export type { CollectReport } from './history/collect.ts'
 export type { ResumeCheck } from './session/check-resume.ts'

@@ -5,6 +5,7 @@ import type { CollectReport } from './collect.ts'
 import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
 import { type MoveOptions, type MoveReport, moveWorkspace } from './move-workspace.ts'
 import { type CheckpointFiles, readFiles, type ReadFilesOptions } from './read-files.ts'
+import { type ImportReport, importSession, type ImportSessionOptions } from './import-session.ts'
 import { releaseWorkspaces } from './release-workspaces.ts'
 
 /** What an executor does with the files of sessions that do not run. */
@@ -73,5 +74,19 @@ export abstract class HistoryOperations {
     options: MoveOptions,
   ): Promise<MoveReport> {
     return moveWorkspace(this.parts, agent, { ...options, sessionId, name })
+  }
+  /**
+   * Makes a session from the conversation and the files of another one, which may be in another store:
+   * `loadBranchSeed` and `readFiles` give them. Files are written, read again and compared before the
+   * session is stored; the model reads once what the new place could not hold.
+   * @returns what was written, by the name of the workspace.
+   * @throws {StateStoreError} `conflict`: the session exists.
+   * @throws {SessionError} `other-agent`
+   * @throws {WorkspaceFailedError} `config-invalid`: the agent declares no such workspace.
+   * `capability-missing`, `provider-failed`: it has no files, or not the same. There is no session then.
+   * @throws {SnapshotStoreError} of files that cannot be read or written.
+   */
+  importSession(agent: Agent, options: ImportSessionOptions): Promise<ImportReport> {
+    return importSession(this.parts, agent, options)
   }
 }

@@ -1,13 +1,5 @@
 import { type Agent, SessionError, WorkspaceFailedError } from '@helix-agents/core'
-import {
-  compareEntries,
-  type FileSystem,
-  restoreSnapshot,
-  type SnapshotLoss,
-  type SnapshotManifest,
-  takeSnapshot,
-  type WorkspaceRef,
-} from '@helix-agents/core/provider'
+import { type FileSystem, type SnapshotLoss, takeSnapshot } from '@helix-agents/core/provider'
 import {
   assertProvidersSupport,
   type SessionState,
@@ -19,7 +11,7 @@ import { declarationOfRef } from '../session/end-refs.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { FileBlocks } from './file-blocks.ts'
 import { withBackend } from './files-at.ts'
-import { releaseBackend, resolveOptions } from './provider-history.ts'
+import { fillBackend, type Filled, snapshotOptions } from './fill-backend.ts'
 import { tryCollect } from './release-workspaces.ts'
 
 /** Where a workspace moves to. */
@@ -107,101 +99,13 @@ async function moveHeld(move: Move, { session, lease }: HeldSession): Promise<Mo
   return report
 }
 
-interface Moved {
-  readonly ref: WorkspaceRef
-  readonly report: MoveReport
-}
-
-async function copyTo(move: Move, session: SessionState, files: FileSystem): Promise<Moved> {
+async function copyTo(move: Move, session: SessionState, files: FileSystem): Promise<Filled> {
   const { services, declared, to } = move
-  const blocks = new FileBlocks(files)
-  const source = await takeSnapshot(files, blocks, snapshotOptions(move, session))
-  const target = await openTarget(move, session)
-  const owner = { session, declaration: { ...declared, provider: to, isMoved: true } }
-  try {
-    const { fs } = target.ws
-    if (fs === undefined) throw missingFiles(declared.name, to.kind)
-    const scope = session.sessionId
-    const restored = await restoreSnapshot(source.manifest, blocks, fs, { scope })
-    const losses = [...source.losses, ...restored.losses]
-    await compare(move, session, { expected: source.manifest, files: fs, losses: restored.losses })
-    const { bytes, digest } = source.manifest.header
-    const report = { workspaceId: target.ws.id, files: restored.files, bytes, digest, losses }
-    const moved = { provider: to, notice: noticeOf(declared.name, losses) }
-    await target.ws.detach?.()
-    return { ref: { ...target.ref, moved }, report }
-  } catch (error) {
-    await releaseBackend(services, target.ref, owner)
-    throw error
-  }
-}
-
-function snapshotOptions({ declared, services }: Move, session: SessionState) {
-  return {
-    scope: session.sessionId,
-    session,
-    workspace: declared.name,
-    workspaceId: declared.name,
-    providerId: declared.provider.kind,
-    clock: services.clock,
-  }
-}
-
-/** Under a name of its own: a provider may keep what an earlier stay of the workspace has left. */
-async function openTarget({ services, declared, to }: Move, session: SessionState) {
-  const provider = services.providers.get(to.kind)
-  if (provider === undefined) throw missingFiles(declared.name, to.kind)
-  const config = provider.parseConfig?.(to) ?? to
-  const { capabilities, signal, logger, clock } = resolveOptions(services, {
-    session,
-    declaration: { ...declared, provider: to },
-  })
-  const workspace = `${declared.name}-${crypto.randomUUID().slice(0, 8)}`
-  return provider.open(config, session, { workspace, capabilities, signal, logger, clock })
-}
-
-/** Reads all of the target again. @throws {WorkspaceFailedError} `provider-failed` */
-async function compare(
-  move: Move,
-  session: SessionState,
-  copy: {
-    readonly expected: SnapshotManifest
-    readonly files: FileSystem
-    readonly losses: readonly SnapshotLoss[]
-  },
-): Promise<void> {
-  const { files, expected, losses } = copy
-  const found = await takeSnapshot(files, new FileBlocks(files), snapshotOptions(move, session))
-  const lost = new Set(losses.map(({ path }) => path))
-  const isModes = files.attributes?.writeMode === undefined
-  const differences = await compareEntries(expected.entries, found.manifest.entries)
-  const wrong = differences.filter(({ path, change, from }) => {
-    // Source without modes: the new place has its own.
-    const hasNoMode = from !== undefined && from.type !== 'symlink' && from.mode === undefined
-    return !lost.has(path) && !(change === 'mode' && (isModes || hasNoMode))
-  })
-  const [first] = wrong
-  if (first === undefined) return
-  throw new WorkspaceFailedError(
-    'provider-failed',
-    `workspace "${move.declared.name}" was not copied as it is: ${first.path} and ${wrong.length - 1} more differ`,
-  )
-}
-
-function missingFiles(name: string, kind: string): WorkspaceFailedError {
-  const detail = `workspace "${name}" cannot move to ${kind}, which has no files`
-  return new WorkspaceFailedError('capability-missing', detail)
-}
-
-/** Paths that the model is told of. */
-const MAX_NAMED = 5
-
-function noticeOf(name: string, losses: readonly SnapshotLoss[]): string {
-  const text = `Workspace "${name}" was moved to another place: processes of earlier messages are gone.`
-  if (losses.length === 0) return `${text} All files are there.`
-  const named = losses
-    .slice(0, MAX_NAMED)
-    .map(({ path, kind }) => `${kind} of ${path.slice(0, 200)}`)
-  const more = losses.length > MAX_NAMED ? ` and ${losses.length - MAX_NAMED} more` : ''
-  return `${text} Not kept: ${named.join(', ')}${more}.`
+  const store = new FileBlocks(files)
+  const scope = session.sessionId
+  const options = snapshotOptions(services, session, declared)
+  const { manifest, losses } = await takeSnapshot(files, store, options)
+  const source = { manifest, store, scope }
+  const place = { services, session, declaration: { ...declared, provider: to } }
+  return fillBackend(place, { source, losses, event: 'was moved to another place' })
 }

@@ -1,5 +1,6 @@
 import { type Agent, SessionError } from '@helix-agents/core'
 import {
+  type SnapshotLoss,
   type SnapshotManifest,
   type SnapshotStore,
   takeSnapshot,
@@ -22,6 +23,8 @@ export interface CheckpointFiles {
   /** Holds the blocks of the manifest, and nothing else. */
   readonly store: SnapshotStore
   readonly scope: string
+  /** What the snapshot could not hold of the files. Default: nothing. */
+  readonly losses?: readonly SnapshotLoss[]
 }
 
 /** Gives the files of a checkpoint to some work; what was made for it is freed afterwards. */
@@ -38,7 +41,7 @@ export async function readFiles<T>(
     const { name, provider } = declaration
     if (files === undefined) throw missing(sessionId, `"${name}" was not there at that time`)
     const store = new FileBlocks(files)
-    const { manifest } = await takeSnapshot(files, store, {
+    const { manifest, losses } = await takeSnapshot(files, store, {
       scope: sessionId,
       session,
       workspace: name,
@@ -46,7 +49,7 @@ export async function readFiles<T>(
       providerId: provider.kind,
       clock: services.clock,
     })
-    return work({ manifest, store, scope: sessionId })
+    return work({ manifest, store, scope: sessionId, losses })
   })
 }
 

@@ -1,4 +1,5 @@
 import { defineAgent } from '@helix-agents/core'
+import { loadBranchSeed } from '@helix-agents/runtime-js'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import { calls, createHarness, say, storedMessages, textOfResult } from '../harness.ts'
@@ -135,4 +136,37 @@ test('a copy that is not the same is thrown away', async () => {
     status: 'completed',
     workspaceRefs: { box: { providerId: 'in-memory' } },
   })
+})
+
+test('a session of another store comes with its files, told once; what cannot be filled makes none', async () => {
+  const { harness, ids } = await played()
+  const seed = await loadBranchSeed({ stateStore: harness.store }, agent, {
+    fromSessionId: 's',
+    checkpointId: ids[0]!,
+  })
+  const away = createHarness([read, say('there')], {
+    workspaceProviders: [new InMemoryWorkspaceProvider()],
+  })
+  const { executor, store } = away
+  const report = await harness.executor.readFiles(
+    agent,
+    's',
+    { checkpointId: ids[0]! },
+    async (files) => {
+      const given = { sessionId: 'new', seed, files: { box: files } }
+      const other = { ...given, files: { ...given.files, toolbox: files } }
+      await expect(executor.importSession(agent, other)).rejects.toMatchObject({
+        code: 'config-invalid',
+      })
+      expect(await store.loadSession('new')).toBeNull()
+      const [made] = Object.values(await executor.importSession(agent, given))
+      await expect(executor.importSession(agent, given)).rejects.toMatchObject({ code: 'conflict' })
+      return { digest: files.manifest.header.digest, made }
+    },
+  )
+  expect(report.made).toMatchObject({ digest: report.digest, files: 1, losses: [] })
+  await (await executor.execute(agent, 'go on', { sessionId: 'new' })).result()
+  const result = (await store.loadMessages('new')).messages.findLast(({ role }) => role === 'tool')
+  expect(textOfResult(result)).toContain('1')
+  expect(textOfResult(result)).toContain('was copied from another session')
 })
