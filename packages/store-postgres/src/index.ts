@@ -6,4 +6,8 @@ export {
   PostgresStreamManager,
 } from './open-postgres-stores.ts'
 export { PostgresDatabase } from './postgres-database.ts'
+export {
+  type PostgresSnapshotOptions,
+  PostgresSnapshotStore,
+} from './snapshots/postgres-snapshot-store.ts'
 export type { PostgresDatabaseOptions } from './postgres-options.ts'

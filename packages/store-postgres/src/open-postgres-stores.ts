@@ -9,6 +9,11 @@ import {
 import { parseUrl, toOpenError } from './open-error.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresDatabaseOptions } from './postgres-options.ts'
+import {
+  type PostgresSnapshotOptions,
+  PostgresSnapshotStore,
+} from './snapshots/postgres-snapshot-store.ts'
+import { snapshotMigrations } from './snapshots/snapshot-schema.ts'
 
 /** Sessions in a {@link PostgresDatabase} that `openPostgresStores` has prepared once. */
 export class PostgresStateStore extends SqlStateStore {}
@@ -20,14 +25,17 @@ export class PostgresStreamManager extends SqlStreamManager {}
 export interface PostgresStoresOptions extends PostgresDatabaseOptions {
   /** How much of each stream is kept. */
   readonly streams?: SqlStreamManagerOptions
+  /** How much is stored of the files of workspaces. */
+  readonly snapshots?: PostgresSnapshotOptions
   /** Only checks the tables, and makes none: for a user without the rights. Default: false. */
   readonly checkOnly?: boolean
 }
 
-/** Sessions and streams in one database. */
+/** Sessions, streams and snapshots in one database. */
 export interface PostgresStores {
   readonly stateStore: PostgresStateStore
   readonly streamManager: PostgresStreamManager
+  readonly snapshotStore: PostgresSnapshotStore
   /** The database under both. */
   readonly database: PostgresDatabase
   /** Ends the connections. What is called later fails as `unavailable`; closing again does nothing. */
@@ -57,12 +65,16 @@ export async function openPostgresStores(
 ): Promise<PostgresStores> {
   const database = new PostgresDatabase(parseUrl(url), options)
   try {
-    const { clock = systemClock, checkOnly = false, streams } = options
+    const { clock = systemClock, checkOnly = false, streams, snapshots } = options
     const streamManager = new PostgresStreamManager(database, streams)
+    const snapshotStore = new PostgresSnapshotStore(database, clock, snapshots)
     await checkServer(database)
-    await applyMigrations(database, serverMigrations, { now: clock.now(), readOnly: checkOnly })
+    const migrate = { now: clock.now(), readOnly: checkOnly }
+    await applyMigrations(database, serverMigrations, migrate)
+    const versionTable = 'helix_snapshot_schema'
+    await applyMigrations(database, snapshotMigrations, { ...migrate, versionTable })
     const stateStore = new PostgresStateStore(database)
-    return { stateStore, streamManager, database, close: () => database.close() }
+    return { stateStore, streamManager, snapshotStore, database, close: () => database.close() }
   } catch (error) {
     await database.close()
     throw toOpenError(error, url)

@@ -13,8 +13,10 @@ export {
   type Migrations,
   SCHEMA_VERSION,
   serverMigrations,
+  type VersionTable,
 } from './schema.ts'
 export { toSqlRow } from './sql-row.ts'
+export { runTogether } from './sql-database.ts'
 export { fromSqlText, toSqlText } from './sql-text.ts'
 export { fromStorableMessage, toStorableMessage } from './state/columns/message-json.ts'
 export { releaseLeases } from './state/release-leases.ts'

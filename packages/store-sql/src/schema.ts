@@ -30,10 +30,15 @@ export interface MigrateOptions {
   readonly now: number
   /** Checks the version only. Default: false. */
   readonly readOnly?: boolean
+  /** Table that holds the version: a database may have several lists. Default: `helix_schema`. */
+  readonly versionTable?: VersionTable
 }
 
-const VERSION_TABLE =
-  'CREATE TABLE IF NOT EXISTS helix_schema' +
+/** Names of tables that hold the version of a list. */
+export type VersionTable = 'helix_schema' | 'helix_snapshot_schema'
+
+const versionTableOf = (name: VersionTable): string =>
+  `CREATE TABLE IF NOT EXISTS ${name}` +
   ' (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT'
 
 /**
@@ -53,35 +58,40 @@ export async function applyMigrations(
   list: Migrations,
   options: MigrateOptions,
 ): Promise<void> {
-  const found = await database.read(versionOf)
+  const { versionTable: table = 'helix_schema', readOnly = false } = options
+  const found = await database.read((sql) => versionOf(sql, table))
   if (found === list.length) return
-  if (found > list.length || options.readOnly === true) throw unusableVersion(found, list.length)
-  await database.write((sql) => applyMissing(sql, list, options.now))
+  if (found > list.length || readOnly) throw unusableVersion(found, list.length)
+  await database.write((sql) => applyMissing(sql, list, { now: options.now, table }))
 }
 
-function applyMissing(sql: SqlStatements, list: Migrations, now: number): void {
+function applyMissing(
+  sql: SqlStatements,
+  list: Migrations,
+  { now, table }: { readonly now: number; readonly table: VersionTable },
+): void {
   sql.server?.lock(MIGRATION_LOCK)
-  sql.run(VERSION_TABLE)
-  const found = versionOf(sql)
+  sql.run(versionTableOf(table))
+  const found = versionOf(sql, table)
   if (found > list.length) throw unusableVersion(found, list.length)
   for (const [index, statements] of list.entries()) {
     const version = index + 1
     if (version <= found) continue
     for (const statement of statements) sql.run(statement)
-    sql.run('INSERT INTO helix_schema (version, applied_at) VALUES (?, ?)', version, now)
+    sql.run(`INSERT INTO ${table} (version, applied_at) VALUES (?, ?)`, version, now)
   }
 }
 
-const FIND_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_schema'"
-const FIND_SERVER_TABLE = "SELECT 1 WHERE to_regclass('helix_schema') IS NOT NULL"
+const FIND_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+const FIND_SERVER_TABLE = 'SELECT 1 WHERE to_regclass(?) IS NOT NULL'
 /** Any number, the same in each process: one of them migrates, the others wait and find it done. */
 const MIGRATION_LOCK = 'SELECT pg_advisory_xact_lock(4720384726102473)'
 
 /** 0 for a database without our tables. */
-function versionOf(sql: SqlStatements): number {
-  const table = sql.get(sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE)
-  if (table === undefined) return 0
-  const row = sql.get('SELECT max(version) AS version FROM helix_schema')
+function versionOf(sql: SqlStatements, table: VersionTable): number {
+  const found = sql.get(sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE, table)
+  if (found === undefined) return 0
+  const row = sql.get(`SELECT max(version) AS version FROM ${table}`)
   return typeof row?.['version'] === 'number' ? row['version'] : 0
 }
 
