@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Containment, logMessages } from '@helix-agents/core/provider'
+import { ManualClock } from '@helix-agents/core/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram } from '../../src/shell/find-program.ts'
 import { initCommand } from '../../src/shell/namespace/namespace-init.ts'
@@ -26,11 +27,18 @@ afterAll(() => void bystander.kill('SIGKILL'))
 
 let host: TestHost
 let ws: LocalBashWorkspace
+let clock: ManualClock
 afterEach(async () => host.dispose())
 const open = async (options: ConstructorParameters<typeof TestHost>[0]): Promise<void> => {
-  host = new TestHost({ killGraceMs: 50, ...options })
+  clock = new ManualClock(Date.now())
+  host = new TestHost({ killGraceMs: 50, clock, ...options })
   ws = (await host.open()).ws
 }
+/** The time of a command passes when it has printed: so it has begun, however busy the machine. */
+const untilPrinted = (output: 'onStdout' | 'onStderr' = 'onStdout') => ({
+  timeoutMs: 60_000,
+  [output]: () => clock.advance(60_000),
+})
 const run = async (command: string | readonly string[], env: Record<string, string> = {}) => {
   const { stdout, stderr, exitCode } = await ws.shell.run(command, { env })
   return { stdout: text(stdout), stderr: text(stderr), exitCode }
@@ -93,8 +101,9 @@ function behave(options: NonNullable<ConstructorParameters<typeof TestHost>[0]>)
     const { stdout } = await run(line)
     expect(stdout).toMatch(/^pid:\[\d+\]\n$/)
     expect(processesIn(stdout.trim())).toEqual([])
-    const late = await ws.shell.run(`${line}; sleep 978`, { timeoutMs: 300 })
+    const late = await ws.shell.run(`${line}; sleep 978`, untilPrinted())
     expect(late.timedOut).toBe(true)
+    expect(text(late.stdout)).toMatch(/^pid:\[\d+\]\n$/)
     expect(processesIn(text(late.stdout).trim())).toEqual([])
   })
   it('put no code into what sets the namespace up', async () => {
@@ -116,7 +125,7 @@ function behave(options: NonNullable<ConstructorParameters<typeof TestHost>[0]>)
   })
   it('write nothing but their own output, also when they are killed', async () => {
     const line = 'trap "" TERM; echo out; echo err >&2; sleep 977'
-    const killed = await ws.shell.run(line, { timeoutMs: 300 })
+    const killed = await ws.shell.run(line, untilPrinted('onStderr'))
     expect([text(killed.stdout), text(killed.stderr)]).toEqual(['out\n', 'err\n'])
     const { id } = await ws.shell.start('trap "" TERM; echo out; sleep 977')
     while ((await ws.shell.output(id)).nextStdoutOffset === 0) await nextTurn()
@@ -126,14 +135,13 @@ function behave(options: NonNullable<ConstructorParameters<typeof TestHost>[0]>)
   })
   it('are asked to end before they are killed, and go on to nothing', async () => {
     await host.dispose()
-    await open({ ...options, killGraceMs: 5000 })
-    const asked = await ws.shell.run('trap "echo asked; exit" TERM; sleep 977 & wait', {
-      timeoutMs: 300,
-    })
-    expect([text(asked.stdout), asked.exitCode]).toEqual(['asked\n', 124])
-    const last = await ws.shell.run('sleep 977; echo never', { timeoutMs: 300 })
-    expect([text(last.stdout), last.timedOut]).toEqual(['', true])
-    expect(last.durationMs).toBeLessThan(4000)
+    // Who is not asked is killed only after that, and the test with it.
+    await open({ ...options, killGraceMs: 600_000 })
+    const line = 'trap "echo asked; exit" TERM; echo begun; sleep 977 & wait'
+    const asked = await ws.shell.run(line, untilPrinted())
+    expect([text(asked.stdout), asked.exitCode]).toEqual(['begun\nasked\n', 124])
+    const last = await ws.shell.run('echo begun; sleep 977; echo never', untilPrinted())
+    expect([text(last.stdout), last.timedOut]).toEqual(['begun\n', true])
   })
 }
 
@@ -195,8 +203,8 @@ describe('commands that are found among the processes of the host', () => {
     expect((await run(`cat /proc/${bystander.pid}/environ`)).stdout).toContain(SECRET)
   })
   it('are asked all at once', async () => {
-    const last = await ws.shell.run('sleep 977; echo never', { timeoutMs: 300 })
-    expect([text(last.stdout), last.timedOut]).toEqual(['', true])
+    const last = await ws.shell.run('echo begun; sleep 977; echo never', untilPrinted())
+    expect([text(last.stdout), last.timedOut]).toEqual(['begun\n', true])
   })
 })
 

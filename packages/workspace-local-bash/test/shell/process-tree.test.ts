@@ -117,7 +117,8 @@ describe.each(found)('with containment %s', (containment) => {
   it('what start started lives on, and dies with kill, detach or close', async () => {
     const one = await ws.shell.start(`setsid sleep ${SECONDS} & sleep ${SECONDS}`)
     const two = await ws.shell.start(['sleep', SECONDS])
-    await ws.shell.run('sleep 0.2; echo other')
+    await expect.poll(() => sleepers().length).toBe(3)
+    await ws.shell.run('echo other')
     expect(sleepers().length).toBe(3)
     await ws.shell.kill(two.id)
     expect(sleepers().length).toBe(2)
@@ -131,7 +132,7 @@ describe.each(found)('with containment %s', (containment) => {
 
   it('close ends a running command', async () => {
     const running = ws.shell.run(`setsid sleep ${SECONDS} & sleep ${SECONDS}`)
-    await ws.shell.run('sleep 0.2')
+    await expect.poll(() => sleepers().length).toBe(2)
     await ws.close()
     expect((await running).exitCode).not.toBe(0)
     expect(sleepers()).toEqual([])

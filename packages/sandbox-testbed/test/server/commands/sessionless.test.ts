@@ -50,7 +50,7 @@ describeServer('commands without a session', (fixture) => {
   })
 
   it('ends with 124 and a notice at the timeout, and kills the process group', async () => {
-    const result = await execute('sleep 1000 & echo $!; sleep 1000', { timeoutMs: 100 })
+    const result = await execute('sleep 1000 & echo $!; sleep 1000', { timeoutMs: 2000 })
     expect(result).toMatchObject({ exitCode: 124, success: false })
     expect(result.stderr).toContain('timed out')
     const child = Number(result.stdout)
@@ -58,7 +58,7 @@ describeServer('commands without a session', (fixture) => {
   })
 
   it('waits for a background child that holds stdout, even past the timeout', async () => {
-    const result = await execute('(sleep 0.3; echo late) & echo early', { timeoutMs: 100 })
+    const result = await execute('(sleep 2.5; echo late) & echo early', { timeoutMs: 2000 })
     expect(result).toMatchObject({ exitCode: 0, stdout: 'early\nlate\n' })
   })
 

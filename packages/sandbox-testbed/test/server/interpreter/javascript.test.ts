@@ -37,9 +37,8 @@ describeServer(`JavaScript and TypeScript (${RECORDED})`, (fixture) => {
 
   it('go on at full speed after their time, and without their context', async () => {
     const id = await contextOf(fixture, 'javascript')
-    const code =
-      'require("node:fs").writeFileSync("/tmp/pid", String(process.pid)); while (true) {}'
-    await run(fixture, id, code, { timeoutMs: 300 })
+    await run(fixture, id, 'require("node:fs").writeFileSync("/tmp/pid", String(process.pid))')
+    await run(fixture, id, 'while (true) {}', { timeoutMs: 300 })
     await fixture.client.root.interpreter.deleteCodeContext(id)
     const shell = (command: string) => fixture.client.root.commands.execute(command, ALONE)
     expect((await shell('kill -0 "$(cat /tmp/pid)"')).exitCode).toBe(0)

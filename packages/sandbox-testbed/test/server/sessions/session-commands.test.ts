@@ -98,26 +98,31 @@ describeServer('commands in a session', (fixture) => {
 
   it('throws at a timeout while the command runs on and holds up the next one', async () => {
     const session = await fixture.newSession()
-    const error = await failure(execute('sleep 0.3; echo done > late', session, { timeoutMs: 50 }))
+    const command = 'until [ -e /tmp/was-late ]; do sleep 0.02; done; echo done > late'
+    const error = await failure(execute(command, session, { timeoutMs: 50 }))
     expect(error.code).toBe('COMMAND_EXECUTION_ERROR')
     expect(error.message).toContain('timeout after')
+    await execute('touch /tmp/was-late', ALONE)
     expect((await execute('cat late', session)).stdout).toBe('done')
   })
 
   it('takes the time limit of the session for its commands', async () => {
     const { utils } = fixture.client.root
     await utils.createSession({ id: 'limited', commandTimeoutMs: 50 })
-    expect((await failure(execute('sleep 0.2', 'limited'))).code).toBe('COMMAND_EXECUTION_ERROR')
+    expect((await failure(execute('sleep 1000', 'limited'))).code).toBe('COMMAND_EXECUTION_ERROR')
   })
 
   it('runs commands of one session one after the other, and sessions side by side', async () => {
     const [session, other] = [await fixture.newSession(), await fixture.newSession()]
     const order: string[] = []
     const note = (name: string) => () => order.push(name)
+    const slow = 'until [ -e /tmp/other-ended ]; do sleep 0.02; done'
     await Promise.all([
-      execute('sleep 0.2', session).then(note('slow')),
+      execute(slow, session).then(note('slow')),
       execute('true', session).then(note('waiting')),
-      execute('true', other).then(note('other')),
+      execute('true', other)
+        .then(note('other'))
+        .then(() => execute('touch /tmp/other-ended', ALONE)),
     ])
     expect(order).toEqual(['other', 'slow', 'waiting'])
   })
