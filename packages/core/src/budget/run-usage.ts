@@ -10,7 +10,7 @@ export interface RunUsage {
   readonly totalTokens: number
   /** In the unit of the budget's `costOf`; absent where no price is known. */
   readonly cost?: number
-  /** Answers of the model, failed ones included. */
+  /** Answers of the model that came with their usage, failed ones included. */
   readonly modelCalls: number
   /** Time in which a process worked on it; breaks between two do not count. */
   readonly durationMs: number
