@@ -53,7 +53,7 @@ export interface CliHost {
     options?: { readonly writable?: boolean },
   ) => Promise<OpenedSessions>
   /** Opens an existing ledger of sandboxes for reading. */
-  readonly openLedger: (file: string) => Promise<OpenedLedger>
+  readonly openLedger: (place: string) => Promise<OpenedLedger>
   /** Opens a directory of snapshots; makes none unless `canCreate`. Default: that of local-bash. */
   readonly openSnapshots: (
     directory: string | undefined,

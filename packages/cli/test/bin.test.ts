@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFleetApp, Fleet } from '@helix-agents/sandbox-fleet'
 import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
+import { openPostgresFleetStore } from '@helix-agents/sandbox-fleet/postgres'
+import { createTestDatabase } from '@helix-agents/postgres-testbed'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -161,6 +163,22 @@ describe('helix fleet', SLOW, () => {
     expect([list.code, list.err]).toEqual([0, ''])
     expect(list.out.split('\n')[1]).toMatch(/^sb-1 +running +\w+ +\w+ +tester/)
     expect(await runHelix('fleet', 'show', 'sb-2', '--db', file)).toMatchObject({ code: 3 })
+    await reporter.stop()
+    await close()
+  })
+  it('reads a ledger in PostgreSQL, and makes none', async () => {
+    await using place = await createTestDatabase()
+    const before = await runHelix('fleet', 'stats', '--db', place.url)
+    expect(before).toMatchObject({ code: 3, out: '' })
+    expect(before.err).toMatch(/\(schema-version\)\n/)
+    const { store, close } = await openPostgresFleetStore(place.url)
+    const fleet = new Fleet({ store, drivers: [], environment: 'test' })
+    const reporter = fleet.reporter()
+    reporter.opened({ id: 'sb-1', provider: 'local-bash', agentType: 'tester' })
+    await reporter.flush()
+    const list = await runHelix('fleet', 'list', '--db', place.url)
+    expect([list.code, list.err]).toEqual([0, ''])
+    expect(list.out.split('\n')[1]).toMatch(/^sb-1 +running +\w+ +\w+ +tester/)
     await reporter.stop()
     await close()
   })

@@ -1,3 +1,4 @@
+export { openPostgresDatabase, type PostgresStoreParts } from './open-postgres-database.ts'
 export {
   openPostgresStores,
   PostgresStateStore,

@@ -1,4 +1,4 @@
-import { StateStoreError, systemClock } from '@helix-agents/core'
+import { systemClock } from '@helix-agents/core'
 import {
   applyMigrations,
   serverMigrations,
@@ -6,8 +6,8 @@ import {
   SqlStreamManager,
   type SqlStreamManagerOptions,
 } from '@helix-agents/store-sql'
-import { parseUrl, toOpenError } from './open-error.ts'
-import { PostgresDatabase } from './postgres-database.ts'
+import { openPostgresDatabase } from './open-postgres-database.ts'
+import type { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresDatabaseOptions } from './postgres-options.ts'
 import {
   type PostgresSnapshotOptions,
@@ -42,13 +42,6 @@ export interface PostgresStores {
   readonly close: () => Promise<void>
 }
 
-/** `pg_current_xact_id` is of this one. */
-const OLDEST = 130_000
-
-const SERVER =
-  "SELECT current_setting('server_version_num')::int AS version," +
-  " current_setting('server_encoding') AS encoding"
-
 /**
  * Opens the stores of a PostgreSQL database, which any number of processes on any number of machines
  * may share. The tables are made if they are missing, and older ones are brought up to date, once,
@@ -63,33 +56,20 @@ export async function openPostgresStores(
   url: string,
   options: PostgresStoresOptions = {},
 ): Promise<PostgresStores> {
-  const database = new PostgresDatabase(parseUrl(url), options)
-  try {
-    const { clock = systemClock, checkOnly = false, streams, snapshots } = options
-    const streamManager = new PostgresStreamManager(database, streams)
-    const snapshotStore = new PostgresSnapshotStore(database, clock, snapshots)
-    await checkServer(database)
-    const migrate = { now: clock.now(), readOnly: checkOnly }
-    await applyMigrations(database, serverMigrations, migrate)
-    const versionTable = 'helix_snapshot_schema'
-    await applyMigrations(database, snapshotMigrations, { ...migrate, versionTable })
-    const stateStore = new PostgresStateStore(database)
-    return { stateStore, streamManager, snapshotStore, database, close: () => database.close() }
-  } catch (error) {
-    await database.close()
-    throw toOpenError(error, url)
-  }
-}
-
-/** Fails at once for a server that cannot be reached: the address may be wrong. */
-async function checkServer(database: PostgresDatabase): Promise<void> {
-  const row = await database.readOnce((sql) => sql.get(SERVER))
-  const { version, encoding } = row ?? {}
-  if (encoding !== 'UTF8') {
-    throw new StateStoreError('unavailable', '', `the encoding of the database is ${encoding}`, {
-      hint: "Make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
-    })
-  }
-  if (typeof version === 'number' && version >= OLDEST) return
-  throw new StateStoreError('unavailable', '', 'the server is older than PostgreSQL 13')
+  const { clock = systemClock, checkOnly = false, streams, snapshots } = options
+  return openPostgresDatabase(url, options, {
+    make: (database) => ({
+      stateStore: new PostgresStateStore(database),
+      streamManager: new PostgresStreamManager(database, streams),
+      snapshotStore: new PostgresSnapshotStore(database, clock, snapshots),
+      database,
+      close: () => database.close(),
+    }),
+    migrate: async (database) => {
+      const migrate = { now: clock.now(), readOnly: checkOnly }
+      await applyMigrations(database, serverMigrations, migrate)
+      const versionTable = 'helix_snapshot_schema'
+      await applyMigrations(database, snapshotMigrations, { ...migrate, versionTable })
+    },
+  })
 }

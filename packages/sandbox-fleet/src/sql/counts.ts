@@ -1,4 +1,4 @@
-import type { SqlStatements } from '@helix-agents/store-sql'
+import { type SqlStatements, toSqlText } from '@helix-agents/store-sql'
 import {
   COUNT_NAMES,
   type countChanges,
@@ -9,21 +9,23 @@ import {
 
 const ADD =
   'INSERT INTO helix_fleet_counts (environment, name, value) VALUES (?, ?, ?)' +
-  ' ON CONFLICT (environment, name) DO UPDATE SET value = value + excluded.value'
+  ' ON CONFLICT (environment, name) DO UPDATE SET value = helix_fleet_counts.value + excluded.value'
+const OF_ENVIRONMENT = 'SELECT name, value FROM helix_fleet_counts WHERE environment = ?'
 
 export function addCounts(
   sql: SqlStatements,
   environment: string,
   changes: ReturnType<typeof countChanges>,
 ): void {
-  for (const [name, change] of changes) sql.run(ADD, environment, name, change)
+  const label = toSqlText(environment)
+  for (const [name, change] of changes) sql.run(ADD, label, name, change)
 }
 
 export function readCounts(sql: SqlStatements, environment: string | undefined): FleetCounts {
   const rows =
     environment === undefined
       ? sql.all('SELECT name, sum(value) AS value FROM helix_fleet_counts GROUP BY name')
-      : sql.all('SELECT name, value FROM helix_fleet_counts WHERE environment = ?', environment)
+      : sql.all(OF_ENVIRONMENT, toSqlText(environment))
   const counts: Record<CountName, number> = { ...NO_COUNTS }
   for (const { name, value } of rows) {
     const known = COUNT_NAMES.find((one) => one === name)

@@ -1,5 +1,6 @@
 import { FleetError } from '@helix-agents/core/runtime'
 import type { SqlDatabase, SqlStatements } from '@helix-agents/store-sql'
+import { lockFleet } from './fleet-locks.ts'
 
 /**
  * A record is its JSON; the other columns repeat what lists and passes filter by. Counts are
@@ -88,6 +89,7 @@ export async function migrateFleet(
   if (present === FLEET_SCHEMA_VERSION) return
   if (present > FLEET_SCHEMA_VERSION || readOnly) throw unusableVersion(present)
   await database.write((sql) => {
+    lockFleet(sql, 'schema')
     sql.run(VERSION_TABLE)
     const found = versionOf(sql)
     if (found > FLEET_SCHEMA_VERSION) throw unusableVersion(found)
@@ -103,11 +105,13 @@ function versionOf(sql: SqlStatements): number {
   return typeof row?.['version'] === 'number' ? row['version'] : 0
 }
 
+const FIND_TABLE =
+  "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_fleet_schema'"
+const FIND_SERVER_TABLE = "SELECT 1 WHERE to_regclass('helix_fleet_schema') IS NOT NULL"
+
 /** 0 for a database without a fleet. */
 function currentVersion(sql: SqlStatements): number {
-  const table = sql.get(
-    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'helix_fleet_schema'",
-  )
+  const table = sql.get(sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE)
   return table === undefined ? 0 : versionOf(sql)
 }
 

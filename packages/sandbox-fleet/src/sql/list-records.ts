@@ -1,5 +1,5 @@
 import { FleetError } from '@helix-agents/core/runtime'
-import type { SqlRow, SqlStatements, SqlValue } from '@helix-agents/store-sql'
+import { type SqlRow, type SqlStatements, type SqlValue, toSqlText } from '@helix-agents/store-sql'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
 import type { DueQuery, FleetPage } from '../store/fleet-store.ts'
 import {
@@ -31,8 +31,8 @@ interface Condition {
 }
 
 /**
- * The newest records that fit. Exactly one condition may use an index: the others carry a `+`, so
- * that the database does not choose one that fits almost every record.
+ * The newest records that fit. In SQLite, exactly one condition may use an index: the others carry
+ * a `+`, so that it does not choose an index that fits almost every record. A server has statistics.
  */
 export function listRecords(sql: SqlStatements, query: ParsedQuery): FleetPage {
   const { limit } = query
@@ -55,7 +55,8 @@ function readBranch(
       ? rest
       : [...rest, { column: 'status', text: 'status = ?', values: [status] }]
   const leading = leadingOf(wanted, status)
-  const texts = wanted.map(({ column, text }) => (column === leading ? text : `+${text}`))
+  const mark = sql.server === undefined ? '+' : ''
+  const texts = wanted.map(({ column, text }) => (column === leading ? text : `${mark}${text}`))
   const statement =
     'SELECT seq, id, body FROM helix_fleet_sandboxes' +
     ` WHERE ${['seq < ?', ...texts].join(' AND ')} ORDER BY seq DESC LIMIT ?`
@@ -79,10 +80,10 @@ function conditionsOf(query: ParsedQuery): [statuses: readonly string[], rest: C
   const rest: Condition[] = query.equal.map(([name, value]) => ({
     column: COLUMN_OF[name],
     text: `${COLUMN_OF[name]} = ?`,
-    values: [value],
+    values: [toSqlText(value)],
   }))
   if (query.pool !== undefined) {
-    rest.push({ column: 'pool', text: 'pool = ?', values: [query.pool] })
+    rest.push({ column: 'pool', text: 'pool = ?', values: [toSqlText(query.pool)] })
   }
   if (query.createdBefore !== undefined) {
     rest.push({ column: 'created_at', text: 'created_at <= ?', values: [query.createdBefore] })
@@ -99,7 +100,7 @@ const DUE =
 export function dueRecords(sql: SqlStatements, query: DueQuery): FleetPage {
   const { after, limit } = parseDueQuery(query)
   const { environment, until } = query
-  const rows = sql.all(DUE, environment, until, after.attentionAt, after.key, limit + 1)
+  const rows = sql.all(DUE, toSqlText(environment), until, after.attentionAt, after.key, limit + 1)
   return toPage(rows, limit, (row) =>
     toDueCursor({ attentionAt: Number(row['attention_at']), key: seqOf(row) }),
   )

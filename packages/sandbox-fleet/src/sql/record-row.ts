@@ -1,4 +1,4 @@
-import type { SqlRow, SqlStatements, SqlValue } from '@helix-agents/store-sql'
+import { type SqlRow, type SqlStatements, type SqlValue, toSqlText } from '@helix-agents/store-sql'
 import { attentionAt } from '../ledger/attention.ts'
 import { parseRecord } from '../ledger/record-schema.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
@@ -28,12 +28,19 @@ const UPDATE =
   `UPDATE helix_fleet_sandboxes SET ${COLUMNS.map((name) => `${name} = ?`).join(', ')}` +
   ' WHERE id = ?'
 
+const LOCK = 'SELECT 1 FROM helix_fleet_sandboxes WHERE id = ? FOR UPDATE'
+
 export function insertRecord(sql: SqlStatements, record: SandboxRecord): void {
   sql.run(INSERT, ...valuesOf(record))
 }
 
 export function updateRecord(sql: SqlStatements, record: SandboxRecord): void {
   sql.run(UPDATE, ...valuesOf(record), record.id)
+}
+
+/** On a server, no other transaction changes the record until this one ends. */
+export function lockRecord(sql: SqlStatements, id: string): void {
+  sql.server?.lock(LOCK, id)
 }
 
 /** @throws {FleetError} `corrupt` */
@@ -64,15 +71,19 @@ function valuesOf(record: SandboxRecord): readonly SqlValue[] {
     record.version,
     record.status,
     record.statusSince,
-    record.environment,
-    record.provider,
-    record.sessionId ?? null,
-    record.agentType ?? null,
-    record.taskId ?? null,
-    record.tenant ?? null,
-    lease?.kind === 'pool' ? lease.holder : null,
+    toSqlText(record.environment),
+    toSqlText(record.provider),
+    toLabel(record.sessionId),
+    toLabel(record.agentType),
+    toLabel(record.taskId),
+    toLabel(record.tenant),
+    toLabel(lease?.kind === 'pool' ? lease.holder : undefined),
     record.createdAt,
     attentionAt(record) ?? null,
     JSON.stringify(record),
   ]
+}
+
+function toLabel(text: string | undefined): SqlValue {
+  return text === undefined ? null : toSqlText(text)
 }

@@ -1,5 +1,10 @@
 import type { JsonValue } from '@helix-agents/core'
-import type { SqlDatabase, SqlStatements } from '@helix-agents/store-sql'
+import {
+  fromSqlText,
+  type SqlDatabase,
+  type SqlStatements,
+  toSqlText,
+} from '@helix-agents/store-sql'
 import { checkRecord } from '../ledger/record-schema.ts'
 import { countChanges, type FleetCounts } from '../ledger/record-counts.ts'
 import type { SandboxRecord } from '../ledger/sandbox-record.ts'
@@ -16,8 +21,9 @@ import { grantLease, type StoredLease } from '../store/grant-lease.ts'
 import { parseQuery, USAGE_KEPT_MS, usageBucket } from '../store/parse-query.ts'
 import { assertFollows, assertRoom, leaseLost, reviveRecord } from '../store/revive-record.ts'
 import { addCounts, readCounts } from './counts.ts'
+import { lockFleet, shareFleetLock } from './fleet-locks.ts'
 import { dueRecords, listRecords } from './list-records.ts'
-import { findRecord, insertRecord, updateRecord } from './record-row.ts'
+import { findRecord, insertRecord, lockRecord, updateRecord } from './record-row.ts'
 import { damaged, toFleetError } from './to-fleet-error.ts'
 
 const FIRST_CREATED =
@@ -32,13 +38,14 @@ const PUT_LEASE =
   ' until = excluded.until'
 const ADD_USAGE =
   'INSERT INTO helix_fleet_usage (bucket, executions, timeouts) VALUES (?, ?, ?)' +
-  ' ON CONFLICT (bucket) DO UPDATE SET executions = executions + excluded.executions,' +
-  ' timeouts = timeouts + excluded.timeouts'
+  ' ON CONFLICT (bucket) DO UPDATE SET' +
+  ' executions = helix_fleet_usage.executions + excluded.executions,' +
+  ' timeouts = helix_fleet_usage.timeouts + excluded.timeouts'
 const PUT_STATE =
   'INSERT INTO helix_fleet_state (key, value) VALUES (?, ?)' +
   ' ON CONFLICT (key) DO UPDATE SET value = excluded.value'
 
-/** Keeps the ledger in a SQLite database that `migrateFleet` has prepared. */
+/** Keeps the ledger in a SQL database that `migrateFleet` has prepared. */
 export class SqlFleetStore implements FleetStore {
   readonly #database: SqlDatabase
 
@@ -50,10 +57,13 @@ export class SqlFleetStore implements FleetStore {
     record: SandboxRecord,
     options: { readonly maxActive?: number } = {},
   ): Promise<SandboxRecord> {
+    const { maxActive } = options
     return this.#write((sql) => {
+      lockFleet(sql, 'create')
+      lockRecord(sql, record.id)
       const existing = findRecord(sql, record.id)
       const stored = checkRecord(reviveRecord(existing, record))
-      assertRoom(readCounts(sql, record.environment), options.maxActive)
+      if (maxActive !== undefined) assertRoom(readCounts(sql, record.environment), maxActive)
       if (existing === undefined) insertRecord(sql, stored)
       else updateRecord(sql, stored)
       addCounts(sql, stored.environment, countChanges(existing, stored))
@@ -68,9 +78,11 @@ export class SqlFleetStore implements FleetStore {
   update(next: SandboxRecord, options: { readonly fence?: LeaseFence } = {}): Promise<void> {
     return this.#write((sql) => {
       const { fence } = options
-      if (fence !== undefined && findLease(sql, fence.name)?.token !== fence.token) {
-        throw leaseLost()
+      if (fence !== undefined) {
+        shareFleetLock(sql, `lease ${fence.name}`)
+        if (findLease(sql, fence.name)?.token !== fence.token) throw leaseLost()
       }
+      lockRecord(sql, next.id)
       const existing = findRecord(sql, next.id)
       assertFollows(existing, next)
       const stored = checkRecord(next)
@@ -94,7 +106,7 @@ export class SqlFleetStore implements FleetStore {
 
   firstCreatedAt(environment: string): Promise<number | undefined> {
     return this.#read((sql) => {
-      const row = sql.get(FIRST_CREATED, environment)
+      const row = sql.get(FIRST_CREATED, toSqlText(environment))
       return row === undefined ? undefined : Number(row['created_at'])
     })
   }
@@ -102,8 +114,11 @@ export class SqlFleetStore implements FleetStore {
   prune({ before, limit }: { readonly before: number; readonly limit: number }): Promise<number> {
     return this.#write((sql) => {
       const removed = sql.all(PRUNE, before, limit)
-      for (const { environment } of removed) {
-        addCounts(sql, String(environment), [['terminated', -1]])
+      const environments = Map.groupBy(removed, ({ environment }) =>
+        fromSqlText(String(environment)),
+      )
+      for (const [environment, { length }] of environments) {
+        addCounts(sql, environment, [['terminated', -length]])
       }
       return removed.length
     })
@@ -120,7 +135,7 @@ export class SqlFleetStore implements FleetStore {
   usageSince(since: number): Promise<FleetUsage> {
     return this.#read((sql) => {
       const row = sql.get(
-        'SELECT total(executions) AS executions, total(timeouts) AS timeouts' +
+        'SELECT coalesce(sum(executions), 0) AS executions, coalesce(sum(timeouts), 0) AS timeouts' +
           ' FROM helix_fleet_usage WHERE bucket >= ?',
         usageBucket(since),
       )
@@ -130,6 +145,7 @@ export class SqlFleetStore implements FleetStore {
 
   acquireLease(request: LeaseRequest): Promise<number | undefined> {
     return this.#write((sql) => {
+      lockFleet(sql, `lease ${request.name}`)
       const granted = grantLease(findLease(sql, request.name), request)
       if (granted !== undefined) putLease(sql, request.name, granted)
       return granted?.token
@@ -138,6 +154,7 @@ export class SqlFleetStore implements FleetStore {
 
   releaseLease({ name, token }: LeaseFence): Promise<void> {
     return this.#write((sql) => {
+      lockFleet(sql, `lease ${name}`)
       const lease = findLease(sql, name)
       if (lease?.token === token) putLease(sql, name, { ...lease, until: 0 })
     })
@@ -145,13 +162,13 @@ export class SqlFleetStore implements FleetStore {
 
   readState(key: string): Promise<JsonValue | undefined> {
     return this.#read((sql) => {
-      const row = sql.get('SELECT value FROM helix_fleet_state WHERE key = ?', key)
+      const row = sql.get('SELECT value FROM helix_fleet_state WHERE key = ?', toSqlText(key))
       return row === undefined ? undefined : parseValue(String(row['value']))
     })
   }
 
   writeState(key: string, value: JsonValue): Promise<void> {
-    return this.#write((sql) => sql.run(PUT_STATE, key, JSON.stringify(value)))
+    return this.#write((sql) => sql.run(PUT_STATE, toSqlText(key), JSON.stringify(value)))
   }
 
   async #read<T>(work: (sql: SqlStatements) => T): Promise<T> {
@@ -172,14 +189,17 @@ export class SqlFleetStore implements FleetStore {
 }
 
 function findLease(sql: SqlStatements, name: string): StoredLease | undefined {
-  const row = sql.get('SELECT holder, token, until FROM helix_fleet_leases WHERE name = ?', name)
+  const row = sql.get(
+    'SELECT holder, token, until FROM helix_fleet_leases WHERE name = ?',
+    toSqlText(name),
+  )
   if (row === undefined) return undefined
   const { holder, token, until } = row
-  return { holder: String(holder), token: Number(token), until: Number(until) }
+  return { holder: fromSqlText(String(holder)), token: Number(token), until: Number(until) }
 }
 
 function putLease(sql: SqlStatements, name: string, { holder, token, until }: StoredLease): void {
-  sql.run(PUT_LEASE, name, holder, token, until)
+  sql.run(PUT_LEASE, toSqlText(name), toSqlText(holder), token, until)
 }
 
 function parseValue(text: string): JsonValue {

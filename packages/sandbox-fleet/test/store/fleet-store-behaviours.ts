@@ -9,6 +9,7 @@ import {
   type FleetStoreBehaviour,
   gone,
   killed,
+  listAll,
   newRecord,
   NOW,
   started,
@@ -30,6 +31,24 @@ const recordBehaviours: readonly FleetStoreBehaviour[] = [
       expect(await store.create(record)).toEqual(record)
       expect(await store.get('a')).toEqual(record)
       expect(await store.get('b')).toBeUndefined()
+    },
+  },
+  {
+    id: 'records/labels-of-any-text-are-kept-and-found',
+    run: async (store) => {
+      const labels = ['a\0b', '\0', '"quoted"', '~mark', "'; DROP TABLE x; --", '\uD800', '☃']
+      for (const [n, label] of labels.entries()) {
+        const record = newRecord(`a${n}`, { environment: label, sessionId: label, tenant: label })
+        expect(await store.create(record, { maxActive: 1 })).toEqual(record)
+        expect(await store.get(`a${n}`)).toEqual(record)
+        expect(await listAll(store, { sessionId: label, tenant: label })).toEqual([`a${n}`])
+        expect(await store.counts(label)).toMatchObject({ provisioning: 1 })
+        await store.writeState(label, label)
+        expect(await store.readState(label)).toBe(label)
+        const request = { name: label, holder: label, ttlMs: 1000, now: NOW }
+        expect(await store.acquireLease(request)).toBe(1)
+        expect(await store.acquireLease(request)).toBe(1)
+      }
     },
   },
   {

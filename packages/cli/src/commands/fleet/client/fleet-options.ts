@@ -19,7 +19,10 @@ export function addServerOptions(command: Command): Command {
 /** Options of commands that only look, for which a ledger will do. */
 export function addReadOptions(command: Command): Command {
   return addServerOptions(command)
-    .option('--db <file>', 'reads this SQLite ledger instead, without its providers')
+    .option(
+      '--db <place>',
+      'reads this ledger instead, without its providers: a SQLite file or a PostgreSQL URL',
+    )
     .option('--environment <label>', 'deployment, with --db (default: that of the newest sandbox)')
     .option(
       '--watch <seconds>',

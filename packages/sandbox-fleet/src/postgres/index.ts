@@ -1,0 +1,5 @@
+export {
+  openPostgresFleetStore,
+  type PostgresFleetStore,
+  type PostgresFleetStoreOptions,
+} from './open-postgres-fleet-store.ts'
