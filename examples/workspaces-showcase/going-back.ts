@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
-import { type Agent, defineAgent, MockLLMAdapter, type MockStep } from '@helix-agents/core'
+import { type Agent, MockLLMAdapter, type MockStep } from '@helix-agents/core'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
-import { createCheckoutTool } from './checkout-package.ts'
+import { createCareless } from './careless.ts'
 import { readInstalledPackage } from './installed-package.ts'
+import { keepInObject } from './keeping.ts'
 import { formatEdits, monthsTest, parserEdits } from './months.ts'
 import { Narrator, paint } from './narrator.ts'
 import { openPlace } from './providers.ts'
@@ -43,8 +44,9 @@ const proving: readonly MockStep[] = [
 ]
 
 /**
- * The agent breaks the package, and its user goes back two steps with the files. The session has begun in
- * memory and ends on this machine. Rejects when that is not what happens.
+ * The agent breaks the package, and its user goes back two steps with the files. The session begins in
+ * memory, moves to this machine for its test and to a Durable Object for keeping. Rejects when that is not
+ * what happens.
  */
 export async function goBack(folder: string): Promise<void> {
   const [memory, machine] = [openPlace('in-memory', folder), openPlace('local-bash', folder)]
@@ -53,18 +55,7 @@ export async function goBack(folder: string): Promise<void> {
   const { stateStore: store, streamManager: streams } = stores
   const executor = (steps: readonly MockStep[]): JSAgentExecutor =>
     new JSAgentExecutor(store, streams, new MockLLMAdapter(steps), { workspaceProviders })
-  const agent = defineAgent({
-    name: 'careless',
-    llmConfig: { model: 'scripted' },
-    tools: [createCheckoutTool(readInstalledPackage)],
-    workspaces: {
-      box: {
-        provider: memory.selection,
-        capabilities: { fs: true, shell: true },
-        history: 'step',
-      },
-    },
-  })
+  const agent = createCareless(memory.selection, readInstalledPackage)
   const first = executor(breaking)
   const shown = await show(await first.execute(agent, 'Teach ms about months.', { sessionId }), 1)
   const checkpoint = (await store.listCheckpoints(sessionId)).items[3]
@@ -79,6 +70,7 @@ export async function goBack(folder: string): Promise<void> {
     `${paint('yellow', '⇢')} moved to local-bash: ${moved.files} files, ${moved.bytes} bytes`,
   )
   await show(await executor(proving).execute(agent, 'Prove it.', { sessionId }), shown + 1)
+  await keepInObject({ agent, executor: first, store, sessionId }, folder)
   await first.deleteSession(agent, sessionId)
   await stores.close()
 }

@@ -61,6 +61,10 @@ describe('the showcase', () => {
       '+var mo = 30;',
       'back two steps, with the files',
       'moved to local-bash',
+      'moved to a Durable Object',
+      'those of 11 paths are in the receipt',
+      'it goes on there',
+      'digest of contents',
       'receipt created',
       'waits  npm publish --dry-run',
       'no terminal: the script of the demo approves',
@@ -72,7 +76,7 @@ describe('the showcase', () => {
     ]
     expect(story.filter((text) => !stdout.includes(text))).toEqual([])
     expect(stdout).not.toContain('\u001B')
-  }, 60_000)
+  }, 120_000)
 
   test('checks with code in memory, and tells that the files are gone', () => {
     const { stdout, stderr, status } = play([], { WORKSPACE: 'in-memory' })
@@ -97,7 +101,7 @@ describe('the showcase', () => {
       const story = ['approved by terminal', '+ ms@', 'killed in one process']
       expect([story.filter((one) => !text.includes(one)), code]).toEqual([[], 0])
     },
-    60_000,
+    120_000,
   )
 
   test('keeps its files in a Durable Object whose workerd is killed', () => {

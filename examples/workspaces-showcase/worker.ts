@@ -14,6 +14,7 @@ import { chosenModel } from './worker-model.ts'
 
 interface Bindings {
   readonly MAINTAINERS: DurableObjectNamespace
+  readonly KEEPERS: DurableObjectNamespace
   /** Which process of the story this is. */
   readonly PART: Part
 }
@@ -31,6 +32,9 @@ const maintainer = createMaintainer({
   model: 'chosen below',
 })
 
+/** Where the session of the third act ends. */
+export { Keeper } from './keeper.ts'
+
 export class Maintainer extends createAgentServer({
   llmAdapter: (env) => chosenModel(env, filestoreStory()),
   agents: [maintainer],
@@ -47,7 +51,8 @@ export class Maintainer extends createAgentServer({
 export default {
   async fetch(request, env) {
     // It listens on this machine only, for as long as the demo runs.
-    const options = { binding: 'MAINTAINERS', authenticate: insecureAllowAnyone }
+    const binding = { maintainer: 'MAINTAINERS', careless: 'KEEPERS' }
+    const options = { binding, authenticate: insecureAllowAnyone }
     const response = await routeAgentRequest(request, env, options)
     return response ?? new Response('not an agent', { status: 404 })
   },
