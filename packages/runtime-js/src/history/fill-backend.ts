@@ -12,7 +12,6 @@ import {
 import type { WorkspaceDeclaration } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { FileBlocks } from './file-blocks.ts'
-import type { MoveReport } from './move-workspace.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
 import type { CheckpointFiles } from './read-files.ts'
 
@@ -30,6 +29,19 @@ interface BackendContent {
   readonly losses: readonly SnapshotLoss[]
   /** Says to the model what has happened to the workspace. */
   readonly event: string
+}
+
+/** What a move has done. */
+export interface MoveReport {
+  /** Id of the new backend. */
+  readonly workspaceId: string
+  readonly files: number
+  /** Bytes of all files. */
+  readonly bytes: number
+  /** SHA-256 over the files of the source; see `digestEntries`. */
+  readonly digest: string
+  /** What the new place cannot hold, or the old one could not read. Empty: all is there. */
+  readonly losses: readonly SnapshotLoss[]
 }
 
 /** A new backend that has all files. */

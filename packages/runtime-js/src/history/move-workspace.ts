@@ -1,5 +1,5 @@
 import { type Agent, SessionError, WorkspaceFailedError } from '@helix-agents/core'
-import { type FileSystem, type SnapshotLoss, takeSnapshot } from '@helix-agents/core/provider'
+import { type FileSystem, takeSnapshot } from '@helix-agents/core/provider'
 import {
   assertProvidersSupport,
   type SessionState,
@@ -11,26 +11,13 @@ import { declarationOfRef } from '../session/end-refs.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { FileBlocks } from './file-blocks.ts'
 import { withBackend } from './files-at.ts'
-import { fillBackend, type Filled, snapshotOptions } from './fill-backend.ts'
+import { fillBackend, type Filled, type MoveReport, snapshotOptions } from './fill-backend.ts'
 import { tryCollect } from './release-workspaces.ts'
 
 /** Where a workspace moves to. */
 export interface MoveOptions {
   /** A registered provider and its own options, as an agent declares them. */
   readonly to: WorkspaceDeclaration['provider']
-}
-
-/** What a move has done. */
-export interface MoveReport {
-  /** Id of the new backend. */
-  readonly workspaceId: string
-  readonly files: number
-  /** Bytes of all files. */
-  readonly bytes: number
-  /** SHA-256 over the files of the source; see `digestEntries`. */
-  readonly digest: string
-  /** What the new place cannot hold, or the old one could not read. Empty: all is there. */
-  readonly losses: readonly SnapshotLoss[]
 }
 
 interface Move {
