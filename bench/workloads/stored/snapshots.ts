@@ -1,15 +1,15 @@
 // Snapshots of 10,000 files in local-bash, beside what git and tar do with the same files.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SnapshotRef } from '@helix-agents/core/provider'
-import { median } from '../../harness/measure.ts'
+import { type Measurement, median } from '../../harness/measure.ts'
 import { report, type Verdict } from '../../harness/report.ts'
 import { openSnapshots, temporaryFolder } from '../../harness/workspaces.ts'
 
 const FILES = 10_000
 const ROUNDS = 15
-const RESTORES = 3
+const RESTORES = 9
 const CHANGED = 'd0/s0/file-1.ts'
 
 export async function run(): Promise<Verdict[]> {
@@ -52,16 +52,18 @@ export async function run(): Promise<Verdict[]> {
 type Opened = Awaited<ReturnType<typeof openSnapshots>>
 
 async function timeSnapshots({ root, snapshots }: Opened, repository: string) {
-  const [ours, theirs]: number[][] = [[], []]
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const each of [root, repository]) appendFileSync(join(each, CHANGED), `${round}\n`)
-    ours?.push(await time(() => snapshots.snapshot()))
-    theirs?.push(await time(async () => commit(repository)))
-  }
-  return [
-    { name: 'git add -A && git commit', microseconds: median(theirs ?? []) },
-    { name: 'helix local-bash', microseconds: median(ours ?? []) },
-  ]
+  return inTurns(ROUNDS, [
+    {
+      name: 'git add -A && git commit',
+      prepare: (round) => change(repository, round),
+      run: async () => commit(repository),
+    },
+    {
+      name: 'helix local-bash',
+      prepare: (round) => change(root, round),
+      run: () => snapshots.snapshot(),
+    },
+  ])
 }
 
 async function timeRestores(
@@ -69,27 +71,51 @@ async function timeRestores(
   taken: SnapshotRef,
   { repository, archive }: { readonly repository: string; readonly archive: string },
 ) {
-  const [ours, theirs, tar]: number[][] = [[], [], []]
-  for (let round = 0; round < RESTORES; round++) {
-    const out = join(dirname(repository), `out-${round}`)
-    ours?.push(await time(() => snapshots.restore(taken)))
-    theirs?.push(await time(async () => git(repository, 'worktree', 'add', '-q', out)))
-    const unpacked = join(dirname(repository), `tar-${round}`)
-    mkdirSync(unpacked)
-    tar?.push(await time(async () => execFileSync('tar', ['-xf', archive, '-C', unpacked])))
-    for (const each of [out, unpacked]) rmSync(each, { recursive: true })
+  const out = (name: string, round: number): string => join(dirname(repository), name + round)
+  return inTurns(RESTORES, [
+    {
+      name: 'git checkout',
+      run: async (round) => git(repository, 'worktree', 'add', '-q', out('git', round)),
+    },
+    { name: 'helix local-bash', run: () => snapshots.restore(taken) },
+    {
+      name: 'tar -x',
+      prepare: (round) => mkdirSync(out('tar', round)),
+      run: async (round) => execFileSync('tar', ['-xf', archive, '-C', out('tar', round)]),
+    },
+  ])
+}
+
+interface Turn {
+  readonly name: string
+  readonly prepare?: (round: number) => unknown
+  readonly run: (round: number) => Promise<unknown>
+}
+
+/**
+ * Each in its turn, in a rotated order. Nothing is removed in between: ext4 passes over the inodes of
+ * removed files one by one for minutes, whoever makes the next file.
+ */
+async function inTurns(rounds: number, turns: readonly Turn[]): Promise<Measurement[]> {
+  const samples = turns.map((): number[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < turns.length; i++) {
+      const at = (i + round) % turns.length
+      turns[at]?.prepare?.(round)
+      samples[at]?.push(await time(async () => turns[at]?.run(round)))
+    }
   }
-  return [
-    { name: 'git checkout', microseconds: median(theirs ?? []) },
-    { name: 'helix local-bash', microseconds: median(ours ?? []) },
-    { name: 'tar -x', microseconds: median(tar ?? []) },
-  ]
+  return turns.map(({ name }, at) => ({ name, microseconds: median(samples[at] ?? []) }))
 }
 
 async function time(task: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await task()
   return (performance.now() - start) * 1000
+}
+
+function change(root: string, round: number): void {
+  appendFileSync(join(root, CHANGED), `${round}\n`)
 }
 
 function fill(root: string): void {

@@ -1,4 +1,4 @@
-import { createTimeSlice } from '../time/slice.ts'
+import { encodeLines } from './encode-lines.ts'
 import type { SnapshotEntry } from './manifest.ts'
 
 /** SHA-256 in lower-case hexadecimal. */
@@ -14,13 +14,7 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
  * `["symlink", path, target]`; a mode that is not known is `null`. Versions are left out.
  */
 export async function digestEntries(entries: readonly SnapshotEntry[]): Promise<string> {
-  const slice = createTimeSlice()
-  const lines: string[] = []
-  for (const entry of entries) {
-    if (slice.due) await slice.pause()
-    lines.push(canonicalLine(entry))
-  }
-  return sha256(new TextEncoder().encode(lines.join('')))
+  return sha256(await encodeLines(entries, canonicalLine))
 }
 
 /** A provider hands the entries that did not change to each of its snapshots. */

@@ -3,6 +3,7 @@ import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
 import { createTimeSlice } from '../time/slice.ts'
 import { checkTree } from './check-tree.ts'
 import { digestEntries } from './digest.ts'
+import { encodeLines } from './encode-lines.ts'
 import {
   SNAPSHOT_BLOCK_BYTES,
   SNAPSHOT_FORMAT_VERSION,
@@ -60,13 +61,7 @@ const entrySchema = z.discriminatedUnion('type', [
 
 /** A manifest as it is stored: the JSON of its header, then of each entry, one a line. */
 export async function encodeManifest(manifest: SnapshotManifest): Promise<Uint8Array<ArrayBuffer>> {
-  const slice = createTimeSlice()
-  const lines = [`${JSON.stringify(manifest.header)}\n`]
-  for (const entry of manifest.entries) {
-    if (slice.due) await slice.pause()
-    lines.push(encodeEntry(entry))
-  }
-  return new TextEncoder().encode(lines.join(''))
+  return encodeLines(manifest.entries, encodeEntry, `${JSON.stringify(manifest.header)}\n`)
 }
 
 /** Entries that did not change are those of the snapshot before. */

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   symlinkSync,
-  writeSync,
 } from 'node:fs'
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
@@ -23,6 +22,7 @@ import {
   type SnapshotStore,
   type TimeSlice,
 } from '@helix-agents/core/provider'
+import { writeBytes } from './write-bytes.ts'
 
 const FILE_MODE = 0o644
 const DIRECTORY_MODE = 0o755
@@ -59,6 +59,7 @@ class TreeFill {
   /** Modes that the system gives as they are asked for, whatever the mask of the process. */
   readonly #plainModes = new Map<number, boolean>()
   #batch: SnapshotFile[] = []
+  #batchBytes = 0
   #hashes = new Set<string>()
 
   constructor(root: string, content: TreeContent) {
@@ -69,7 +70,8 @@ class TreeFill {
   async run(): Promise<void> {
     const { entries } = this.#content.manifest
     for (const entry of entries) {
-      await this.#make(entry)
+      const made = this.#make(entry)
+      if (made !== undefined) await made
       if (this.#slice.due) await this.#pause()
     }
     await this.#writeBatch()
@@ -81,12 +83,15 @@ class TreeFill {
     this.#content.signal?.throwIfAborted()
   }
 
-  async #make(entry: SnapshotEntry): Promise<void> {
+  /** Undefined when it is done, or waits for its batch. */
+  #make(entry: SnapshotEntry): Promise<void> | undefined {
+    if (entry.type === 'file') {
+      return entry.blocks.length > 1 ? this.#writeLarge(entry) : this.#addSmall(entry)
+    }
     const path = this.#root + entry.path
     if (entry.type === 'directory') mkdirSync(path, { mode: OPEN_DIRECTORY_MODE })
-    else if (entry.type === 'symlink') symlinkSync(entry.target, path)
-    else if (entry.blocks.length > 1) await this.#writeLarge(entry)
-    else await this.#addSmall(entry)
+    else symlinkSync(entry.target, path)
+    return undefined
   }
 
   /** Directories get their modes at last: some forbid to write in them. */
@@ -98,27 +103,33 @@ class TreeFill {
     }
   }
 
-  async #addSmall(file: SnapshotFile): Promise<void> {
+  #addSmall(file: SnapshotFile): Promise<void> | undefined {
     this.#batch.push(file)
+    this.#batchBytes += file.size
     for (const hash of file.blocks) this.#hashes.add(hash)
     const isFull =
       this.#hashes.size >= SNAPSHOT_BATCH_BLOCKS ||
       this.#batch.length >= 2 * SNAPSHOT_BATCH_BLOCKS ||
-      this.#batch.reduce((sum, { size }) => sum + size, 0) > SNAPSHOT_BATCH_BYTES / 2
-    if (isFull) await this.#writeBatch()
+      this.#batchBytes > SNAPSHOT_BATCH_BYTES / 2
+    return isFull ? this.#writeBatch() : undefined
   }
 
   async #writeBatch(): Promise<void> {
     const [batch, hashes] = [this.#batch, this.#hashes]
     this.#batch = []
+    this.#batchBytes = 0
     this.#hashes = new Set()
     const blocks = await this.#getBlocks([...hashes], batch)
     for (const file of batch) {
       const [hash] = file.blocks
       const bytes = hash === undefined ? undefined : blocks.get(hash)
-      this.#withFile(file, (fd) => {
-        if (bytes !== undefined) writeAll(fd, bytes)
-      })
+      const fd = this.#create(file)
+      try {
+        const written = bytes && writeBytes(fd, bytes, 0)
+        if (written !== undefined) await written
+      } finally {
+        closeSync(fd)
+      }
       if (this.#slice.due) await this.#pause()
     }
   }
@@ -142,17 +153,8 @@ class TreeFill {
     const blocks = await this.#getBlocks(wanted, [file])
     for (const [index, hash] of hashes.entries()) {
       const bytes = blocks.get(hash)
-      if (bytes !== undefined) writeAll(fd, bytes, (start + index) * SNAPSHOT_BLOCK_BYTES)
+      if (bytes !== undefined) await writeBytes(fd, bytes, (start + index) * SNAPSHOT_BLOCK_BYTES)
       if (this.#slice.due) await this.#pause()
-    }
-  }
-
-  #withFile(file: SnapshotFile, write: (fd: number) => void): void {
-    const fd = this.#create(file)
-    try {
-      write(fd)
-    } finally {
-      closeSync(fd)
     }
   }
 
@@ -184,9 +186,3 @@ class TreeFill {
 }
 
 const BLOCKS_AT_ONCE = SNAPSHOT_BATCH_BYTES / SNAPSHOT_BLOCK_BYTES
-
-function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
-  for (let written = 0; written < bytes.length;) {
-    written += writeSync(fd, bytes, written, bytes.length - written, position + written)
-  }
-}

@@ -5,12 +5,11 @@ import { READ } from '../file-system/path/open-flags.ts'
 import type { Place } from '../file-system/path/walk-path.ts'
 import { versionOf } from '../file-system/version.ts'
 import type { BlockWriter } from './block-writer.ts'
+import { SYNC_BYTES } from './write-bytes.ts'
 
 const readAsync = promisify(read)
 /** A file that changes while it is read is read so often. */
 const MAX_READS = 3
-/** Up to this size the system is asked synchronously: faster than a thread by far. */
-const SYNC_BYTES = 64 * 1024
 
 /** Content of a file in blocks, and the state in which it was read. */
 export interface ReadContent {

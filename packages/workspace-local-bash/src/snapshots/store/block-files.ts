@@ -5,21 +5,24 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  read,
   readdirSync,
   readSync,
   renameSync,
   rmSync,
   unlinkSync,
   utimesSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { SnapshotStoreError } from '@helix-agents/core'
-import type { SnapshotBlock } from '@helix-agents/core/provider'
+import { SNAPSHOT_BLOCK_BYTES, type SnapshotBlock } from '@helix-agents/core/provider'
 import { errnoOf } from '../../file-system/map-error.ts'
 import { unguessableName } from '../../file-system/path/unguessable-name.ts'
+import { SYNC_BYTES, writeBytes } from '../write-bytes.ts'
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const readAsync = promisify(read)
 const HASH = /^[0-9a-f]{64}$/
 const FOLDER = /^[0-9a-f]{2}$/
 
@@ -27,19 +30,26 @@ const FOLDER = /^[0-9a-f]{2}$/
 export class BlockFiles {
   readonly #directory: string
   readonly #folders = new Set<string>()
+  readonly #buffer = new Uint8Array(SYNC_BYTES + 1)
 
   constructor(directory: string) {
     this.#directory = directory
   }
 
   /** @param block Its bytes match its hash. */
-  put({ hash, bytes }: SnapshotBlock, nowMs: number): void {
+  async put({ hash, bytes }: SnapshotBlock, nowMs: number): Promise<void> {
     const path = this.#pathOf(hash)
     if (this.touch(hash, nowMs) && lstatSync(path).size === bytes.length) return
     this.#makeFolder(hash)
     const draft = join(this.#directory, `draft-${unguessableName()}`)
     try {
-      writeNew(draft, bytes)
+      const fd = openSync(draft, 'wx', 0o600)
+      try {
+        const written = writeBytes(fd, bytes, 0)
+        if (written !== undefined) await written
+      } finally {
+        closeSync(fd)
+      }
       utimesSync(draft, nowMs / 1000, nowMs / 1000)
       renameSync(draft, path)
     } catch (error) {
@@ -64,19 +74,20 @@ export class BlockFiles {
   }
 
   /**
-   * Undefined when it is not there.
+   * Undefined when it is not there; a promise for a large one, which a thread reads.
    * @throws {SnapshotStoreError} `corrupt`
    */
-  get(hash: string, buffer: Uint8Array): Uint8Array | undefined {
+  get(hash: string): Uint8Array | Promise<Uint8Array> | undefined {
     const fd = tryOpen(this.#pathOf(hash))
     if (fd === undefined) return undefined
+    let length = 0
     try {
-      const bytes = readWhole(fd, buffer)
-      if (bytes !== undefined && sha256(bytes) === hash) return bytes
-      throw new SnapshotStoreError('corrupt', `the stored block ${hash} does not match its hash`)
+      // A file gives less than it is asked for only at its end.
+      length = readSync(fd, this.#buffer, 0, SYNC_BYTES + 1, 0)
     } finally {
-      closeSync(fd)
+      if (length <= SYNC_BYTES) closeSync(fd)
     }
+    return length <= SYNC_BYTES ? checked(this.#buffer.slice(0, length), hash) : readLarge(fd, hash)
   }
 
   /** Hashes of the blocks that are there. */
@@ -125,19 +136,21 @@ export function sha256(bytes: Uint8Array): string {
   return hashOf('sha256', bytes, 'hex')
 }
 
-function writeNew(path: string, bytes: Uint8Array): void {
-  const fd = openSync(path, 'wx', 0o600)
+/** @throws {SnapshotStoreError} `corrupt` */
+function checked(bytes: Uint8Array, hash: string): Uint8Array {
+  if (sha256(bytes) === hash) return bytes
+  throw new SnapshotStoreError('corrupt', `the stored block ${hash} does not match its hash`)
+}
+
+/** One that is longer than a block is cut, and does not match its hash. Closes the descriptor. */
+async function readLarge(fd: number, hash: string): Promise<Uint8Array> {
   try {
-    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+    const buffer = Buffer.allocUnsafeSlow(SNAPSHOT_BLOCK_BYTES + 1)
+    const { bytesRead } = await readAsync(fd, buffer, 0, buffer.length, 0)
+    return checked(buffer.subarray(0, bytesRead), hash)
   } finally {
     closeSync(fd)
   }
-}
-
-/** Undefined when it is longer than a block. A file gives less than it is asked for only at its end. */
-function readWhole(fd: number, buffer: Uint8Array): Uint8Array | undefined {
-  const length = readSync(fd, buffer, 0, buffer.length, 0)
-  return length === buffer.length ? undefined : buffer.slice(0, length)
 }
 
 function tryOpen(path: string): number | undefined {

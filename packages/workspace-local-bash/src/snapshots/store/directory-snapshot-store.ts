@@ -6,7 +6,6 @@ import {
   createTimeSlice,
   pageOf,
   parseScope,
-  SNAPSHOT_BLOCK_BYTES,
   type SnapshotBlock,
   type SnapshotHeader,
   type SnapshotManifest,
@@ -21,6 +20,7 @@ import { errnoOf } from '../../file-system/map-error.ts'
 import { unguessableName } from '../../file-system/path/unguessable-name.ts'
 import { removeHostPath } from '../../file-system/tree/remove-tree.ts'
 import { BlockFiles, sha256 } from './block-files.ts'
+import { KnownManifests } from './known-manifests.ts'
 import { ManifestFiles } from './manifest-files.ts'
 import { withProcessLock } from './process-lock.ts'
 import { toStoreError } from './store-errors.ts'
@@ -59,9 +59,7 @@ export class DirectorySnapshotStore implements SnapshotStore {
   readonly #directory: string
   readonly #clock: Clock
   readonly #scopes = new Map<string, Scope>()
-  readonly #buffer = new Uint8Array(SNAPSHOT_BLOCK_BYTES + 1)
-  /** The manifest that was stored last: the next one has most of its entries again. */
-  #last: { readonly path: string; readonly manifest: SnapshotManifest } | undefined
+  readonly #known = new KnownManifests()
 
   constructor(options: DirectorySnapshotStoreOptions) {
     this.#directory = resolve(options.directory)
@@ -74,7 +72,7 @@ export class DirectorySnapshotStore implements SnapshotStore {
       const { blocks: files } = this.#open(scope)
       const slice = createTimeSlice()
       for (const block of blocks) {
-        files.put(block, this.#clock.now())
+        await files.put(block, this.#clock.now())
         if (slice.due) await slice.pause()
       }
     })
@@ -102,7 +100,8 @@ export class DirectorySnapshotStore implements SnapshotStore {
       const slice = createTimeSlice()
       const blocks = new Map<string, Uint8Array>()
       for (const hash of found === undefined ? [] : hashes) {
-        const bytes = found?.blocks.get(hash, this.#buffer)
+        const read = found?.blocks.get(hash)
+        const bytes = read instanceof Promise ? await read : read
         if (bytes !== undefined) blocks.set(hash, bytes)
         if (slice.due) await slice.pause()
       }
@@ -118,12 +117,10 @@ export class DirectorySnapshotStore implements SnapshotStore {
         if (found.manifests.has(snapshotId)) {
           throw new SnapshotStoreError('already-exists', 'a snapshot with this id is stored')
         }
-        const last = parent === undefined ? undefined : this.#lastOf(found, parent)
+        const last = parent === undefined ? undefined : found.manifests.known(parent)
         // What a manifest names is there for as long as the manifest is.
-        const isThere = last !== undefined && found.manifests.has(last.header.snapshotId)
-        await checkBlocks(manifest, found.blocks, isThere ? last.entries : [])
+        await checkBlocks(manifest, found.blocks, last?.entries ?? [])
         await found.manifests.put(manifest)
-        this.#last = { path: found.path, manifest }
       })
     })
   }
@@ -131,12 +128,8 @@ export class DirectorySnapshotStore implements SnapshotStore {
   async getManifest(scope: string, snapshotId: string): Promise<SnapshotManifest> {
     return this.#attempt(async () => {
       const found = this.#find(scope)
-      if (found === undefined)
-        throw new SnapshotStoreError('not-found', 'there is no such snapshot')
-      const last = this.#lastOf(found, snapshotId)
-      // To parse it takes far longer than to compare it.
-      if (last !== undefined && (await found.manifests.holds(last))) return last
-      return found.manifests.get(snapshotId)
+      if (found !== undefined) return found.manifests.get(snapshotId)
+      throw new SnapshotStoreError('not-found', 'there is no such snapshot')
     })
   }
 
@@ -240,11 +233,6 @@ export class DirectorySnapshotStore implements SnapshotStore {
     })
   }
 
-  #lastOf({ path }: Scope, snapshotId: string): SnapshotManifest | undefined {
-    const last = this.#last?.path === path ? this.#last.manifest : undefined
-    return last?.header.snapshotId === snapshotId ? last : undefined
-  }
-
   /** The folder of a scope, made when it is not there. */
   #open(scope: string): Scope {
     const found = this.#find(scope)
@@ -267,7 +255,7 @@ export class DirectorySnapshotStore implements SnapshotStore {
     const found = this.#scopes.get(scope) ?? {
       path,
       blocks: new BlockFiles(join(path, 'blocks')),
-      manifests: new ManifestFiles(join(path, 'manifests')),
+      manifests: new ManifestFiles(join(path, 'manifests'), this.#known),
     }
     if (!this.#scopes.has(scope)) assertOwn(this.#directory)
     this.#scopes.set(scope, found)

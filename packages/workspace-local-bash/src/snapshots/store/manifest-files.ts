@@ -1,18 +1,19 @@
+import { createHash } from 'node:crypto'
 import {
   closeSync,
   constants,
   fstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
-  writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
+  createTimeSlice,
   encodeManifest,
   parseHeader,
   parseManifest,
@@ -22,6 +23,7 @@ import {
 } from '@helix-agents/core/provider'
 import { errnoOf } from '../../file-system/map-error.ts'
 import { unguessableName } from '../../file-system/path/unguessable-name.ts'
+import type { KnownManifests } from './known-manifests.ts'
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const MAX_HEADER_BYTES = 16 * 1024
@@ -31,13 +33,19 @@ const MAX_MANIFEST_BYTES = 1024 ** 3
 const NAME = /^\d{16}\.[A-Za-z0-9_-]{16,128}$/
 const ID_AT = 17
 const HASHES = /"([0-9a-f]{64})"/g
+/** With the quotes around it, less one. */
+const HASH_CHARACTERS = 65
+/** Bytes that are read, hashed or searched between two checks of the time. */
+const STRETCH_BYTES = 1024 * 1024
 
 /** The manifests of one scope, each a file named by its time and its id. */
 export class ManifestFiles {
   readonly #directory: string
+  readonly #known: KnownManifests
 
-  constructor(directory: string) {
+  constructor(directory: string, known: KnownManifests) {
     this.#directory = directory
+    this.#known = known
   }
 
   /** Of all of them, the newest first. */
@@ -62,9 +70,12 @@ export class ManifestFiles {
       throw new SnapshotStoreError('invalid-manifest', 'its id or its time cannot be stored')
     }
     const draft = join(this.#directory, `draft-${unguessableName()}`)
+    const path = join(this.#directory, name)
     try {
-      writeFileSync(draft, await encodeManifest(manifest), { flag: 'wx', mode: 0o600 })
-      renameSync(draft, join(this.#directory, name))
+      const bytes = await encodeManifest(manifest)
+      await writeInSlices(draft, bytes)
+      renameSync(draft, path)
+      this.#known.add(path, { manifest, fileHash: await hashInSlices(bytes) })
     } catch (error) {
       rmSync(draft, { force: true })
       throw error
@@ -73,15 +84,21 @@ export class ManifestFiles {
 
   /** @throws {SnapshotStoreError} `not-found`, `corrupt`. */
   async get(snapshotId: string): Promise<SnapshotManifest> {
-    const manifest = await this.#parse(bytesOf(this.#pathOf(snapshotId)))
-    if (manifest.header.snapshotId === snapshotId) return manifest
-    throw corrupt('it has the name of another one')
+    const path = this.#pathOf(snapshotId)
+    const bytes = await readInSlices(path)
+    const fileHash = await hashInSlices(bytes)
+    const known = this.#known.get(path)
+    if (known?.fileHash === fileHash) return known.manifest
+    const manifest = await this.#parse(bytes)
+    if (manifest.header.snapshotId !== snapshotId) throw corrupt('it has the name of another one')
+    this.#known.add(path, { manifest, fileHash })
+    return manifest
   }
 
-  /** Whether what is stored is this very manifest. */
-  async holds(manifest: SnapshotManifest): Promise<boolean> {
-    const path = this.#find(manifest.header.snapshotId)
-    return path !== undefined && bytesOf(path).equals(await encodeManifest(manifest))
+  /** One that was stored or read before and is still there, if it is remembered. */
+  known(snapshotId: string): SnapshotManifest | undefined {
+    const path = this.#find(snapshotId)
+    return path === undefined ? undefined : this.#known.get(path)?.manifest
   }
 
   /** Undefined when it is gone. @throws {SnapshotStoreError} `corrupt` */
@@ -96,16 +113,24 @@ export class ManifestFiles {
     }
   }
 
-  /** Whatever looks like a hash in a manifest, also in a damaged one: too many do no harm. */
-  hashes(key: string): readonly string[] {
-    const text = bytesOf(join(this.#directory, key)).toString('latin1')
-    return Array.from(text.matchAll(HASHES), ([, hash = '']) => hash)
+  /** Adds whatever looks like a hash in a manifest, also in a damaged one: too many do no harm. */
+  async addHashes(key: string, hashes: Set<string>): Promise<void> {
+    const slice = createTimeSlice()
+    const bytes = await readInSlices(join(this.#directory, key))
+    // Two stretches overlap by what a hash may lack of its end.
+    for (let at = 0; at < bytes.length; at += STRETCH_BYTES) {
+      const text = bytes.toString('latin1', at, at + STRETCH_BYTES + HASH_CHARACTERS)
+      for (const [, hash = ''] of text.matchAll(HASHES)) hashes.add(hash)
+      if (slice.due) await slice.pause()
+    }
   }
 
   delete(snapshotId: string): boolean {
     const path = this.#find(snapshotId)
-    if (path !== undefined) rmSync(path, { force: true })
-    return path !== undefined
+    if (path === undefined) return false
+    rmSync(path, { force: true })
+    this.#known.delete(path)
+    return true
   }
 
   #pathOf(snapshotId: string): string {
@@ -128,14 +153,45 @@ export class ManifestFiles {
   }
 }
 
-function bytesOf(path: string): Buffer {
+async function readInSlices(path: string): Promise<Buffer> {
   const fd = open(path)
   try {
-    if (fstatSync(fd).size > MAX_MANIFEST_BYTES) throw corrupt('it is too large')
-    return readFileSync(fd)
+    const { size } = fstatSync(fd)
+    if (size > MAX_MANIFEST_BYTES) throw corrupt('it is too large')
+    const slice = createTimeSlice()
+    const bytes = Buffer.allocUnsafe(size)
+    let length = 0
+    for (let count = 1; length < size && count > 0; length += count) {
+      count = readSync(fd, bytes, length, Math.min(STRETCH_BYTES, size - length), null)
+      if (slice.due) await slice.pause()
+    }
+    return bytes.subarray(0, length)
   } finally {
     closeSync(fd)
   }
+}
+
+async function writeInSlices(path: string, bytes: Uint8Array): Promise<void> {
+  const fd = openSync(path, 'wx', 0o600)
+  try {
+    const slice = createTimeSlice()
+    for (let at = 0; at < bytes.length;) {
+      at += writeSync(fd, bytes, at, Math.min(STRETCH_BYTES, bytes.length - at))
+      if (slice.due) await slice.pause()
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+async function hashInSlices(bytes: Uint8Array): Promise<string> {
+  const slice = createTimeSlice()
+  const hash = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += STRETCH_BYTES) {
+    hash.update(bytes.subarray(at, at + STRETCH_BYTES))
+    if (slice.due) await slice.pause()
+  }
+  return hash.digest('hex')
 }
 
 function open(path: string): number {

@@ -64,8 +64,8 @@ export async function sweepScope(
   }
   const named = new Set<string>()
   for (const key of manifests.keys()) {
-    for (const hash of manifests.hashes(key)) named.add(hash)
-    if (slice.due) await pause()
+    await manifests.addHashes(key, named)
+    signal?.throwIfAborted()
   }
   const swept = { deletedBlocks: 0, deletedBytes: 0, keptBlocks: 0 }
   for (const hash of blocks.list()) {
