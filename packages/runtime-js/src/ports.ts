@@ -117,6 +117,8 @@ export type StepFiles = Pick<StepCommit, 'workspaceSnapshots' | 'evictBefore'>
 export interface RunHistory {
   /** Whether files may differ from those of the newest checkpoint before this run has used them. */
   readonly changedBefore: NonNullable<RegistryDeps['changedBefore']>
+  /** Makes a backend with the files of the newest snapshot, when the one that it was of is gone. */
+  readonly restoreLost: NonNullable<RegistryDeps['restoreLost']>
   /** Takes the snapshots that are due. Never rejects: a step is stored without its files then. */
   take(registry: WorkspaceRegistry, stepCount: number): Promise<StepFiles>
   /** The step is stored: what it has evicted is freed. */

@@ -36,7 +36,9 @@ export const logMessages = {
   historySnapshotFailed: 'history: snapshot failed',
   /** What a session has let go could not be freed; the next collection tries again. */
   historyNotReleased: 'history: not released',
-  /** The backend is gone for good; a fresh workspace takes its place. */
+  /** The backend is gone, and so are the files of its newest step: a fresh workspace takes its place. */
+  historyNotRestored: 'history: not restored',
+  /** The backend is gone for good; one with the files of its history, or a fresh one, takes its place. */
   workspaceLost: 'workspace lost',
   /** Commands use the files and the network of the host: see `containment`; once a provider object. */
   noIsolation: 'workspace has no isolation',

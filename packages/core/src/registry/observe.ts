@@ -67,7 +67,7 @@ export class WorkspaceObserver {
     this.#context.metrics.incTransientRetry(this.#labels)
   }
 
-  /** The backend is gone for good, and a fresh one takes its place. */
+  /** The backend is gone for good, and another one takes its place. */
   lost(err: unknown): void {
     this.#context.logger.warn(this.#fields({ err }), logMessages.workspaceLost)
   }

@@ -30,6 +30,7 @@ export interface RegistryContext {
   readonly usedBefore: NonNullable<RegistryDeps['usedBefore']>
   readonly persistRef: RegistryDeps['persistRef']
   readonly changedBefore: NonNullable<RegistryDeps['changedBefore']>
+  readonly restoreLost: NonNullable<RegistryDeps['restoreLost']>
   readonly snapshotTimeoutMs: number
   readonly onOwedDestroy: NonNullable<RegistryDeps['onOwedDestroy']>
 }
@@ -57,6 +58,7 @@ export function createContext(deps: RegistryDeps): RegistryContext {
     usedBefore: (name) => deps.usedBefore?.(name) ?? false,
     persistRef: (name, ref, releasesOld) => deps.persistRef(name, ref, releasesOld),
     changedBefore: (name) => deps.changedBefore?.(name) ?? 'unknown',
+    restoreLost: async (name, signal) => deps.restoreLost?.(name, signal),
     snapshotTimeoutMs: deps.snapshotTimeoutMs ?? 60_000,
     onOwedDestroy: (owed) => deps.onOwedDestroy?.(owed),
   }

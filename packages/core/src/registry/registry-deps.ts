@@ -46,6 +46,13 @@ export interface RegistryOptions {
   readonly securityWindowMs?: number
 }
 
+/** A backend in the place of one that is gone. */
+export interface RestoredLost {
+  readonly ref: WorkspaceRef
+  /** One sentence for the model: whose files these are. */
+  readonly detail: string
+}
+
 /** What the workspaces of a session need from their runtime. */
 export interface RegistryDeps extends RegistryOptions {
   /** By kind. */
@@ -66,6 +73,13 @@ export interface RegistryDeps extends RegistryOptions {
    * there is none. Default: `unknown`.
    */
   changedBefore?(name: string): ChangedBefore
+  /**
+   * Of a workspace with a history whose backend is gone for good, as with the machine it was on: makes
+   * one with the files of its newest snapshot. `undefined`: there is none that can be restored.
+   * Default: there is none.
+   * @throws {WorkspaceFailedError} `transient` when a retry can help.
+   */
+  restoreLost?(name: string, signal: AbortSignal): Promise<RestoredLost | undefined>
   /**
    * Stores a ref before the first operation uses it; null removes it. `releasesOld`: what it replaces
    * is left behind.

@@ -86,3 +86,75 @@ describe('a backend that is gone for good', () => {
     expect([registry.takeNotice('a'), registry.takeNotice('b')]).toEqual([undefined, undefined])
   })
 })
+
+describe('a backend that is gone, of a workspace with a history', () => {
+  const history = { on: 'step', keep: 4 } as const
+  const restored = { ref: ref('new'), detail: 'Its files are those after step 3 of 4.' }
+
+  test.each(['reopen', 'fail'] as const)('comes back with onLost %s', async (onLost) => {
+    const { registry, events, persisted, logger, stateOf } = setup({
+      refs: { box: ref('old') },
+      stored: ['new'],
+      declaration: { history, onLost },
+      deps: { restoreLost: async () => restored },
+    })
+    await registry.use('box', async () => void events.push('operation'), once)
+    expect(events).toEqual(['resolve old', 'resolve new', 'persist new', 'operation'])
+    expect(persisted.get('box')?.ref).toEqual({ id: 'new' })
+    expect(stateOf().receipt).toEqual({ outcome: 'restored', detail: restored.detail })
+    expect(logger.with('workspace lost')).toHaveLength(1)
+    expect(registry.takeNotice('box')).toContain(restored.detail)
+    expect(registry.takeNotice('box')).toBeUndefined()
+  })
+
+  test('begins anew without a snapshot, and fails with onLost fail', async () => {
+    for (const [onLost, outcome] of [
+      ['reopen', 'cold'],
+      ['fail', undefined],
+    ] as const) {
+      const { registry, stateOf } = setup({
+        refs: { box: ref('old') },
+        declaration: { history, onLost },
+        deps: { restoreLost: async () => undefined },
+      })
+      await Promise.allSettled([registry.acquire('box')])
+      expect(stateOf().receipt?.outcome).toBe(outcome)
+    }
+  })
+
+  test('is tried again while its store does not answer, and not resolved again', async () => {
+    let tries = 0
+    const { registry, clock, events } = setup({
+      refs: { box: ref('old') },
+      stored: ['new'],
+      declaration: { history },
+      deps: {
+        restoreLost: async () => {
+          if (++tries > 1) return restored
+          throw new WorkspaceFailedError('provider-failed', 'x', { transient: true })
+        },
+      },
+    })
+    const use = registry.acquire('box')
+    await clock.advance(20_000)
+    await use
+    expect(events).toEqual(['resolve old', 'resolve new', 'persist new'])
+  })
+
+  test('one that cannot be stored is released', async () => {
+    const { registry, provider, events } = setup({
+      refs: { box: ref('old') },
+      stored: ['new'],
+      declaration: { history },
+      deps: {
+        restoreLost: async () => restored,
+        persistRef: async () => {
+          throw new Error('conflict')
+        },
+      },
+    })
+    await Promise.allSettled([registry.acquire('box')])
+    expect(events).toContain('close new')
+    expect(provider.resolveOutcome?.outcome).not.toBe('restored')
+  })
+})

@@ -1,4 +1,10 @@
-import { logMessages, type SnapshotRef } from '@helix-agents/core/provider'
+import { HelixError } from '@helix-agents/core'
+import {
+  logMessages,
+  type ResolveOptions,
+  type SnapshotRef,
+  type WorkspaceRef,
+} from '@helix-agents/core/provider'
 import type {
   CheckpointSnapshot,
   SessionHistory,
@@ -8,13 +14,14 @@ import type {
   WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
 import type { RunHistory, RunServices, StepFiles } from '../ports.ts'
-import { removeSnapshot } from './provider-history.ts'
+import { declarationOfRef } from '../session/end-refs.ts'
+import { historyOf, removeSnapshot, resolveOptions } from './provider-history.ts'
 
 type KeptSnapshot = StoredSnapshot & { readonly files: { readonly snapshot: SnapshotRef } }
 
 interface RunHistoryParts {
   readonly services: RunServices
-  readonly session: Pick<SessionState, 'sessionId' | 'workspaceRefs'>
+  readonly session: Pick<SessionState, 'sessionId' | 'agentType' | 'workspaceRefs' | 'stepCount'>
   readonly declared: Readonly<Record<string, WorkspaceDeclaration>>
   /** Absent for a session that has none yet. */
   readonly stored: SessionHistory | undefined
@@ -41,6 +48,22 @@ class SnapshotHistory implements RunHistory {
     const ref = this.#parts.session.workspaceRefs[name]
     // What was moved since has no snapshot where it is now.
     return snapshot === undefined || snapshot.providerId !== ref?.providerId ? 'unknown' : 'no'
+  }
+
+  readonly restoreLost: RunHistory['restoreLost'] = async (name, signal) => {
+    const { services, session, declared } = this.#parts
+    const newest = this.#keptOf(name).at(-1)
+    const ref = session.workspaceRefs[name]
+    const own = declared[name]
+    if (newest === undefined || own === undefined) return undefined
+    const declaration = ref === undefined ? own : declarationOfRef(own, ref)
+    const { snapshot } = newest.files
+    // What was moved since has no snapshot where it is now.
+    if (snapshot.providerId !== declaration.provider.kind) return undefined
+    const options = { ...resolveOptions(services, { session, declaration }), signal }
+    const made = await restoreUnlessGone(services, snapshot, options)
+    const detail = `Its files are those after step ${newest.stepCount} of ${session.stepCount}.`
+    return made && { ref: made, detail }
   }
 
   async take(registry: WorkspaceRegistry, stepCount: number): Promise<StepFiles> {
@@ -116,6 +139,24 @@ class SnapshotHistory implements RunHistory {
       return count === 0 ? [] : [[name, kept[count]?.stepCount ?? stepCount] as const]
     })
     return limits.length === 0 ? undefined : Object.fromEntries(limits)
+  }
+}
+
+/** One that is damaged or not kept any more is logged: the workspace begins anew. */
+async function restoreUnlessGone(
+  services: RunServices,
+  snapshot: SnapshotRef,
+  options: ResolveOptions,
+): Promise<WorkspaceRef | undefined> {
+  try {
+    return await historyOf(services, snapshot.providerId)?.restore(snapshot, options)
+  } catch (err) {
+    const isPassing = HelixError.isInstance(err) && err.transient
+    if (isPassing || options.signal.aborted) throw err
+    const { workspace, session } = options
+    const fields = { workspace, providerId: snapshot.providerId, sessionId: session.sessionId, err }
+    services.logger.warn(fields, logMessages.historyNotRestored)
+    return undefined
   }
 }
 

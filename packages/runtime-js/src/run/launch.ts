@@ -188,7 +188,7 @@ async function createRun(
     toolSet,
     messages,
     saveRef: saveRefsOf(services, lease),
-    ...(history !== undefined && { changedBefore: history.changedBefore }),
+    ...(history !== undefined && { history }),
     ...(parent?.workspaces !== undefined && { parent: parent.workspaces }),
   })
   const context: RunContext = {

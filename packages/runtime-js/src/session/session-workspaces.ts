@@ -9,7 +9,7 @@ import {
 } from '@helix-agents/core/runtime'
 import type { Lease } from '../lease/lease.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
-import type { RunServices, RunWorkspaces } from '../ports.ts'
+import type { RunHistory, RunServices, RunWorkspaces } from '../ports.ts'
 import { SharedWorkspaces } from './shared-workspaces.ts'
 import type { ToolSet } from '../call/tool-sets.ts'
 
@@ -29,7 +29,8 @@ export interface SessionWorkspacesOptions {
   /** Stores a ref; null removes it. */
   readonly saveRef: RegistryDeps['persistRef']
   /** Whether files differ from their newest snapshot. Default: unknown. */
-  readonly changedBefore?: RegistryDeps['changedBefore']
+  /** Absent when the agent declares none. */
+  readonly history?: Pick<RunHistory, 'changedBefore' | 'restoreLost'>
   /** The workspaces of the parent, for a sub-agent that shares them. */
   readonly parent?: WorkspaceAccess
 }
@@ -78,7 +79,10 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     ledgers: session.fileLedgers,
     usedBefore: usageBefore(options),
     persistRef: saveRef,
-    ...(options.changedBefore !== undefined && { changedBefore: options.changedBefore }),
+    ...(options.history !== undefined && {
+      changedBefore: options.history.changedBefore,
+      restoreLost: options.history.restoreLost,
+    }),
     logger: services.logger,
     metrics: services.metrics,
     ...(services.lifecycle !== undefined && { lifecycle: services.lifecycle }),

@@ -63,21 +63,21 @@ export class BackendSource {
     const { openLimit, lifetime, usedBefore } = this.#context
     const { signal } = lifetime
     const earlierUse = ref === undefined && usedBefore(this.#declaration.name)
-    let lost = false
+    let lost: unknown
     const attempt = async (): Promise<OpenedBackend> => {
-      if (ref === undefined || lost) return this.#openFresh()
+      if (ref === undefined) return this.#openFresh()
+      // A retry of what takes its place does not resolve again.
+      if (lost !== undefined) return this.#openAfter(lost)
       try {
         return await this.#resolve(ref, signal)
       } catch (error) {
-        if (!isLost(error) || this.#declaration.onLost === 'fail') throw error
-        // A retry of the fresh open does not resolve again.
-        lost = true
-        this.#observer.lost(error)
-        return this.#openFresh()
+        if (!isLost(error)) throw error
+        lost = error
+        return this.#openAfter(lost)
       }
     }
     const backend = await this.#retry(() => openLimit(attempt, signal), onRetry)
-    if (lost || earlierUse === true) return asCold(backend)
+    if (lost !== undefined || earlierUse === true) return asCold(backend)
     return earlierUse === 'in-source' ? { ...asCold(backend), isOfBranch: true } : backend
   }
 
@@ -181,6 +181,26 @@ export class BackendSource {
     }
   }
 
+  /** In the place of a backend that is gone: one with the files of its history, else a fresh one. */
+  async #openAfter(lost: unknown): Promise<OpenedBackend> {
+    const restored = await this.#openRestored()
+    if (restored === undefined && this.#declaration.onLost === 'fail') throw lost
+    this.#observer.lost(lost)
+    return restored ?? this.#openFresh()
+  }
+
+  async #openRestored(): Promise<OpenedBackend | undefined> {
+    if (this.#declaration.history === undefined) return undefined
+    const { lifetime, restoreLost } = this.#context
+    return this.#attempt(lifetime.signal, async (signal) => {
+      const restored = await restoreLost(this.#declaration.name, signal)
+      if (restored === undefined) return undefined
+      const { ref, detail } = restored
+      const backend = await this.#resolve(ref, signal)
+      return { ...backend, isFresh: true, receipt: { outcome: 'restored', detail } }
+    })
+  }
+
   #openFresh(): Promise<OpenedBackend> {
     const provider = this.#requireProvider()
     const config = parseProviderConfig(this.#declaration, provider)
@@ -219,10 +239,10 @@ export class BackendSource {
   }
 
   /** One call of the provider. The backend of one that timed out is released when it comes. */
-  async #attempt(
+  async #attempt<Backend extends OpenedBackend | undefined>(
     signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<OpenedBackend>,
-  ): Promise<OpenedBackend> {
+    run: (signal: AbortSignal) => Promise<Backend>,
+  ): Promise<Backend> {
     const { clock, openTimeoutMs: timeoutMs } = this.#context
     if (timeoutMs === undefined) return run(signal)
     const overrun = new AbortController()
@@ -236,7 +256,7 @@ export class BackendSource {
       overrun.abort(error)
       // When it ends with an error, as it was asked to, there is nothing to release.
       void pending.then(
-        (backend) => this.#release(backend),
+        (backend) => backend && this.#release(backend),
         () => undefined,
       )
       return error
