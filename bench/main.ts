@@ -13,6 +13,7 @@ const workloads = {
   shell: () => import('./workloads/shell.ts'),
   'shell-engine': () => import('./workloads/shell-engine.ts'),
   store: () => import('./workloads/stored/store.ts'),
+  postgres: () => import('./workloads/stored/postgres.ts'),
   requests: () => import('./workloads/approval/requests.ts'),
   loop: () => import('./workloads/loop.ts'),
   llm: () => import('./workloads/llm.ts'),

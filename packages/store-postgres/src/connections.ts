@@ -1,5 +1,5 @@
 import { SqlError, type SqlRow, toSqlRow } from '@helix-agents/store-sql'
-import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
+import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg'
 import { toPostgres } from './dialect.ts'
 import { toSqlError } from './postgres-error.ts'
 import type { PostgresSettings } from './postgres-options.ts'
@@ -135,9 +135,9 @@ export class Connection {
     this.#isLost = true
   }
 
-  /** One or more statements without values. @throws {SqlError} */
-  async command(text: string): Promise<void> {
-    await this.#query({ text })
+  /** One or more statements without values. @returns the rows of the last one. @throws {SqlError} */
+  command(text: string): Promise<readonly SqlRow[]> {
+    return this.#query({ text })
   }
 
   /** @throws {SqlError} */
@@ -151,8 +151,10 @@ export class Connection {
     readonly values?: unknown[]
   }): Promise<readonly SqlRow[]> {
     try {
-      const { rows } = await this.#client.query(query)
-      return (rows ?? []).map(toSqlRow)
+      // Of several statements `pg` gives the results of all.
+      const results: QueryResult | QueryResult[] = await this.#client.query(query)
+      const result = Array.isArray(results) ? results.at(-1) : results
+      return (result?.rows ?? []).map(toSqlRow)
     } catch (error) {
       throw toSqlError(error)
     }

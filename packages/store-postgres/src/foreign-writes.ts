@@ -7,7 +7,11 @@ import type { PostgresSettings } from './postgres-options.ts'
 type Listener = (streams?: readonly number[]) => void
 
 const CHANNEL = 'helix_streams'
-const NOTIFY = 'SELECT pg_notify(?, ?)'
+/**
+ * One transaction notifies at a time, and holds up the others until it is committed: it does not wait for
+ * the disk. What is lost in a crash of the server is a notification, and each reader lost its connection.
+ */
+const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(?, ?)"
 /** A notification has less than 8 000 bytes. */
 const MAX_STREAMS = 400
 const RECONNECT_MS = 500

@@ -76,8 +76,8 @@ export async function writeTransaction<T>(
 ): Promise<Committed<T>> {
   return guarded(connection, async () => {
     const replay = new Replay(settings.leaseClock === 'server')
-    const xid: Asked = { statement: XID, values: [] }
-    let sent = [connection.command(beginOf('BEGIN', settings)), connection.ask(xid)]
+    const identity = connection.command(`${beginOf('BEGIN', settings)}; ${XID}`)
+    let sent: Promise<unknown>[] = [identity]
     for (;;) {
       const attempt = replay.attempt(work)
       const asked = replay.take()
@@ -89,8 +89,9 @@ export async function writeTransaction<T>(
       // The number of the transaction must be known before it may be committed.
       await allOf(sent)
       const result = { value: attempt.value, notified: [...replay.notified] }
-      const { xid: id, at } = xid.rows?.[0] ?? {}
-      await commit(connection, asked, { transaction: { xid: String(id), at: Number(at) }, result })
+      const { xid, at } = (await identity)[0] ?? {}
+      const transaction = { xid: String(xid), at: Number(at) }
+      await commit(connection, asked, { transaction, result })
       return result
     }
   })

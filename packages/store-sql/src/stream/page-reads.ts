@@ -16,7 +16,8 @@ interface Waiting {
 
 /**
  * Reads pages for all readers of a database. Those that ask in one turn, as many readers of one
- * stream do after each write, share a transaction, and each page is read and parsed once.
+ * stream do after each write, share a transaction, and so do those that ask while another one is
+ * under way; each page is read and parsed once.
  */
 export class PageReads {
   static readonly #known = new WeakMap<SqlDatabase, PageReads>()
@@ -24,6 +25,7 @@ export class PageReads {
   readonly #database: SqlDatabase
   readonly #newest = new NewestPages()
   #waiting: Waiting[] = []
+  #reads = false
 
   static of(database: SqlDatabase): PageReads {
     const known = PageReads.#known.get(database)
@@ -40,15 +42,24 @@ export class PageReads {
   /** Reads a stream for one reader. @throws {SqlError} */
   read(request: PageRequest): Promise<PageResult> {
     const { promise, resolve, reject } = Promise.withResolvers<PageResult>()
-    if (this.#waiting.push({ request, resolve, reject }) === 1) {
-      queueMicrotask(() => void this.#readAll())
+    this.#waiting.push({ request, resolve, reject })
+    if (!this.#reads) {
+      this.#reads = true
+      queueMicrotask(() => void this.#drain())
     }
     return promise
   }
 
-  async #readAll(): Promise<void> {
-    const waiting = this.#waiting
-    this.#waiting = []
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting
+      this.#waiting = []
+      await this.#readAll(waiting)
+    }
+    this.#reads = false
+  }
+
+  async #readAll(waiting: readonly Waiting[]): Promise<void> {
     try {
       const settle = await this.#database.read((sql) => {
         const transaction = new PageTransaction(sql, this.#newest)
