@@ -14,6 +14,7 @@ import {
   type OpenLimit,
   type OpenOptions,
   type ResolveOptions,
+  type RestoreReceipt,
   type SessionRef,
   type WorkspaceProvider,
   type WorkspaceRef,
@@ -192,7 +193,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
         throw new WorkspaceFailedError('ref-invalid', 'the ref is of another session')
       }
       if (before !== undefined) await endAbandoned(directory, before)
-      const { env = {}, line = unguessableName() } = before ?? {}
+      const { env = {}, line = unguessableName(), lost } = before ?? {}
       const marker = this.#mark(directory, { session, line, env, isolation })
       const ws = await this.#build({
         directory,
@@ -201,7 +202,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
         options,
         session: options.session,
       })
-      return { ws, ref: toRef({ directory: name, isolation }), receipt: REATTACHED }
+      return { ws, ref: toRef({ directory: name, isolation }), receipt: receiptOf(lost) }
     }, options.signal)
   }
 
@@ -354,6 +355,11 @@ async function endAbandoned(directory: WorkspaceDirectory, before: OwnerMarker):
 }
 
 const CREATED = { outcome: 'created' } as const
+/** @param lost What a restore has not brought back. */
+function receiptOf(lost: string | undefined): RestoreReceipt {
+  return lost === undefined ? REATTACHED : { ...REATTACHED, detail: lost }
+}
+
 const REATTACHED = { outcome: 'reattached' } as const
 
 const ONLY_NODE = 'LocalBashWorkspaceProvider: commands run in Node only'

@@ -32,6 +32,8 @@ const ownerSchema = z.strictObject({
   isolation: isolationSchema.exactOptional(),
   /** Shared with the workspaces that were restored from its snapshots. */
   line: z.string().exactOptional(),
+  /** What the snapshot did not hold that it was restored from, until a receipt has said so. */
+  lost: z.string().exactOptional(),
   /** When it was attached or detached, in milliseconds since the epoch. */
   sinceMs: z.number(),
   /** Variables of the declaration, for an owner that attaches again. */

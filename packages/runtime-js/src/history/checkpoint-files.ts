@@ -136,7 +136,10 @@ async function restoreOne(
     const { isMoved = false, provider: selection } = owner.declaration
     const ref = isMoved ? { ...made, moved: { provider: selection } } : made
     one.made.set(name, ref)
-    const { ws } = await provider.resolve(ref, options)
+    const { ws, receipt } = await provider.resolve(ref, options)
+    // The receipt says once what is not there: the model must read it.
+    const { detail: notice } = receipt
+    if (notice !== undefined) one.made.set(name, { ...ref, moved: { provider: selection, notice } })
     await ws.detach?.()
   } catch (cause) {
     const detail = `the files of workspace "${name}" could not be restored`

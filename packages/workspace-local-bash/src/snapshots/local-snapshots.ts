@@ -130,7 +130,7 @@ export class LocalSnapshots {
       readonly signal?: AbortSignal
     },
   ): Promise<ForkSource> {
-    const { line: scope, id, digest } = parseSnapshotRef(ref)
+    const { line: scope, id, digest, lost } = parseSnapshotRef(ref)
     const manifest = await this.#read(scope, id)
     if (manifest.header.sessionId !== wanted.sessionId && wanted.allowCrossSession !== true) {
       throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
@@ -140,7 +140,7 @@ export class LocalSnapshots {
     if (manifest.header.digest !== digest) {
       throw new SnapshotStoreError('corrupt', 'the stored snapshot is not the one that was taken')
     }
-    return { manifest, scope, signal: wanted.signal }
+    return { manifest, scope, signal: wanted.signal, lost }
   }
 
   /**
@@ -154,7 +154,9 @@ export class LocalSnapshots {
   ): Promise<{ readonly directory: WorkspaceDirectory }> {
     const directory = createForkDirectory(this.#tmpdirRoot)
     try {
-      const marker = ownMarker({ ...like, sinceMs: this.#clock.now() })
+      const { lost } = source
+      const details = { ...like, ...(lost !== undefined && { lost }) }
+      const marker = ownMarker({ ...details, sinceMs: this.#clock.now() })
       writeOwner(directory.path, marker)
       restoreDirectory(directory)
       await fillTree(directory.root, { store: this.#store, ...source })

@@ -47,6 +47,8 @@ export interface ForkSource {
   readonly manifest: SnapshotManifest
   readonly scope: string
   readonly signal: AbortSignal | undefined
+  /** What the snapshot does not hold. */
+  readonly lost: string | undefined
 }
 
 /**
@@ -127,10 +129,10 @@ export class LocalSnapshotter implements Snapshotter {
     await line.store.putManifest(line.scope, manifest)
     const { snapshotId: id, digest } = manifest.header
     this.#last = { id, known }
-    const losses = tree.losses.list
+    const { list: losses, sentence: lost } = tree.losses
     if (losses.length > 0) logger.warn({ losses }, 'snapshot does not hold all of the workspace')
     await line.dropOldest(writer.bytes)
-    return toSnapshotRef({ line: line.scope, id, digest })
+    return toSnapshotRef({ line: line.scope, id, digest, ...(lost !== undefined && { lost }) })
   }
 
   async #read(

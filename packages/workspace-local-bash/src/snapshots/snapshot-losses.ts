@@ -9,6 +9,11 @@ export type LossKind = 'special-file' | 'link' | 'path' | 'unreadable' | 'changi
 /** Paths that are named of each kind. */
 const MAX_PATHS = 5
 
+/** Of the sentence in a ref and in a receipt. */
+export const MAX_LOST_CHARACTERS = 1000
+/** Characters of a path there. */
+const MAX_PATH_CHARACTERS = 100
+
 /** What a snapshot does not hold as it is: counted, and some of it named. */
 export class SnapshotLosses {
   readonly #found = new Map<LossKind, { count: number; readonly paths: string[] }>()
@@ -26,5 +31,16 @@ export class SnapshotLosses {
     readonly paths: readonly string[]
   }[] {
     return [...this.#found].map(([kind, found]) => ({ kind, ...found }))
+  }
+
+  /** One sentence for the model; undefined when everything is held. */
+  get sentence(): string | undefined {
+    if (this.#found.size === 0) return undefined
+    const parts = [...this.#found].map(([kind, { count, paths }]) => {
+      const named = paths.map((path) => JSON.stringify(path.slice(0, MAX_PATH_CHARACTERS)))
+      return `${kind} ${named.join(', ')}${count > paths.length ? ' and others' : ''} (${count})`
+    })
+    const sentence = `The snapshot does not hold as they were: ${parts.join('; ')}.`
+    return sentence.slice(0, MAX_LOST_CHARACTERS)
   }
 }

@@ -2,6 +2,7 @@ import { WorkspaceFailedError } from '@helix-agents/core'
 import type { SnapshotRef } from '@helix-agents/core/provider'
 import * as z from 'zod'
 import { PROVIDER_ID } from '../ref.ts'
+import { MAX_LOST_CHARACTERS } from './snapshot-losses.ts'
 
 const payloadSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -10,6 +11,8 @@ const payloadSchema = z.strictObject({
   id: z.string().regex(/^[0-9a-f]{32}$/),
   /** Of all entries: what is stored cannot change without notice. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
+  /** What the snapshot does not hold, for the receipt of a restore. Absent: it holds everything. */
+  lost: z.string().max(MAX_LOST_CHARACTERS).exactOptional(),
 })
 
 /** What a snapshot ref of this provider holds. */

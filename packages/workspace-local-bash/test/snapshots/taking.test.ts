@@ -82,8 +82,17 @@ describe('what a snapshot holds', () => {
     writeFileSync(Buffer.from(`${root}/\xff`, 'latin1'), '')
     writeFileSync(join(root, 'one'), 'x')
     linkSync(join(root, 'one'), join(root, 'two'))
-    const copy = await subject.restored(await ws.snapshot.snapshot())
-    expect(readdirSync(copy).toSorted()).toEqual(['one', 'two'])
+    const restored = await ws.snapshot.restore(await ws.snapshot.snapshot())
+    const { opened } = await subject.host.resolve(restored)
+    expect(readdirSync(opened.ws.shellRoot ?? '').toSorted()).toEqual(['one', 'two'])
+    expect(opened.receipt).toEqual({
+      outcome: 'reattached',
+      detail: expect.stringMatching(
+        /not hold as they were: link "\/out", "\/up" \(2\); special-file "\/pipe" \(1\); hard-link "\/two" \(1\); path .+ \(1\)\.$/,
+      ),
+    })
+    await opened.ws.detach?.()
+    expect((await subject.host.resolve(restored)).opened.receipt).toEqual({ outcome: 'reattached' })
     const [line] = subject.host.logger.lines.filter(({ message }) => message.includes('not hold'))
     expect(line?.fields).toMatchObject({
       losses: [

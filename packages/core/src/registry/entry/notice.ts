@@ -16,5 +16,9 @@ export function noticeOf(
   if (receipt.outcome === 'restored') {
     return `Workspace "${workspace}" was restored: changes since then are gone.${detail}`
   }
+  // A restore or a branch made it, and could not bring everything.
+  if (receipt.outcome === 'reattached' && receipt.detail !== undefined) {
+    return `Workspace "${workspace}" was opened again.${detail}`
+  }
   return undefined
 }
