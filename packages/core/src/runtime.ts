@@ -141,6 +141,7 @@ export type {
   SessionSignals,
   StopRequest,
 } from './state/session-requests.ts'
+export type { EnqueuedTurn, TurnOptions, TurnQueuePort, TurnStatus } from './state/turn-queue.ts'
 export type {
   MessageAppend,
   MessagePage,

@@ -3,6 +3,7 @@ export { type BranchSeed, loadBranchSeed } from './executor/branch-session.ts'
 export type {
   BranchOptions,
   DeleteOptions,
+  EnqueueOptions,
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,

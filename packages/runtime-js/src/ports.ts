@@ -25,6 +25,7 @@ import type {
   StepCommit,
   StreamManager,
   Tracer,
+  TurnQueuePort,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
   WorkspaceRegistry,
@@ -63,6 +64,8 @@ export interface RunServices {
   readonly leaseMs: number
   readonly active: ActiveRuns
   readonly toolSets: ToolSets
+  /** Where turns wait for a worker. */
+  readonly turnQueue: TurnQueuePort | undefined
   /** Is told of every new request. */
   readonly onRequest: ((request: SessionRequest) => unknown) | undefined
   /** Starts a run; sub-agents use it. */

@@ -1,11 +1,4 @@
 export { QueueError, type QueueErrorCode } from './queue-error.ts'
-export {
-  type EnqueuedTurn,
-  type EnqueueOptions,
-  openTurnQueue,
-  type QueueStats,
-  TurnQueue,
-  type TurnQueueOptions,
-} from './turn-queue.ts'
+export { openTurnQueue, type QueueStats, TurnQueue, type TurnQueueOptions } from './turn-queue.ts'
 export type { WorkerRow } from './worker-table.ts'
 export { createWorker, Worker, type WorkerHealth, type WorkerOptions } from './worker.ts'

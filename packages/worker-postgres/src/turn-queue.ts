@@ -1,5 +1,10 @@
 import type { Agent, Logger, UserMessage } from '@helix-agents/core'
-import type { NewSessionOptions } from '@helix-agents/runtime-js'
+import type {
+  EnqueuedTurn,
+  TurnOptions,
+  TurnQueuePort,
+  TurnStatus,
+} from '@helix-agents/core/runtime'
 import { PgBoss } from 'pg-boss'
 import { QueueError, toQueueError } from './queue-error.ts'
 import { checkId, toMessage, type Turn, turnToJson } from './turn.ts'
@@ -21,26 +26,6 @@ export interface TurnQueueOptions {
   readonly listen?: boolean
   /** Receives errors and warnings of the queue. Default: no log. */
   readonly logger?: Logger
-}
-
-/** Options of {@link TurnQueue.enqueue}. */
-export interface EnqueueOptions extends NewSessionOptions {
-  /** The session of the turn; it is made when there is none. Default: a new random id. */
-  readonly sessionId?: string
-  /** A UUID: the same turn again changes nothing, so that a call can be repeated. Default: a random one. */
-  readonly turnId?: string
-  /** Whose turns share a limit; a short text. Default: no limit. */
-  readonly tenant?: string
-  /** A whole number; turns with a higher one start first. Default: 0. */
-  readonly priority?: number
-  /** The turn does not start before. Default: now. */
-  readonly startAfter?: Date
-}
-
-/** A turn that is stored. */
-export interface EnqueuedTurn {
-  readonly sessionId: string
-  readonly turnId: string
 }
 
 /** What waits and what runs. */
@@ -111,7 +96,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueu
 }
 
 /** Turns of agents that wait for a worker; made by {@link openTurnQueue}. */
-export class TurnQueue implements AsyncDisposable {
+export class TurnQueue implements TurnQueuePort, AsyncDisposable {
   readonly #boss: PgBoss
   readonly #schema: string
   readonly #workers: WorkerTable
@@ -134,7 +119,7 @@ export class TurnQueue implements AsyncDisposable {
   async enqueue(
     agent: Pick<Agent, 'name'>,
     message: string | UserMessage,
-    options: EnqueueOptions = {},
+    options: TurnOptions = {},
   ): Promise<EnqueuedTurn> {
     const { turnId = crypto.randomUUID(), tenant, priority = 0, startAfter, ...session } = options
     const { sessionId = crypto.randomUUID(), ...create } = session
@@ -155,6 +140,21 @@ export class TurnQueue implements AsyncDisposable {
       ...(tenant !== undefined && { group: { id: checkId('tenant', tenant) } }),
     })
     return { sessionId, turnId }
+  }
+
+  /** How far a turn is; one that ended is known for an hour. @throws {QueueError} `unavailable` */
+  async turnStatus(turnId: string): Promise<TurnStatus> {
+    const [row] = await this.#query(
+      `SELECT state::text, output->>'outcome' AS outcome, output->>'code' AS code
+      FROM ${this.#schema}.job WHERE name = $1 AND id = $2`,
+      [TURNS, turnId],
+    )
+    const state: unknown = row?.['state']
+    if (state === 'created' || state === 'retry') return { state: 'queued' }
+    if (state === 'active') return { state }
+    if (state === 'failed') return { state: 'ended', rejected: 'it failed too often' }
+    const isRejected = row?.['outcome'] === 'rejected'
+    return { state: 'ended', ...(isRejected && { rejected: String(row['code']) }) }
   }
 
   /** What waits and what runs. @throws {QueueError} `unavailable` */

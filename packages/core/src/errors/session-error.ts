@@ -7,7 +7,8 @@ import { HelixError, type HelixErrorOptions } from './helix-error.ts'
  * active run. `waiting`: a call of the session waits for a person, and a new turn would have to drop it.
  * `unknown-request`: the session has no such request. `already-decided`: the request has an answer;
  * `expired`: its time is over. `invalid-answer`: the answer does not fit the request, which stays open.
- * `files-missing`: a checkpoint has no files of a workspace that were asked for.
+ * `files-missing`: a checkpoint has no files of a workspace that were asked for. `no-queue`: a turn cannot
+ * be queued, since the executor has no queue. `turn-rejected`: no worker could start a queued turn.
  */
 export type SessionErrorCode =
   | 'not-resumable'
@@ -21,6 +22,8 @@ export type SessionErrorCode =
   | 'expired'
   | 'invalid-answer'
   | 'files-missing'
+  | 'no-queue'
+  | 'turn-rejected'
 
 /** A session cannot be used in the way that was asked. */
 export class SessionError extends HelixError {

@@ -5,7 +5,7 @@ import {
   type SessionLabels,
   sizeProblem,
 } from '@helix-agents/core/runtime'
-import type { ExecuteInput, ExecuteOptions } from './executor-options.ts'
+import type { ExecuteInput } from './executor-options.ts'
 
 /**
  * What the user says, as messages.
@@ -39,7 +39,7 @@ function isObject<T>(value: T): value is T & object {
 }
 
 /** The labels of a new session. */
-export function toLabels({ userId, tags, metadata }: ExecuteOptions): SessionLabels {
+export function toLabels({ userId, tags, metadata }: SessionLabels): SessionLabels {
   return {
     ...(userId === undefined ? {} : { userId }),
     ...(tags === undefined ? {} : { tags }),

@@ -4,6 +4,8 @@ import type {
   MessageDelivery,
   SessionRequest,
   Tracer,
+  TurnOptions,
+  TurnQueuePort,
   WorkspaceLifecycleListener,
   WorkspaceMetrics,
 } from '@helix-agents/core/runtime'
@@ -38,6 +40,11 @@ export interface JSAgentExecutorOptions {
    * run; its errors are logged. After a crash in between it is not told again. Default: none.
    */
   readonly onRequest?: (request: SessionRequest) => void | Promise<void>
+  /**
+   * Stores the turns of `execute` with `mode: 'enqueue'` for workers, such as a queue of
+   * `@helix-agents/worker-postgres`. Default: none, and such a call throws.
+   */
+  readonly turnQueue?: TurnQueuePort
   /** Source of time; tests inject one. Default: the system clock. */
   readonly clock?: Clock
   /**
@@ -73,6 +80,8 @@ interface RunOptions {
 
 /** Options of `execute`. */
 export interface ExecuteOptions extends RunOptions {
+  /** Where the turn runs: `run` in this process, see {@link EnqueueOptions} for `enqueue`. Default: `run`. */
+  readonly mode?: 'run'
   /** The session to run in; it is created when there is none. Default: a new random id. */
   readonly sessionId?: string
   /**
@@ -86,6 +95,11 @@ export interface ExecuteOptions extends RunOptions {
   readonly tags?: readonly string[]
   /** Further labels of a new session. Default: none. */
   readonly metadata?: Readonly<Record<string, JsonValue>>
+}
+
+/** Options of `execute` for a turn that a worker runs, in another process as well. */
+export interface EnqueueOptions extends Omit<TurnOptions, 'state'> {
+  readonly mode: 'enqueue'
 }
 
 /** What a new session is made with. */

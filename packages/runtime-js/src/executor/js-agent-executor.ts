@@ -30,9 +30,11 @@ import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
 import { branchSession } from './branch-session.ts'
 import { deleteSession } from './delete-session.ts'
+import { enqueueTurn, withTurn } from './enqueue-turn.ts'
 import type {
   BranchOptions,
   DeleteOptions,
+  EnqueueOptions,
   ExecuteInput,
   ExecuteOptions,
   JSAgentExecutorOptions,
@@ -108,28 +110,36 @@ export class JSAgentExecutor extends HistoryOperations {
       leaseMs: parseLeaseMs(options.leaseMs),
       active: new ActiveRuns(),
       toolSets: new ToolSets(providers),
+      turnQueue: options.turnQueue,
       launch: (request) => this.#launch(request),
     }
   }
 
   /**
    * Starts a run, in a new session or as the next turn of one. Resolves once the message is
-   * stored; the run proceeds by itself.
+   * stored; the run proceeds by itself. With `mode: 'enqueue'` a worker runs the turn: this resolves
+   * once the turn is stored, with one write; the handle waits until a worker has run it. Its
+   * stream and its result are those of the session: of a later turn, once that has begun.
    * @throws {AgentAlreadyRunningError} `already-running` while another run holds the session.
    * @throws {SessionError} `waiting` while a call of the session waits for a person.
    * @throws {WorkspaceFailedError} `config-invalid`, `capability-missing`: what the agent declares
    * is not what the providers offer. Nothing was opened.
    * @throws {AgentDefinitionError} `definition-invalid` for a state the agent does not accept.
-   * @throws {SessionError} `other-agent`, `invalid-message`
+   * @throws {SessionError} `other-agent`, `invalid-message`; `no-queue` for a turn to enqueue without
+   * a `turnQueue`, whose errors pass through.
    * @throws {RangeError} for an empty `sessionId`.
    * @throws {TypeError} for what is no agent.
    */
   async execute<TState, TOutput>(
     agent: Agent<TState, TOutput>,
     input: ExecuteInput,
-    options: ExecuteOptions = {},
+    options: ExecuteOptions | EnqueueOptions = {},
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
+    if (options.mode === 'enqueue') {
+      const turn = await enqueueTurn(this.#services, agent, input, options)
+      return withTurn(this.#handle(agent, turn.sessionId), this.#services, turn)
+    }
     const sessionId = parseSessionId(options.sessionId)
     const messages = toUserMessages(input, sessionId)
     const state = typeof input === 'string' ? undefined : input.state
@@ -358,22 +368,11 @@ export class JSAgentExecutor extends HistoryOperations {
   #startQueued<TOutput>(
     agent: Agent<unknown, TOutput>,
     mode: 'execute' | 'resume',
-    {
-      sessionId,
-      keepWorkspaces,
-      signal,
-    }: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> & {
-      readonly sessionId: string
-    },
+    { sessionId, keepWorkspaces, signal }: QueuedStart,
   ): Promise<AgentHandle<TOutput>> {
     const isFromInbox = mode === 'execute'
-    return this.#start(agent, signal, {
-      sessionId,
-      mode,
-      messages: [],
-      keepWorkspaces,
-      isFromInbox,
-    })
+    const request = { sessionId, mode, messages: [], keepWorkspaces, isFromInbox }
+    return this.#start(agent, signal, request)
   }
 
   async #start<TOutput>(
@@ -418,6 +417,10 @@ export class JSAgentExecutor extends HistoryOperations {
       },
     })
   }
+}
+
+type QueuedStart = Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> & {
+  readonly sessionId: string
 }
 
 function notAcknowledged(sessionId: string): SessionError {

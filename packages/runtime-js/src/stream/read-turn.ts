@@ -1,0 +1,92 @@
+import { SessionError } from '@helix-agents/core'
+import type {
+  EnqueuedTurn,
+  SequencedChunk,
+  StreamReaderOptions,
+  TurnQueuePort,
+} from '@helix-agents/core/runtime'
+import type { RunServices } from '../ports.ts'
+import { readStream } from './read-stream.ts'
+
+/** A turn, and the queue that has it. */
+export interface TurnOfQueue extends EnqueuedTurn {
+  readonly queue: TurnQueuePort
+}
+
+/** Pauses between two checks of a turn that waits, growing. */
+const FIRST_PAUSE_MS = 25
+const MAX_PAUSE_MS = 500
+
+/** @throws {SessionError} `turn-rejected` */
+export async function untilTurnEnds(services: RunServices, turn: TurnOfQueue): Promise<void> {
+  const pauses = new Pauses(services)
+  while (!(await hasEnded(turn))) await pauses.next()
+}
+
+/**
+ * Reads the chunks of a turn: from the start of its run, also when a worker begins it later, to its
+ * end, also when another worker ends it.
+ */
+export async function* readTurn(
+  services: RunServices,
+  turn: TurnOfQueue,
+  options: StreamReaderOptions = {},
+): AsyncGenerator<SequencedChunk> {
+  const { signal } = options
+  const { sessionId } = turn
+  let position = options.fromSequence
+  const earlierRun = position === undefined ? await untilBegun(services, turn, signal) : undefined
+  const pauses = new Pauses(services)
+  for (;;) {
+    // Before the read: what is written until the end of the turn is read then.
+    const isOver = await hasEnded(turn)
+    const from = position === undefined ? {} : { fromSequence: position }
+    for await (const entry of readStream(services, sessionId, { ...options, ...from })) {
+      position = entry.sequence + 1
+      if (entry.agentId !== earlierRun) yield entry
+    }
+    if (isOver || signal?.aborted === true) return
+    await pauses.next()
+  }
+}
+
+/** @returns the run of the session before the one of the turn */
+async function untilBegun(
+  { stateStore, clock }: RunServices,
+  { queue, sessionId, turnId }: TurnOfQueue,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const pauses = new Pauses({ clock })
+  let earlierRun: string | undefined
+  for (;;) {
+    const { state } = await queue.turnStatus(turnId)
+    const session = await stateStore.loadSession(sessionId)
+    // Turns of one session run one after the other: what runs while this one is active is its run.
+    const isRunning = session?.status === 'running'
+    const hasBegun = state === 'ended' || (state === 'active' && isRunning)
+    if (hasBegun || signal?.aborted === true) return earlierRun
+    earlierRun = session?.runId
+    await pauses.next()
+  }
+}
+
+/** @throws {SessionError} `turn-rejected` */
+async function hasEnded({ queue, sessionId, turnId }: TurnOfQueue): Promise<boolean> {
+  const { state, rejected } = await queue.turnStatus(turnId)
+  if (rejected === undefined) return state === 'ended'
+  throw new SessionError('turn-rejected', sessionId, `no worker could start its turn: ${rejected}`)
+}
+
+class Pauses {
+  readonly #clock: RunServices['clock']
+  #ms = FIRST_PAUSE_MS
+
+  constructor({ clock }: Pick<RunServices, 'clock'>) {
+    this.#clock = clock
+  }
+
+  async next(): Promise<void> {
+    await this.#clock.sleep(this.#ms)
+    this.#ms = Math.min(MAX_PAUSE_MS, this.#ms * 2)
+  }
+}
