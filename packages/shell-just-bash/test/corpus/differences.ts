@@ -21,10 +21,6 @@ export const differences: readonly { readonly line: string; readonly because: st
     because: 'od of just-bash aligns escapes in another way',
   },
   {
-    line: String.raw`sed 's/[aeiou]/\U&/g' words.txt`,
-    because: 'case conversion in a replacement is an extension of GNU sed that just-bash lacks',
-  },
-  {
     line: String.raw`awk -F'\t' -v OFS=, '{$1=$1; print}' tabs.tsv`,
     because: 'an assignment to a field does not rebuild the line with OFS',
   },

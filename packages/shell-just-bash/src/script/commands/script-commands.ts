@@ -13,6 +13,7 @@ import { hostCommand } from './host-command.ts'
 import { killCommand } from './kill.ts'
 import { printfCommand } from './printf.ts'
 import { processCommands } from './process-commands.ts'
+import { sedCommand } from './sed/sed.ts'
 
 /**
  * What just-bash lacks or does otherwise, and the commands of the host.
@@ -29,6 +30,7 @@ export function scriptCommands(
     killCommand(end),
     grepCommand(host),
     sort,
+    sedCommand(script.limits),
     cutCommand,
     trCommand,
     ls,

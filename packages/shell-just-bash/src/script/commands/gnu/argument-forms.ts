@@ -1,6 +1,5 @@
 import { awkPrint } from '../filters/awk-print.ts'
-import { sedSubstitute } from '../filters/sed-substitute.ts'
-import { type CommandContext, splitOptions, wrapped } from './operands.ts'
+import { splitOptions, wrapped } from './operands.ts'
 
 /** Commands that take the same arguments in fewer forms than the tools of GNU do. */
 export const argumentForms = [
@@ -30,29 +29,7 @@ export const argumentForms = [
     const stdout = result.stdout.replaceAll(/^ *(\d+) /gm, (_, n: string) => `${n.padStart(7)} `)
     return { ...result, stdout }
   }),
-  wrapped('sed', async (args, original, context) => {
-    const substituted = await sedSubstitute(args, context)
-    if (substituted !== undefined) return substituted
-    const result = await original(await keepCopies(args, context))
-    const isMissing = result.exitCode === 1 && result.stderr.includes('No such file')
-    return isMissing ? { ...result, exitCode: 2 } : result
-  }),
 ]
-
-/** `-i.bak` → `-i`, with a copy of each file. */
-async function keepCopies(
-  args: readonly string[],
-  { fs, cwd }: CommandContext,
-): Promise<readonly string[]> {
-  const option = args.find((arg) => arg.startsWith('-')) ?? ''
-  const suffix = /^-[nEr]*i(?<suffix>.+)$/.exec(option)?.groups?.suffix
-  if (suffix === undefined) return args
-  for (const file of args.slice(1)) {
-    const path = fs.resolvePath(cwd, file)
-    if ((await fs.exists(path)) && !file.startsWith('-')) await fs.cp(path, path + suffix)
-  }
-  return args.map((arg) => (arg.endsWith(`i${suffix}`) ? '-i' : arg))
-}
 
 /** A separator of one character is that character, also where it means more in a pattern. */
 function literalSeparator(arg: string, index: number, args: readonly string[]): string {
