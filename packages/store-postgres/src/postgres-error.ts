@@ -34,10 +34,17 @@ const NETWORK =
 const LOST =
   /connection terminated|not queryable|connection error|timeout exceeded when trying to connect|timeout expired|read timeout|does not support SSL|establishing an SSL/i
 
+/**
+ * A later release added a column after this connection had prepared its statement, which the server then
+ * rejects for good: another connection prepares it again.
+ */
+const STALE_PLAN = 'RevalidateCachedQuery'
+
 /** What a connection or a statement threw, as the port names it. */
 export function toSqlError(cause: unknown): unknown {
   if (cause instanceof SqlError || !(cause instanceof Error)) return cause
-  const kind = kindOf(cause)
+  const isStale = 'routine' in cause && cause.routine === STALE_PLAN
+  const kind = isStale ? 'unreachable' : kindOf(cause)
   return kind === undefined ? cause : new SqlError(kind, cause.message, { cause })
 }
 
@@ -48,8 +55,7 @@ function kindOf(error: Error): SqlErrorKind | undefined {
     const known = LENGTHS.map((length) => KINDS.get(code.slice(0, length)))
     return known.find((kind) => kind !== undefined) ?? 'failed'
   }
-  if (LOST.test(error.message)) return 'unreachable'
   // Node tries each address of a host.
-  if (error instanceof AggregateError) return 'unreachable'
+  if (LOST.test(error.message) || error instanceof AggregateError) return 'unreachable'
   return /password/i.test(error.message) ? 'denied' : undefined
 }

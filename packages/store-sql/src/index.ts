@@ -7,6 +7,7 @@ export type {
 } from './sql-database.ts'
 export { SqlError, type SqlErrorKind } from './sql-error.ts'
 export {
+  type Additions,
   applyMigrations,
   migrate,
   type MigrateOptions,

@@ -5,11 +5,19 @@ import { longTextTables } from './state/long-text-schema.ts'
 import { historyTables, stateTables } from './state/state-schema.ts'
 import { streamSeed, streamTables } from './stream/stream-schema.ts'
 
+/**
+ * The statements of a version that adds tables, or columns that may be NULL or have a default. Releases of
+ * the versions before go on beside it, also those that start later.
+ */
+export interface Additions {
+  readonly adds: readonly string[]
+}
+
 /** The statements that lead to each version, from the one before; the first from no tables. */
-export type Migrations = readonly (readonly string[])[]
+export type Migrations = readonly (readonly string[] | Additions)[]
 
 /** A released version is never changed: what comes later is a further entry. */
-const migrations: Migrations = [
+const migrations: readonly (readonly string[])[] = [
   [...stateTables, ...interactionTables, ...longTextTables, ...streamTables, ...streamSeed],
   historyTables,
 ]
@@ -41,10 +49,13 @@ const versionTableOf = (name: VersionTable): string =>
   `CREATE TABLE IF NOT EXISTS ${name}` +
   ' (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT'
 
+/** Holds the versions that only add, and exists from the first of them on. */
+const additionsOf = (name: VersionTable): string => `${name}_additions`
+
 /**
  * Brings a database to {@link SCHEMA_VERSION} in one transaction; several processes may call it at
- * once. A database of that version is only read.
- * @throws {StateStoreError} `schema-version` for a database of a later release, or an older one
+ * once. A database of that version is only read, and so is one of a later release that only adds.
+ * @throws {StateStoreError} `schema-version` for a database of another later release, or an older one
  * that is read only; it is not changed.
  * @throws {SqlError}
  */
@@ -59,9 +70,9 @@ export async function applyMigrations(
   options: MigrateOptions,
 ): Promise<void> {
   const { versionTable: table = 'helix_schema', readOnly = false } = options
-  const found = await database.read((sql) => versionOf(sql, table))
-  if (found === list.length) return
-  if (found > list.length || readOnly) throw unusableVersion(found, list.length)
+  const found = await database.read((sql) => usableVersion(sql, table, list.length))
+  if (found >= list.length) return
+  if (readOnly) throw unusableVersion(found, list.length)
   await database.write((sql) => applyMissing(sql, list, { now: options.now, table }))
 }
 
@@ -72,14 +83,20 @@ function applyMissing(
 ): void {
   sql.server?.lock(MIGRATION_LOCK)
   sql.run(versionTableOf(table))
-  const found = versionOf(sql, table)
-  if (found > list.length) throw unusableVersion(found, list.length)
-  for (const [index, statements] of list.entries()) {
+  const found = usableVersion(sql, table, list.length)
+  for (const [index, migration] of list.entries()) {
     const version = index + 1
     if (version <= found) continue
-    for (const statement of statements) sql.run(statement)
+    for (const statement of 'adds' in migration ? migration.adds : migration) sql.run(statement)
+    if ('adds' in migration) recordAdditions(sql, table, version)
     sql.run(`INSERT INTO ${table} (version, applied_at) VALUES (?, ?)`, version, now)
   }
+}
+
+function recordAdditions(sql: SqlStatements, table: VersionTable, version: number): void {
+  const name = additionsOf(table)
+  sql.run(`CREATE TABLE IF NOT EXISTS ${name} (version INTEGER PRIMARY KEY) STRICT`)
+  sql.run(`INSERT INTO ${name} (version) VALUES (?)`, version)
 }
 
 const FIND_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
@@ -87,12 +104,30 @@ const FIND_SERVER_TABLE = 'SELECT 1 WHERE to_regclass(?) IS NOT NULL'
 /** Any number, the same in each process: one of them migrates, the others wait and find it done. */
 const MIGRATION_LOCK = 'SELECT pg_advisory_xact_lock(4720384726102473)'
 
+/** The version of a database, unless it is one that a release of version `known` cannot use. */
+function usableVersion(sql: SqlStatements, table: VersionTable, known: number): number {
+  const found = versionOf(sql, table)
+  if (found <= known || countAdditions(sql, table, known) === found - known) return found
+  throw unusableVersion(found, known)
+}
+
 /** 0 for a database without our tables. */
 function versionOf(sql: SqlStatements, table: VersionTable): number {
-  const found = sql.get(sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE, table)
-  if (found === undefined) return 0
+  if (!hasTable(sql, table)) return 0
   const row = sql.get(`SELECT max(version) AS version FROM ${table}`)
   return typeof row?.['version'] === 'number' ? row['version'] : 0
+}
+
+/** How many versions after `known` only add. */
+function countAdditions(sql: SqlStatements, table: VersionTable, known: number): unknown {
+  const name = additionsOf(table)
+  if (!hasTable(sql, name)) return 0
+  return sql.get(`SELECT count(*) AS count FROM ${name} WHERE version > ?`, known)?.['count']
+}
+
+function hasTable(sql: SqlStatements, name: string): boolean {
+  const find = sql.server === undefined ? FIND_TABLE : FIND_SERVER_TABLE
+  return sql.get(find, name) !== undefined
 }
 
 function unusableVersion(found: number, known: number): StateStoreError {

@@ -60,3 +60,20 @@ test('an older database is not migrated by a reader, a newer one by nobody', asy
   })
   expect(await versionsOf(database)).toHaveLength(2)
 })
+
+test('a database of a later release that only adds is used as it is', async () => {
+  const database = openDatabase()
+  const adding: Migrations = [first, { adds: second }, { adds: ['CREATE TABLE tags (tag TEXT)'] }]
+  await applyMigrations(database, adding, { now: NOW })
+  await applyMigrations(database, older, { now: NOW })
+  await applyMigrations(database, older, { now: NOW, readOnly: true })
+  expect(await versionsOf(database)).toHaveLength(3)
+  const changing: Migrations = [...adding, ['ALTER TABLE notes DROP COLUMN text']]
+  await applyMigrations(database, changing, { now: NOW })
+  await expect(applyMigrations(database, older, { now: NOW })).rejects.toMatchObject({
+    code: 'schema-version',
+  })
+  await expect(applyMigrations(database, adding, { now: NOW })).rejects.toMatchObject({
+    code: 'schema-version',
+  })
+})
