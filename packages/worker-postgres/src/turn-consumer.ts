@@ -18,10 +18,12 @@ export interface ConsumerOptions {
 const HEARTBEAT_MS = 3000
 /**
  * Claims come one after the other: two at once would not see each other's tenants. A machine that freezes in
- * between keeps the others from it for two seconds.
+ * between keeps the others from it for two seconds. None waits for a disk: after a crash of the server a
+ * turn may be claimed again, and its session then decides that nothing is left to do.
  */
 const CLAIM =
-  "SELECT set_config('idle_in_transaction_session_timeout', '2s', true), pg_advisory_xact_lock(4711000019)"
+  "SELECT set_config('idle_in_transaction_session_timeout', '2s', true)," +
+  " set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(4711000019)"
 
 /** Claims turns while there is room, and says of each how it ended. */
 export class TurnConsumer {
@@ -68,7 +70,8 @@ export class TurnConsumer {
       const room = this.#options.concurrency - this.#active.size
       const jobs = room > 0 ? await this.#claim(room) : []
       for (const job of jobs) this.#begin(job)
-      if (jobs.length < room || room === 0) await this.#untilWoken()
+      // A claim passes over turns of a tenant that is at its limit; the next one finds those behind them.
+      if (jobs.length === 0) await this.#untilWoken()
     }
   }
 

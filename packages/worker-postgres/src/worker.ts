@@ -12,7 +12,8 @@ import type { AgentHandle, JSAgentExecutor, ShutdownOptions } from '@helix-agent
 import { QueueError } from './queue-error.ts'
 import { takeOver, type TakeOverParts } from './take-over.ts'
 import { type Turn, turnFromJson } from './turn.ts'
-import type { TurnQueue } from './turn-queue.ts'
+import type { QueueStats, TurnQueue } from './turn-queue.ts'
+import { toMetricsText } from './worker-metrics.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {
@@ -68,6 +69,8 @@ export interface WorkerHealth {
   readonly handedOverTurns: number
   /** Sessions that it took over from machines that died. */
   readonly takeovers: number
+  /** The queue of all machines, at the last heartbeat; absent before the first one. */
+  readonly queue?: QueueStats
 }
 
 /**
@@ -102,6 +105,7 @@ export class Worker implements AsyncDisposable {
   readonly #reserved = new Set<string>()
   readonly #counts = { finishedTurns: 0, rejectedTurns: 0, handedOverTurns: 0, takeovers: 0 }
   #state: WorkerHealth['state'] = 'created'
+  #queueStats: QueueStats | undefined
   #stopConsuming: () => Promise<void> = () => Promise.resolve()
   #cancelSearch: () => void = () => {}
   #cancelHeartbeat: () => void = () => {}
@@ -167,7 +171,13 @@ export class Worker implements AsyncDisposable {
       concurrency,
       sessions,
       ...this.#counts,
+      ...(this.#queueStats && { queue: this.#queueStats }),
     }
+  }
+
+  /** The health as metrics, in the text format of Prometheus 0.0.4. */
+  metrics(): string {
+    return toMetricsText(this.health())
   }
 
   /**
@@ -315,7 +325,11 @@ export class Worker implements AsyncDisposable {
     const { workerId, machine, state, sessions, concurrency, takeovers } = this.health()
     if (state !== 'running' && state !== 'draining') return
     const row = { workerId, machine, pid: process.pid, state, sessions, concurrency, takeovers }
-    await this.#attempt('worker not recorded', () => this.#options.queue.workerTable.save(row))
+    await this.#attempt('worker not recorded', async () => {
+      await this.#options.queue.workerTable.save(row)
+      // One that drains does not wait for it.
+      if (state === 'running') this.#queueStats = await this.#options.queue.stats()
+    })
   }
 
   /** Logs what fails because the database does not answer: each of these is repeated by a timer. */

@@ -40,8 +40,8 @@ test('a tenant with many turns leaves room for the others', async () => {
   const gates = mine.map((name) => hold(cluster, name))
   for (const name of mine) await queue.enqueue(agent, name, { tenant: 'a' })
   await queue.enqueue(agent, 'b1', { tenant: 'b' })
-  await cluster.worker({ turnsPerTenant: 2 })
-  await cluster.worker({ turnsPerTenant: 2 })
+  // Room is filled at once, and not by the next poll.
+  await cluster.worker({ turnsPerTenant: 2, pollMs: 60_000 })
   await expect.poll(() => cluster.effects.includes('b1')).toBe(true)
   await expect.poll(() => queue.stats()).toMatchObject({ ready: 2, active: 2 })
   for (const { open } of gates) open()
@@ -116,6 +116,47 @@ test('a turn that cannot start is rejected once; one of an unknown agent waits f
   await expect.poll(() => worker.health().rejectedTurns).toBe(1)
   await expect.poll(() => queue.stats()).toMatchObject({ active: 0, delayed: 1 })
   expect(cluster.effects).toEqual([])
+})
+
+test('health and metrics name the depth of the queue, the age of its oldest turn and takeovers', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent } = cluster
+  const gate = hold(cluster, 'one')
+  const clock = new ManualClock()
+  const options = { concurrency: 1, machine: 'm "1"', heartbeatMs: 1000, clock }
+  const worker = await cluster.worker({ ...options, searchMs: 1_000_000 })
+  expect(worker.health().queue).toMatchObject({ ready: 0, active: 0, oldestReadyMs: 0 })
+  await queue.enqueue(agent, 'one')
+  await expect.poll(() => cluster.effects).toEqual(['one'])
+  await queue.enqueue(agent, 'two')
+  await queue.enqueue(agent, 'later', { startAfter: new Date(Date.now() + 3_600_000) })
+  await clock.advance(1000)
+  await expect
+    .poll(() => worker.health().queue)
+    .toMatchObject({
+      ready: 1,
+      delayed: 1,
+      active: 1,
+      oldestReadyMs: expect.any(Number) as unknown,
+    })
+  const lines = worker.metrics().split('\n')
+  const labels = String.raw`{machine="m \"1\""}`
+  for (const [name, value] of [
+    ['helix_worker_sessions', 1],
+    ['helix_worker_concurrency', 1],
+    ['helix_worker_finished_turns_total', 0],
+    ['helix_worker_rejected_turns_total', 0],
+    ['helix_worker_handed_over_turns_total', 0],
+    ['helix_worker_takeovers_total', 0],
+    ['helix_queue_ready_turns', 1],
+    ['helix_queue_delayed_turns', 1],
+    ['helix_queue_active_turns', 1],
+  ] as const) {
+    expect(lines).toContain(`${name}${labels} ${value}`)
+  }
+  const oldest = lines.find((line) => line.startsWith('helix_queue_oldest_ready_seconds{'))
+  expect(Number(oldest?.split(' ').at(-1))).toBeGreaterThan(0)
+  gate.open()
 })
 
 test('without NOTIFY, as behind a pooler, a worker polls', async () => {

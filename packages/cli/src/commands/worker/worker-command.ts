@@ -17,6 +17,8 @@ export interface RunnableWorker {
   start(): Promise<void>
   stop(options: { readonly timeoutMs: number }): Promise<void>
   health(): { readonly state: string; readonly machine: string; readonly concurrency: number }
+  /** In the text format of Prometheus. */
+  metrics?(): string
 }
 
 interface OpenedWorker {
@@ -39,7 +41,7 @@ Exit codes: 0 drained · 2 usage · 3 no such module, or no database · 70 failu
 
 Examples:
   helix worker worker.ts
-  helix worker worker.ts --port 8080      health for a load balancer: GET /healthz
+  helix worker worker.ts --port 8080      GET /healthz for a load balancer, GET /metrics for Prometheus
   helix worker worker.ts --drain 25s      below the time that the platform gives`
 
 /** `helix worker`: runs turns of a queue until it is asked to end. */
@@ -72,7 +74,7 @@ async function runWorker(file: string, flags: WorkerFlags, context: CommandConte
   try {
     await worker.start()
     const { machine, concurrency } = worker.health()
-    if (flags.port !== undefined) server = await serveHealth(flags.port, () => worker.health())
+    if (flags.port !== undefined) server = await serveHealth(flags.port, worker)
     const place = server === undefined ? '' : `, health on port ${server.port}`
     output.note(`worker on ${machine}, ${concurrency} turns at a time${place}`)
     const signal = await signalled

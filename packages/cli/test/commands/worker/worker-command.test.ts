@@ -38,14 +38,22 @@ test.each([
 
 test('health is 200 while the worker runs, else 503', async () => {
   let state = 'running'
-  const server = await serveHealth(0, () => ({ state, sessions: ['s'] }))
+  const server = await serveHealth(0, {
+    health: () => ({ state, sessions: ['s'] }),
+    metrics: () => 'helix_worker_sessions 1\n',
+  })
   const get = (path: string): Promise<Response> => fetch(`http://localhost:${server.port}${path}`)
   const running = await get('/healthz')
   expect([running.status, await running.json()]).toEqual([200, { state, sessions: ['s'] }])
   state = 'draining'
   expect((await get('/healthz')).status).toBe(503)
   expect((await get('/other')).status).toBe(404)
-  await expect(serveHealth(server.port, () => ({ state }))).rejects.toThrow('cannot be used')
+  const metrics = await get('/metrics')
+  expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4')
+  expect(await metrics.text()).toBe('helix_worker_sessions 1\n')
+  await expect(serveHealth(server.port, { health: () => ({ state }) })).rejects.toThrow(
+    'cannot be used',
+  )
   await server.close()
 })
 

@@ -1,0 +1,34 @@
+import type { WorkerHealth } from './worker.ts'
+
+type Sample = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number]
+
+/** The health of a worker in the text format of Prometheus 0.0.4. */
+export function toMetricsText(health: WorkerHealth): string {
+  const labels = `{machine=${JSON.stringify(health.machine)}}`
+  const lines = samplesOf(health).flatMap(([name, type, help, value]) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    `${name}${labels} ${value}`,
+  ])
+  return `${lines.join('\n')}\n`
+}
+
+function samplesOf({ queue, ...health }: WorkerHealth): readonly Sample[] {
+  const own: readonly Sample[] = [
+    ['helix_worker_sessions', 'gauge', 'Sessions that run here.', health.sessions.length],
+    ['helix_worker_concurrency', 'gauge', 'Turns at a time.', health.concurrency],
+    ['helix_worker_finished_turns_total', 'counter', 'Turns that ended.', health.finishedTurns],
+    ['helix_worker_rejected_turns_total', 'counter', 'Turns not started.', health.rejectedTurns],
+    ['helix_worker_handed_over_turns_total', 'counter', 'Drained turns.', health.handedOverTurns],
+    ['helix_worker_takeovers_total', 'counter', 'Sessions taken over.', health.takeovers],
+  ]
+  if (queue === undefined) return own
+  const oldest = queue.oldestReadyMs / 1000
+  return [
+    ...own,
+    ['helix_queue_ready_turns', 'gauge', 'Turns that could start, all machines.', queue.ready],
+    ['helix_queue_delayed_turns', 'gauge', 'Turns whose time has not come.', queue.delayed],
+    ['helix_queue_active_turns', 'gauge', 'Turns that run, all machines.', queue.active],
+    ['helix_queue_oldest_ready_seconds', 'gauge', 'How long the oldest one has waited.', oldest],
+  ]
+}
