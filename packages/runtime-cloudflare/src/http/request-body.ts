@@ -53,6 +53,7 @@ export const filesSchema = z.strictObject({
 export const branchSchema = z.strictObject({
   sessionId: z.string().optional(),
   checkpointId: z.string().min(1).optional(),
+  files: z.literal('checkpoint').exactOptional(),
 })
 export const checkpointsSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),

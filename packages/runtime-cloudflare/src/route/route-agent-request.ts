@@ -138,7 +138,8 @@ async function branch<Env extends object>(
   const { bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS, clock = systemClock } = options
   const limits = { maxBytes: MAX_BRANCH_BODY_BYTES, timeoutMs, clock }
   const body = await readBody(request, branchSchema, limits)
-  const { sessionId = crypto.randomUUID(), ...from } = body
+  const { sessionId = crypto.randomUUID(), files, ...from } = body
+  if (files !== undefined) throw withoutFiles()
   const to = siblingOf(path, sessionId)
   const starter = await callerOf(routing, to, { action: 'start', isWrite: true })
   if (starter instanceof Response) return starter
@@ -149,6 +150,11 @@ async function branch<Env extends object>(
   const bring = withBody(request, seed.body)
   const next = { agent: to.agent, sessionId, base: to.base, caller: starter, isSeed: true }
   return sendToObject(stubOf(routing, to), toObjectRequest(bring, to.rest, next))
+}
+
+function withoutFiles(): RequestError {
+  const problem = 'a branch is in another object, which has none of the files'
+  return new RequestError(422, 'branch-without-files', `${problem}: leave out "files"`)
 }
 
 function withBody({ url, headers }: Request, body: BodyInit | null): Request {

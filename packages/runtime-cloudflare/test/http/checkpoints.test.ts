@@ -93,6 +93,17 @@ test.each([
 })
 
 describe('a branch', () => {
+  test('with files is rejected: its object would have none of them', async () => {
+    const session = await createTwoTurns()
+    const branch = createSession({ brain })
+    const body = { sessionId: branch.id, files: 'checkpoint' }
+    expect(await session.post('/branch', body)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'branch-without-files' } },
+    })
+    expect((await branch.get('/state')).status).toBe(404)
+  })
+
   test('is a session of its own, in an object of its own, with fresh workspaces', async () => {
     const session = await createTwoTurns()
     const branch = createSession({ brain })
