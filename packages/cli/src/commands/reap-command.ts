@@ -91,7 +91,9 @@ function print(report: ReapReport, isDryRun: boolean, { output }: CommandContext
   }
   const kept = report.live.length + report.waiting.length + report.foreign.length
   const done = `${report.removed.length} ${isDryRun ? 'would be removed' : 'removed'}`
-  output.note(`${done}, ${kept} kept, ${report.failed.length} failed`)
+  const sets =
+    report.snapshots.length === 0 ? '' : ` and ${report.snapshots.length} sets of snapshots`
+  output.note(`${done}${sets}, ${kept} kept, ${report.failed.length} failed`)
 }
 
 function toRows(report: ReapReport, isDryRun: boolean): Cell[][] {
@@ -101,6 +103,7 @@ function toRows(report: ReapReport, isDryRun: boolean): Cell[][] {
     ...report.waiting.map((name) => [name, 'kept', 'not unused for long enough']),
     ...report.live.map((name) => [name, 'kept', 'a running process uses it']),
     ...report.foreign.map((name) => [name, 'kept', 'not a workspace of this user']),
+    ...report.snapshots.map((id) => [`snapshots ${id}`, removed, 'no workspace is left of them']),
     ...report.failed.map(({ name, error }) => [
       name,
       { text: 'failed', tone: 'bad' } as const,

@@ -36,6 +36,10 @@ export const logMessages = {
   historySnapshotFailed: 'history: snapshot failed',
   /** What a session has let go could not be freed; the next collection tries again. */
   historyNotReleased: 'history: not released',
+  /** What a provider holds for a session could not be listed; the next collection tries again. */
+  historyNotListed: 'history: not listed',
+  /** A collection failed; the next one tries again. */
+  historyNotCollected: 'history: not collected',
   /** The backend is gone, and so are the files of its newest step: a fresh workspace takes its place. */
   historyNotRestored: 'history: not restored',
   /** The backend is gone for good; one with the files of its history, or a fresh one, takes its place. */

@@ -4,6 +4,7 @@ import type { RestoreReceipt } from '../workspace/provider.ts'
 import type { WorkspaceRef } from '../workspace/ref.ts'
 import type { Containment, Isolation } from '../workspace/workspace.ts'
 import type { EntryHealth } from './entry/entry-health.ts'
+import type { SnapshotHealth } from './entry/entry-history.ts'
 import type { WorkspaceState } from './entry/state-machine.ts'
 
 /** One workspace as operators see it. Times are milliseconds since the epoch. */
@@ -47,6 +48,12 @@ export interface WorkspaceDescription {
   readonly retries: number
   /** What the last open brought back: `outcome` is `created`, `reattached`, `restored` or `cold`. */
   readonly receipt?: RestoreReceipt
+  /** When its history last took a snapshot. */
+  readonly lastSnapshotAt?: number
+  /** When one last failed; absent when one was taken since. */
+  readonly snapshotFailedAt?: number
+  /** Code of that error. */
+  readonly snapshotErrorCode?: string
   /** Version of the stored ref. */
   readonly refSchemaVersion?: number
 }
@@ -60,6 +67,8 @@ export interface DescribedWorkspace {
   readonly health: EntryHealth
   readonly ref: WorkspaceRef | undefined
   readonly last: LastOpen | undefined
+  /** Of its history, when it has one. */
+  readonly snapshots: SnapshotHealth | undefined
 }
 
 /** What the last open brought back. */
@@ -72,7 +81,7 @@ export interface LastOpen {
 
 /** A frozen copy, made without I/O. */
 export function describeWorkspace(entry: DescribedWorkspace): WorkspaceDescription {
-  const { labels, declared, state, stateSince, health, ref, last } = entry
+  const { labels, declared, state, stateSince, health, ref, last, snapshots } = entry
   const flags = Object.keys(declared).map((name) => [name, true] as const)
   return Object.freeze({
     name: labels.workspace,
@@ -87,6 +96,7 @@ export function describeWorkspace(entry: DescribedWorkspace): WorkspaceDescripti
     ...(last?.maxProcesses !== undefined && { maxProcesses: last.maxProcesses }),
     ...(ref !== undefined && { refSchemaVersion: ref.schemaVersion }),
     ...describeHealth(health),
+    ...snapshots,
   })
 }
 

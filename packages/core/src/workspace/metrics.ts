@@ -21,6 +21,9 @@ export interface WorkspaceMetrics {
   incToolCall(labels: WorkspaceLabels, tool: string, outcome: 'success' | 'error'): void
   observeToolMs(labels: WorkspaceLabels, tool: string, ms: number): void
   incPolicyRejection(labels: WorkspaceLabels, code: string): void
+  /** @param operation `take`, `restore`, `diff`, `move` or `collect`; a collection is of `all` workspaces. */
+  incSnapshot(labels: WorkspaceLabels, operation: string, outcome: 'success' | 'error'): void
+  observeSnapshotMs(labels: WorkspaceLabels, operation: string, ms: number): void
   /**
    * A workspace went from `previous` to `state`. It starts as `declared`, which is not
    * reported, and every one that leaves that state ends as `closed`: gauges return to zero.
@@ -43,5 +46,7 @@ export const noopMetrics: WorkspaceMetrics = {
   incToolCall: ignore,
   observeToolMs: ignore,
   incPolicyRejection: ignore,
+  incSnapshot: ignore,
+  observeSnapshotMs: ignore,
   setState: ignore,
 }

@@ -7,6 +7,7 @@ import type {
   WorkspaceRef,
 } from '@helix-agents/core/provider'
 import type { Checkpoint, WorkspaceDeclaration } from '@helix-agents/core/runtime'
+import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
@@ -106,7 +107,15 @@ export async function restoreFiles(
     for (const { declaration, snapshot } of files) {
       const owner = { session, declaration }
       if (snapshot === undefined) made.set(declaration.name, null)
-      else await restoreOne(services, owner, { snapshot, allowCrossSession, current, made })
+      else {
+        const subject = {
+          sessionId: session.sessionId,
+          workspace: declaration.name,
+          providerId: snapshot.providerId,
+        }
+        const one = { snapshot, allowCrossSession, current, made }
+        await observeHistory(services, 'restore', subject, () => restoreOne(services, owner, one))
+      }
     }
   } catch (error) {
     await releaseAll(services, { session, files }, made)

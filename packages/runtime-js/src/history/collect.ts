@@ -1,6 +1,7 @@
 import type { Agent } from '@helix-agents/core'
-import type { SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
+import { logMessages, type SnapshotRef, type WorkspaceRef } from '@helix-agents/core/provider'
 import type { Released, SessionHistory, SessionState } from '@helix-agents/core/runtime'
+import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOf } from '../session/end-refs.ts'
 import { canonicalJson, identityOf, releaseBackend, removeSnapshot } from './provider-history.ts'
@@ -27,18 +28,30 @@ interface Collection {
   readonly needed: ReadonlySet<string>
 }
 
+interface CollectOptions {
+  readonly session: Collection['session']
+  /** Default: 600 000 ms. */
+  readonly graceMs?: number
+}
+
 /**
  * Frees what a session has let go and no checkpoint of it needs, and what a process that died has left.
  * The caller holds the session. Never rejects for a provider: what cannot be freed is owed.
  */
-export async function collect(
+export function collect(
   services: RunServices,
   agent: Agent | undefined,
-  given: {
-    readonly session: Collection['session']
-    /** Default: 600 000 ms. */
-    readonly graceMs?: number
-  },
+  given: CollectOptions,
+): Promise<CollectReport> {
+  const { sessionId } = given.session
+  const work = (): Promise<CollectReport> => collectSession(services, agent, given)
+  return observeHistory(services, 'collect', { sessionId }, work)
+}
+
+async function collectSession(
+  services: RunServices,
+  agent: Agent | undefined,
+  given: CollectOptions,
 ): Promise<CollectReport> {
   const { session, graceMs = GRACE_MS } = given
   const history = await services.stateStore.loadHistory(session.sessionId)
@@ -89,7 +102,7 @@ async function tryList<
   try {
     return await list()
   } catch (err) {
-    logger.warn({ err, providerId }, 'history: not listed')
+    logger.warn({ err, providerId }, logMessages.historyNotListed)
     return { snapshots: [], workspaces: [] }
   }
 }

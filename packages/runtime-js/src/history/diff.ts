@@ -18,6 +18,7 @@ import {
   type WorkspaceDeclaration,
 } from '@helix-agents/core/runtime'
 import { holdSession } from '../lease/hold-session.ts'
+import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { FileBlocks } from './file-blocks.ts'
@@ -116,7 +117,12 @@ async function diffAll(diffing: Diffing, session: SessionState): Promise<readonl
     throw new SessionError('files-missing', session.sessionId, detail)
   }
   const diffs: WorkspaceDiff[] = []
-  for (const declaration of wanted) diffs.push(await diffOne(diffing, session, declaration))
+  for (const declaration of wanted) {
+    const { name: workspace, provider } = declaration
+    const subject = { sessionId: session.sessionId, workspace, providerId: provider.kind }
+    const compare = () => diffOne(diffing, session, declaration)
+    diffs.push(await observeHistory(diffing.services, 'diff', subject, compare))
+  }
   return diffs
 }
 

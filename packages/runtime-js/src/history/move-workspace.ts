@@ -6,6 +6,7 @@ import {
   type WorkspaceDeclaration,
 } from '@helix-agents/core/runtime'
 import { holdSession, type HeldSession } from '../lease/hold-session.ts'
+import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
@@ -49,7 +50,10 @@ export async function moveWorkspace(
   active.reserve(sessionId)
   try {
     const move = { services, agent, sessionId, declared, to }
-    const report = await holdSession(services, sessionId, { work: (held) => moveHeld(move, held) })
+    const subject = { sessionId, workspace: name, providerId: to.kind }
+    const report = await observeHistory(services, 'move', subject, () =>
+      holdSession(services, sessionId, { work: (held) => moveHeld(move, held) }),
+    )
     await tryCollect(services, agent, { sessionId })
     return report
   } finally {

@@ -1,4 +1,5 @@
 import type { Agent } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import { collect, type CollectReport } from './collect.ts'
 import { holdSession } from '../lease/hold-session.ts'
 import type { RunServices } from '../ports.ts'
@@ -27,6 +28,6 @@ export async function tryCollect(
   try {
     await releaseWorkspaces(services, agent, { sessionId })
   } catch (err) {
-    services.logger.warn({ err, sessionId }, 'history: not collected')
+    services.logger.warn({ err, sessionId }, logMessages.historyNotCollected)
   }
 }

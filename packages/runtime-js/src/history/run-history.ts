@@ -13,6 +13,7 @@ import type {
   WorkspaceDeclaration,
   WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
+import { observeHistory } from '../observe/history.ts'
 import type { RunHistory, RunServices, StepFiles } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
 import { historyOf, removeSnapshot, resolveOptions } from './provider-history.ts'
@@ -106,13 +107,18 @@ class SnapshotHistory implements RunHistory {
     workspace: string,
   ): Promise<CheckpointSnapshot | undefined> {
     const { services, session } = this.#parts
+    const subject = {
+      workspace,
+      providerId: registry.providerId(workspace),
+      sessionId: session.sessionId,
+    }
     try {
-      const snapshot = await registry.takeSnapshot(workspace)
+      const take = () => registry.takeSnapshot(workspace)
+      const snapshot = await observeHistory(services, 'take', subject, take)
       return snapshot === undefined ? undefined : { snapshot }
     } catch (err) {
       const { sessionId } = session
-      const providerId = registry.providerId(workspace)
-      const fields = { workspace, providerId, sessionId, err }
+      const fields = { ...subject, err }
       services.rateLimitedLogger.warnRateLimited(
         `${sessionId} ${workspace}`,
         logMessages.historySnapshotFailed,

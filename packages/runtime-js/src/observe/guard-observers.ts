@@ -41,6 +41,8 @@ export function guardMetrics(
     incToolCall: (...args) => attempt(() => metrics.incToolCall(...args)),
     observeToolMs: (...args) => attempt(() => metrics.observeToolMs(...args)),
     incPolicyRejection: (...args) => attempt(() => metrics.incPolicyRejection(...args)),
+    incSnapshot: (...args) => attempt(() => metrics.incSnapshot(...args)),
+    observeSnapshotMs: (...args) => attempt(() => metrics.observeSnapshotMs(...args)),
     setState: (...args) => attempt(() => metrics.setState(...args)),
   }
 }

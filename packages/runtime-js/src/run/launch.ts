@@ -1,4 +1,5 @@
 import { type Message, StateStoreError } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
@@ -241,7 +242,7 @@ async function openHistory(
     await collect(services, agent, { session })
   } catch (err) {
     const { sessionId } = session
-    services.logger.warn({ err, sessionId }, 'history: not collected')
+    services.logger.warn({ err, sessionId }, logMessages.historyNotCollected)
   }
   return loaded.history
 }

@@ -29,7 +29,12 @@ export function createWorkspaceMetrics(
     return (labels: WorkspaceLabels, value: number, ...more: readonly string[]): void =>
       instrument(value, bounded.of(labels.workspace, labels.providerId, ...more))
   }
-  return { ...openMetrics(writerOf), ...useMetrics(writerOf), ...stateMetrics(writerOf) }
+  return {
+    ...openMetrics(writerOf),
+    ...useMetrics(writerOf),
+    ...fileMetrics(writerOf),
+    ...stateMetrics(writerOf),
+  }
 }
 
 type Writer = (labels: WorkspaceLabels, value: number, ...more: readonly string[]) => void
@@ -64,6 +69,15 @@ function useMetrics(writerOf: WriterOf) {
     incToolCall: (labels, tool, outcome) => toolCalls(labels, 1, tool, outcome),
     observeToolMs: (labels, tool, ms) => toolDuration(labels, ms / 1000, tool),
     incPolicyRejection: (labels, code) => policyRejections(labels, 1, code),
+  } satisfies Partial<WorkspaceMetrics>
+}
+
+function fileMetrics(writerOf: WriterOf) {
+  const snapshots = writerOf(METRICS.snapshots)
+  const snapshotDuration = writerOf(METRICS.snapshotDuration)
+  return {
+    incSnapshot: (labels, operation, outcome) => snapshots(labels, 1, operation, outcome),
+    observeSnapshotMs: (labels, operation, ms) => snapshotDuration(labels, ms / 1000, operation),
   } satisfies Partial<WorkspaceMetrics>
 }
 

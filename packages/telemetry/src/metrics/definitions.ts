@@ -45,6 +45,17 @@ export const METRICS = {
     'Tool calls rejected by policy.',
     'code',
   ),
+  snapshots: counter(
+    'helix.workspace.snapshots',
+    'Files of sessions that were taken, restored, compared, moved or collected.',
+    'operation',
+    'outcome',
+  ),
+  snapshotDuration: seconds(
+    'helix.workspace.snapshot.duration',
+    'Time of these operations.',
+    'operation',
+  ),
   states: {
     name: 'helix.workspaces',
     kind: 'gauge',

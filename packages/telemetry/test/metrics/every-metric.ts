@@ -18,6 +18,8 @@ export function callAll(metrics: WorkspaceMetrics): void {
   metrics.observeToolMs(box, 'read_file', 20)
   metrics.observeToolMs(box, 'read_file', 7000)
   metrics.incPolicyRejection(box, 'path-denied')
+  metrics.incSnapshot(box, 'take', 'success')
+  metrics.observeSnapshotMs(box, 'take', 30)
   metrics.setState(box, 'opening', 'declared')
   metrics.setState(box, 'open', 'opening')
 }
@@ -44,6 +46,8 @@ export const expectedPoints: readonly Point[] = [
   ['helix.workspace.tool.calls', { ...labels, tool: 'read_file', outcome: 'error' }, 1],
   ['helix.workspace.tool.duration', { ...labels, tool: 'read_file' }, [2, 7.02]],
   ['helix.workspace.policy.rejections', { ...labels, code: 'path-denied' }, 1],
+  ['helix.workspace.snapshots', { ...labels, operation: 'take', outcome: 'success' }, 1],
+  ['helix.workspace.snapshot.duration', { ...labels, operation: 'take' }, [1, 0.03]],
   ['helix.workspaces', { ...labels, state: 'opening' }, 0],
   ['helix.workspaces', { ...labels, state: 'open' }, 1],
 ]

@@ -60,6 +60,7 @@ test('durations are seconds, in buckets from a millisecond to two minutes', asyn
   expect(units).toEqual([
     ['s', 0.001, 120],
     ['s', 0.001, 120],
+    ['s', 0.001, 120],
   ])
 })
 

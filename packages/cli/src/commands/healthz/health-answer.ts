@@ -22,6 +22,9 @@ const workspaceSchema = z.object({
   unsuccessfulSince: time.exactOptional(),
   lastOpAt: time.exactOptional(),
   openedAt: time.exactOptional(),
+  lastSnapshotAt: time.exactOptional(),
+  snapshotFailedAt: time.exactOptional(),
+  snapshotErrorCode: z.string().exactOptional(),
   refSchemaVersion: z.number().exactOptional(),
 })
 

@@ -1,3 +1,4 @@
+import { HelixError } from '../../errors/helix-error.ts'
 import { WorkspaceFailedError } from '../../errors/workspace-failed-error.ts'
 import type { SnapshotRef } from '../../modules/snapshot/contract.ts'
 import { withDeadline } from '../../time/deadline.ts'
@@ -13,6 +14,16 @@ interface HistoryEntry {
   use<T>(operation: (open: OpenWorkspace) => Promise<T>, options: UseOptions): Promise<T>
 }
 
+/** The snapshots of a workspace, as operators see them. Times are milliseconds since the epoch. */
+export interface SnapshotHealth {
+  /** The last one that was taken. */
+  readonly lastSnapshotAt?: number
+  /** The last one that failed, when none was taken since. */
+  readonly snapshotFailedAt?: number
+  /** Code of its error. */
+  readonly snapshotErrorCode?: string
+}
+
 /** Knows when a snapshot of a workspace is due, and takes it. */
 export class EntryHistory {
   readonly #entry: HistoryEntry
@@ -21,6 +32,7 @@ export class EntryHistory {
   readonly #tracker = new ChangeTracker()
   #workspace: Workspace | undefined
   #isFirstOpen = true
+  #health: SnapshotHealth = {}
 
   /** @param hasRef whether the session has a backend of it already. */
   constructor(entry: HistoryEntry, context: RegistryContext, hasRef: boolean) {
@@ -28,6 +40,10 @@ export class EntryHistory {
     this.#context = context
     this.#before = hasRef ? context.changedBefore(entry.name) : 'unknown'
     if (this.#before === 'yes') this.#tracker.mark()
+  }
+
+  get health(): SnapshotHealth {
+    return this.#health
   }
 
   get isDue(): boolean {
@@ -52,10 +68,22 @@ export class EntryHistory {
     if (!tracker.hasChanged) return undefined
     tracker.begin()
     try {
-      return await this.#takeInTime()
+      const taken = await this.#takeInTime()
+      this.#health = { lastSnapshotAt: this.#context.clock.now() }
+      return taken
     } catch (error) {
       tracker.mark()
+      this.#failed(error)
       throw error
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { lastSnapshotAt } = this.#health
+    this.#health = {
+      ...(lastSnapshotAt !== undefined && { lastSnapshotAt }),
+      snapshotFailedAt: this.#context.clock.now(),
+      snapshotErrorCode: HelixError.isInstance(error) ? error.code : 'internal',
     }
   }
 

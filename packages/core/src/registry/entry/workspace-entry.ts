@@ -150,6 +150,7 @@ export class WorkspaceEntry {
       health: this.#health,
       ref: this.#stored.ref,
       last: this.#last,
+      snapshots: this.history?.health,
     })
   }
 
