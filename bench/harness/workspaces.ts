@@ -33,6 +33,15 @@ export async function openMemory(): Promise<FileSystem> {
   return present(ws.fs)
 }
 
+/** Files in memory, and their snapshots. */
+export async function openMemorySnapshots(): Promise<{
+  readonly fs: FileSystem
+  readonly snapshots: Snapshotter
+}> {
+  const ws = await open(new InMemoryWorkspaceProvider({ maxTotalMb: 4096 }), 'in-memory')
+  return { fs: present(ws.fs), snapshots: present(ws.snapshot) }
+}
+
 export interface DiskWorkspace {
   readonly fs: FileSystem
   readonly shell: Shell

@@ -1,6 +1,10 @@
 // Runs inside workerd: the tasks of `workloads/filestore.ts`, all on the database of one object.
 import { noopLogger, systemClock } from '@helix-agents/core'
-import { type FileSystem, fileSystemConfigSchema } from '@helix-agents/core/provider'
+import {
+  type FileSystem,
+  fileSystemConfigSchema,
+  type Snapshotter,
+} from '@helix-agents/core/provider'
 import {
   CloudflareFileStoreWorkspaceProvider,
   type FileStoreStorage,
@@ -11,6 +15,7 @@ import { RawFiles } from './raw-files.ts'
 
 interface Subjects {
   readonly fs: FileSystem
+  readonly snapshots: Snapshotter
   readonly raw: RawFiles
   readonly peer: Peer | undefined
 }
@@ -81,6 +86,10 @@ const ours: Readonly<Record<string, Task>> = {
   'glob fat': ({ fs }) => fs.glob('**/*.ts', { path: '/fat' }),
   'glob thin': ({ fs }) => fs.glob('**/*.ts', { path: '/thin' }),
   'grep miss': ({ fs }) => fs.grep('needleInHay', { path: '/t' }),
+  snapshot: async ({ fs, snapshots }, i) => {
+    await fs.writeFile(written(i), inTurn(small, i))
+    await snapshots.snapshot()
+  },
 }
 
 const raws: Readonly<Record<string, Task>> = {
@@ -174,6 +183,7 @@ async function prepare(storage: FileStoreStorage): Promise<Subjects> {
   )
   const subjects = {
     fs: ws.fs as FileSystem,
+    snapshots: ws.snapshot as Snapshotter,
     raw: new RawFiles(storage),
     peer: createPeer(storage),
   }

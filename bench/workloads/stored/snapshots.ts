@@ -1,18 +1,47 @@
-// Snapshots of 10,000 files in local-bash, beside what git and tar do with the same files.
+// Snapshots of 10,000 files: in local-bash beside what git and tar do with the same files; in memory.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SnapshotRef } from '@helix-agents/core/provider'
-import { type Measurement, median } from '../../harness/measure.ts'
+import { measure, type Measurement, median } from '../../harness/measure.ts'
 import { report, type Verdict } from '../../harness/report.ts'
-import { openSnapshots, temporaryFolder } from '../../harness/workspaces.ts'
+import { openMemorySnapshots, openSnapshots, temporaryFolder } from '../../harness/workspaces.ts'
 
 const FILES = 10_000
 const ROUNDS = 15
 const RESTORES = 9
+const MEMORY_GOAL_MS = 1
 const CHANGED = 'd0/s0/file-1.ts'
 
 export async function run(): Promise<Verdict[]> {
+  return [...(await onDisk()), await inMemory()]
+}
+
+/** A write and a snapshot: neither may grow with the files that did not change. */
+async function inMemory(): Promise<Verdict> {
+  const { fs, snapshots } = await openMemorySnapshots()
+  for (let i = 0; i < FILES; i++) await fs.writeFile(`/${pathOf(i)}`, textOf(i))
+  const [ours] = await measure([
+    {
+      name: 'helix in-memory',
+      run: async (times) => {
+        for (let i = 0; i < times; i++) {
+          await fs.writeFile(`/${CHANGED}`, `${i}\n`)
+          await snapshots.snapshot()
+        }
+      },
+    },
+  ])
+  return report({
+    title: `snapshots: one of ${FILES} files changed, in memory`,
+    ours: 'helix in-memory',
+    limit: 'goal',
+    measurements: [{ name: 'goal', microseconds: MEMORY_GOAL_MS * 1000 }, ...(ours ? [ours] : [])],
+    gate: { most: 1 },
+  })
+}
+
+async function onDisk(): Promise<Verdict[]> {
   const folder = temporaryFolder()
   const workspace = await openSnapshots(folder.path)
   const repository = join(folder.path, 'git')
@@ -120,10 +149,18 @@ function change(root: string, round: number): void {
 
 function fill(root: string): void {
   for (let i = 0; i < FILES; i++) {
-    const directory = join(root, `d${(i / 1000) | 0}/s${((i / 100) | 0) % 10}`)
-    mkdirSync(directory, { recursive: true })
-    writeFileSync(join(directory, `file-${i % 100}.ts`), `// ${i}\n`.repeat(10 + (i % 200)))
+    const path = join(root, pathOf(i))
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, textOf(i))
   }
+}
+
+function pathOf(i: number): string {
+  return `d${(i / 1000) | 0}/s${((i / 100) | 0) % 10}/file-${i % 100}.ts`
+}
+
+function textOf(i: number): string {
+  return `// ${i}\n`.repeat(10 + (i % 200))
 }
 
 function commit(repository: string): void {

@@ -142,13 +142,13 @@ test('more entries than one transaction copies in time are no snapshot', () =>
       .one()
     storage.sql.exec(
       `INSERT INTO helix_fs_nodes
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 16001)
         SELECT ?, '/', 'd' || i, NULL, 0, 0, 0, 0, 0 FROM n`,
       row.id,
     )
     await expect(snapshotterOf(opened).snapshot()).rejects.toMatchObject({
       code: 'provider-failed',
-      message: expect.stringContaining('at most 10000 files and directories'),
+      message: expect.stringContaining('at most 16000 files and directories'),
     })
     expect(namespaces(storage)).toBe(1)
   }))

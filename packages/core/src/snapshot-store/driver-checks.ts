@@ -28,22 +28,29 @@ export function isBlockHash(text: string): boolean {
 
 /**
  * Checks the argument of `putBlocks`.
+ * @param hashOf SHA-256 in lower-case hexadecimal. Default: that of the platform, by a thread.
  * @throws {SnapshotStoreError} `corrupt` when bytes do not match their hash or are over 1 MiB.
  * @throws {RangeError} for more than one call may carry.
  */
-export async function checkSnapshotBlocks(blocks: readonly SnapshotBlock[]): Promise<void> {
+export async function checkSnapshotBlocks(
+  blocks: readonly SnapshotBlock[],
+  hashOf: (bytes: Uint8Array) => string | Promise<string> = sha256,
+): Promise<void> {
   const total = blocks.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (blocks.length > SNAPSHOT_BATCH_BLOCKS || total > SNAPSHOT_BATCH_BYTES) {
     throw new RangeError(
       `at most ${SNAPSHOT_BATCH_BLOCKS} blocks of ${SNAPSHOT_BATCH_BYTES} bytes are put in one call`,
     )
   }
-  for (const block of blocks) await checkBlock(block)
+  for (const block of blocks) await checkBlock(block, hashOf)
 }
 
 /** @throws {SnapshotStoreError} `corrupt` when bytes do not match their hash or are over 1 MiB. */
-export async function checkBlock({ hash, bytes }: SnapshotBlock): Promise<void> {
-  if (bytes.length <= SNAPSHOT_BLOCK_BYTES && (await sha256(bytes)) === hash) return
+export async function checkBlock(
+  { hash, bytes }: SnapshotBlock,
+  hashOf: (bytes: Uint8Array) => string | Promise<string> = sha256,
+): Promise<void> {
+  if (bytes.length <= SNAPSHOT_BLOCK_BYTES && (await hashOf(bytes)) === hash) return
   throw new SnapshotStoreError('corrupt', `the bytes of block ${hash.slice(0, 64)} do not match it`)
 }
 

@@ -1,5 +1,6 @@
 import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
 import type { FileSystem } from '../modules/fs/contract.ts'
+import { createTimeSlice } from '../time/slice.ts'
 import { inParallel } from './in-parallel.ts'
 import { byPath, type SnapshotLoss } from './loss.ts'
 import type {
@@ -55,20 +56,30 @@ export async function restoreSnapshot(
   const { entries, header } = manifest
   const source = await VerifiedBlocks.of(entries, { store, scope }, signal)
   const writer = new EntryWriter(fs, source)
-  for (const { path, type } of entries) {
-    signal?.throwIfAborted()
+  await inOrder(entries, signal, async ({ path, type }) => {
     if (type === 'directory') await writer.makeDirectory(path)
-  }
+  })
   const files = entries.filter((entry) => entry.type === 'file')
   await inParallel(files, (file) => writer.writeFile(file), signal)
   const links = entries.filter((entry) => entry.type === 'symlink')
   await inParallel(links, (link) => writer.makeLink(link), signal)
   // From the leaves up: a directory that may not be searched is closed last.
-  for (const entry of entries.toReversed()) {
-    signal?.throwIfAborted()
-    await writer.setMode(entry)
-  }
+  await inOrder(entries.toReversed(), signal, (entry) => writer.setMode(entry))
   return { files: files.length, bytes: header.bytes, losses: await byPath(writer.losses) }
+}
+
+/** One after the other; other work runs in between. */
+async function inOrder(
+  entries: readonly SnapshotEntry[],
+  signal: AbortSignal | undefined,
+  work: (entry: SnapshotEntry) => Promise<void>,
+): Promise<void> {
+  const slice = createTimeSlice()
+  for (const entry of entries) {
+    signal?.throwIfAborted()
+    await work(entry)
+    if (slice.due) await slice.pause()
+  }
 }
 
 /** Blocks that were all compared with their hash. */

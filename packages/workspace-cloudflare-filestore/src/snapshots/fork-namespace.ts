@@ -4,7 +4,7 @@ import type { StoreContext } from '../store-context.ts'
 import { subtreeOf } from '../tree/place.ts'
 import { shareFiles } from '../content/share-files.ts'
 import { allocateVersion } from '../tree/store-node.ts'
-import { isCopiedAtOnce, MAX_ENTRIES } from '../tree/subtree-work.ts'
+import { isForkedAtOnce, MAX_SNAPSHOT_ENTRIES } from '../tree/subtree-work.ts'
 
 const COPY = `INSERT INTO helix_fs_nodes
     (namespace, directory, name, content, size, blocks, flags, mtime, version)
@@ -24,8 +24,8 @@ export function forkNamespace(
   const { database, namespace } = context
   const all = subtreeOf('/')
   return database.transaction(() => {
-    if (!isCopiedAtOnce(context, all)) {
-      const limit = `at most ${MAX_ENTRIES} files and directories, with short paths`
+    if (!isForkedAtOnce(context)) {
+      const limit = `at most ${MAX_SNAPSHOT_ENTRIES} files and directories, with short paths`
       throw new WorkspaceFailedError('provider-failed', `too many files for a snapshot: ${limit}`, {
         hint: 'Remove files that are not needed, or take none.',
       })

@@ -9,7 +9,9 @@ import { type Place, type SubtreeRange, subtreeOf } from './place.ts'
  * Most that one transaction changes: a transaction cannot give way to other work. An entry costs 2 to
  * 3 microseconds and each byte of its path some nanoseconds, so that this is below 50 ms.
  */
-export const MAX_ENTRIES = 10_000
+const MAX_ENTRIES = 10_000
+/** A snapshot binds no new paths: an entry costs 2 microseconds. */
+export const MAX_SNAPSHOT_ENTRIES = 16_000
 const MAX_PATH_BYTES = 2_000_000
 /** Content that one transaction removes; what is in the bucket counts as well. */
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024
@@ -34,10 +36,14 @@ interface SubtreeWork {
 }
 
 /** Counts no further than the limits of entries and paths. */
-function workOf({ database, namespace }: StoreContext, range: SubtreeRange): SubtreeWork {
+function workOf(
+  { database, namespace }: StoreContext,
+  range: SubtreeRange,
+  maxEntries = MAX_ENTRIES,
+): SubtreeWork {
   const work = { entries: 0, bytes: 0, pathBytes: 0 }
   let after: Place | undefined = { directory: range.start, name: '' }
-  while (after !== undefined && work.entries <= MAX_ENTRIES && work.pathBytes <= MAX_PATH_BYTES) {
+  while (after !== undefined && work.entries <= maxEntries && work.pathBytes <= MAX_PATH_BYTES) {
     const page: readonly FileStoreSqlBinding[] = [
       namespace.id,
       after.directory,
@@ -61,10 +67,10 @@ export function isRemovedAtOnce(context: StoreContext, range: SubtreeRange): boo
   return entries <= MAX_ENTRIES && pathBytes <= MAX_PATH_BYTES && bytes <= MAX_CONTENT_BYTES
 }
 
-/** Whether everything below a directory can be copied to the same paths in one transaction. */
-export function isCopiedAtOnce(context: StoreContext, range: SubtreeRange): boolean {
-  const { entries, pathBytes } = workOf(context, range)
-  return entries <= MAX_ENTRIES && pathBytes <= MAX_PATH_BYTES
+/** Whether all files can be copied to the same paths of another namespace in one transaction. */
+export function isForkedAtOnce(context: StoreContext): boolean {
+  const { entries, pathBytes } = workOf(context, subtreeOf('/'), MAX_SNAPSHOT_ENTRIES)
+  return entries <= MAX_SNAPSHOT_ENTRIES && pathBytes <= MAX_PATH_BYTES
 }
 
 /**

@@ -68,7 +68,7 @@ export class DirectorySnapshotStore implements SnapshotStore {
 
   async putBlocks(scope: string, blocks: readonly SnapshotBlock[]): Promise<void> {
     return this.#attempt(async () => {
-      await checkSnapshotBlocks(blocks)
+      await checkSnapshotBlocks(blocks, sha256)
       const { blocks: files } = this.#open(scope)
       const slice = createTimeSlice()
       for (const block of blocks) {
