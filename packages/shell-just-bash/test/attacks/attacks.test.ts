@@ -4,7 +4,7 @@ import { TestSampler } from '@helix-agents/core/testing'
 import { justBashShell } from '@helix-agents/shell-just-bash'
 import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { endless, escapes, evilPatterns, greedy } from './hostile-scripts.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -22,14 +22,18 @@ let shell: EngineShell
 beforeAll(() => void (process.env.HELIX_TEST_API_KEY = SECRET))
 afterAll(() => void delete process.env.HELIX_TEST_API_KEY)
 
-beforeEach(async () => {
+// One thread runs all that leaves it alive: what a script broke in it, the next ones meet too.
+beforeAll(async () => {
   fs = new InMemoryFileSystem({ versionPrefix: 'v' })
   fs.limit({ maxTotalBytes: 32 * MEGABYTE, maxFileBytes: 10 * MEGABYTE })
   const engine = justBashShell({ maxTotalOutputBytes: 8 * MEGABYTE })
   shell = engine.open({ files: fs, clock: systemClock, logger: noopLogger })
   await shell.run('echo started')
 })
-afterEach(() => shell.close())
+afterEach(async () => {
+  for (const { path } of await fs.ls('/')) await fs.rm(path, { recursive: true })
+})
+afterAll(() => shell.close())
 
 async function runHostile(script: string, timeoutMs: number): Promise<RunResult> {
   const run = (): Promise<RunResult> => shell.run(script, { timeoutMs, maxOutputBytes: MEGABYTE })
