@@ -1,20 +1,29 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { chooseSandboxEngine } from './sandbox-engine.ts'
 
 const engine = await chooseSandboxEngine()
 const skipNote = engine.name === undefined ? ` (skipped: ${engine.reason})` : ''
 
 const program = join(import.meta.dirname, 'main.ts')
+/** Several processes from source, one after the other. */
+const LIMIT_MS = 180_000
 const lastLine = 'ok: the session was killed in one process and completed in another\n'
 
-function play(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return spawnSync(process.execPath, ['--conditions=@helix-agents/source', program, ...args], {
-    encoding: 'utf8',
+async function play(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const words = ['--conditions=@helix-agents/source', program, ...args]
+  const child = spawn(process.execPath, words, {
     env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onTestFinished(() => void child.kill())
+  const ended = once(child, 'close')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [status] = (await ended) as [number | null]
+  return { stdout, stderr, status }
 }
 
 const hasScript = spawnSync('script', ['--version']).status === 0
@@ -27,15 +36,15 @@ async function playOnTerminal(key: string) {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  let text = ''
+  let shown = ''
   let pressed = 0
   for await (const piece of child.stdout.setEncoding('utf8')) {
-    text += String(piece)
-    const prompts = text.split('Approve? y or Enter').length - 1
+    shown += String(piece)
+    const prompts = shown.split('Approve? y or Enter').length - 1
     for (; pressed < prompts; pressed += 1) child.stdin.write(key)
   }
   const [code] = (await ended) as [number | null]
-  return { text, code }
+  return { shown, code }
 }
 
 const absent = (reason: string) => async () =>
@@ -44,8 +53,8 @@ const docker = async () =>
   ({ available: true, socketPath: '/socket', image: 'some:1', transports: ['rpc'] }) as const
 
 describe('the showcase', () => {
-  test('repairs a package on local-bash, across two processes', () => {
-    const { stdout, stderr, status } = play(['--provider', 'local-bash'])
+  test('repairs a package on local-bash, across two processes', async () => {
+    const { stdout, stderr, status } = await play(['--provider', 'local-bash'])
     expect([stderr, status]).toEqual(['', 0])
     const story = [
       'checkout_package',
@@ -76,10 +85,10 @@ describe('the showcase', () => {
     ]
     expect(story.filter((text) => !stdout.includes(text))).toEqual([])
     expect(stdout).not.toContain('\u001B')
-  }, 120_000)
+  }, LIMIT_MS)
 
-  test('checks with code in memory, and tells that the files are gone', () => {
-    const { stdout, stderr, status } = play([], { WORKSPACE: 'in-memory' })
+  test('checks with code in memory, and tells that the files are gone', async () => {
+    const { stdout, stderr, status } = await play([], { WORKSPACE: 'in-memory' })
     expect([stderr, status]).toEqual(['', 0])
     const story = [
       '✓ box.snapshot',
@@ -91,21 +100,21 @@ describe('the showcase', () => {
     ]
     expect(story.filter((text) => !stdout.includes(text))).toEqual([])
     expect(stdout.endsWith(lastLine)).toBe(true)
-  }, 60_000)
+  }, LIMIT_MS)
 
   // Skipped, with this title, where the program `script` is not: it makes the terminal.
   test.skipIf(!hasScript)(
     'waits on a terminal for a key before it publishes (needs script)',
     async () => {
-      const { text, code } = await playOnTerminal('y')
+      const { shown, code } = await playOnTerminal('y')
       const story = ['approved by terminal', '+ ms@', 'killed in one process']
-      expect([story.filter((one) => !text.includes(one)), code]).toEqual([[], 0])
+      expect([story.filter((one) => !shown.includes(one)), code]).toEqual([[], 0])
     },
-    120_000,
+    LIMIT_MS,
   )
 
-  test('keeps its files in a Durable Object whose workerd is killed', () => {
-    const { stdout, stderr, status } = play([], { WORKSPACE: 'cloudflare-filestore' })
+  test('keeps its files in a Durable Object whose workerd is killed', async () => {
+    const { stdout, stderr, status } = await play([], { WORKSPACE: 'cloudflare-filestore' })
     expect([stderr, status]).toEqual(['', 0])
     const story = [
       'workspace cloudflare-filestore',
@@ -127,12 +136,12 @@ describe('the showcase', () => {
     expect(story.filter((text) => !stdout.includes(text))).toEqual([])
     // The step that was cut off is not seen twice, and nothing before it is.
     expect(stdout.match(/▸ box\.edit_file/g)).toHaveLength(5)
-  }, 120_000)
+  }, LIMIT_MS)
 
   test.skipIf(engine.name === undefined)(
     `brings a snapshot back into a container that lost its disk${skipNote}`,
-    () => {
-      const { stdout, stderr, status } = play([], { WORKSPACE: 'cloudflare-sandbox' })
+    async () => {
+      const { stdout, stderr, status } = await play([], { WORKSPACE: 'cloudflare-sandbox' })
       expect([stderr, status]).toEqual(['', 0])
       const story = [
         'containers: ',
@@ -154,7 +163,7 @@ describe('the showcase', () => {
       const expected = engine.name === 'local' ? [...story, ...ofPrivateRoots] : story
       expect(expected.filter((text) => !stdout.includes(text))).toEqual([])
     },
-    120_000,
+    LIMIT_MS,
   )
 
   test('takes a container engine where one is, and says why nothing runs containers', async () => {
@@ -166,15 +175,15 @@ describe('the showcase', () => {
     })
   })
 
-  test('names the choices for an unknown workspace', () => {
-    const { stderr, status } = play(['--provider', 'floppy'])
+  test('names the choices for an unknown workspace', async () => {
+    const { stderr, status } = await play(['--provider', 'floppy'])
     expect(stderr).toMatch(/^unknown workspace "floppy"; choose one of in-memory, .*\n$/)
     expect(status).toBe(2)
   })
 
-  test('explains its options', () => {
-    expect(play(['--help'])).toMatchObject({ stderr: '', status: 0 })
-    const { stdout, stderr, status } = play(['--frobnicate'])
+  test('explains its options', async () => {
+    expect(await play(['--help'])).toMatchObject({ stderr: '', status: 0 })
+    const { stdout, stderr, status } = await play(['--frobnicate'])
     expect([stdout, status]).toEqual(['', 2])
     expect(stderr).toMatch(/--frobnicate[\s\S]*usage: pnpm demo/)
   })
