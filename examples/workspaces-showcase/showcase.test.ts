@@ -53,54 +53,62 @@ const docker = async () =>
   ({ available: true, socketPath: '/socket', image: 'some:1', transports: ['rpc'] }) as const
 
 describe('the showcase', () => {
-  test('repairs a package on local-bash, across two processes', async () => {
-    const { stdout, stderr, status } = await play(['--provider', 'local-bash'])
-    expect([stderr, status]).toEqual(['', 0])
-    const story = [
-      'checkout_package',
-      "+ '61 days'",
-      '✗ box.run',
-      'exit 1',
-      'months: every check passed',
-      'round 3',
-      '✂ kill -9',
-      'it may have taken effect or not',
-      '+var mo = y / 12;',
-      'what the last two steps changed',
-      '+var mo = 30;',
-      'back two steps, with the files',
-      'moved to local-bash',
-      'moved to a Durable Object',
-      'those of 11 paths are in the receipt',
-      'it goes on there',
-      'digest of contents',
-      'receipt created',
-      'waits  npm publish --dry-run',
-      'no terminal: the script of the demo approves',
-      'approved by script',
-      '+ ms@',
-      'published, as far as a dry run goes',
-      'receipt reattached',
-      lastLine,
-    ]
-    expect(story.filter((text) => !stdout.includes(text))).toEqual([])
-    expect(stdout).not.toContain('\u001B')
-  }, LIMIT_MS)
+  test(
+    'repairs a package on local-bash, across two processes',
+    async () => {
+      const { stdout, stderr, status } = await play(['--provider', 'local-bash'])
+      expect([stderr, status]).toEqual(['', 0])
+      const story = [
+        'checkout_package',
+        "+ '61 days'",
+        '✗ box.run',
+        'exit 1',
+        'months: every check passed',
+        'round 3',
+        '✂ kill -9',
+        'it may have taken effect or not',
+        '+var mo = y / 12;',
+        'what the last two steps changed',
+        '+var mo = 30;',
+        'back two steps, with the files',
+        'moved to local-bash',
+        'moved to a Durable Object',
+        'those of 11 paths are in the receipt',
+        'it goes on there',
+        'digest of contents',
+        'receipt created',
+        'waits  npm publish --dry-run',
+        'no terminal: the script of the demo approves',
+        'approved by script',
+        '+ ms@',
+        'published, as far as a dry run goes',
+        'receipt reattached',
+        lastLine,
+      ]
+      expect(story.filter((part) => !stdout.includes(part))).toEqual([])
+      expect(stdout).not.toContain('\u001B')
+    },
+    LIMIT_MS,
+  )
 
-  test('checks with code in memory, and tells that the files are gone', async () => {
-    const { stdout, stderr, status } = await play([], { WORKSPACE: 'in-memory' })
-    expect([stderr, status]).toEqual(['', 0])
-    const story = [
-      '✓ box.snapshot',
-      '✗ box.run_code',
-      'months: every check passed',
-      '✓ box.run ',
-      '+var mo = y / 12;',
-      'receipt cold',
-    ]
-    expect(story.filter((text) => !stdout.includes(text))).toEqual([])
-    expect(stdout.endsWith(lastLine)).toBe(true)
-  }, LIMIT_MS)
+  test(
+    'checks with code in memory, and tells that the files are gone',
+    async () => {
+      const { stdout, stderr, status } = await play([], { WORKSPACE: 'in-memory' })
+      expect([stderr, status]).toEqual(['', 0])
+      const story = [
+        '✓ box.snapshot',
+        '✗ box.run_code',
+        'months: every check passed',
+        '✓ box.run ',
+        '+var mo = y / 12;',
+        'receipt cold',
+      ]
+      expect(story.filter((part) => !stdout.includes(part))).toEqual([])
+      expect(stdout.endsWith(lastLine)).toBe(true)
+    },
+    LIMIT_MS,
+  )
 
   // Skipped, with this title, where the program `script` is not: it makes the terminal.
   test.skipIf(!hasScript)(
@@ -113,30 +121,34 @@ describe('the showcase', () => {
     LIMIT_MS,
   )
 
-  test('keeps its files in a Durable Object whose workerd is killed', async () => {
-    const { stdout, stderr, status } = await play([], { WORKSPACE: 'cloudflare-filestore' })
-    expect([stderr, status]).toEqual(['', 0])
-    const story = [
-      'workspace cloudflare-filestore',
-      'checkout_package',
-      '✓ box.snapshot',
-      '▸ box.edit_file /ms/index.js',
-      '✗ box.run_code',
-      'two months are written as "61 days"',
-      'months: every check passed',
-      'Green, without a process',
-      '✂ kill -9',
-      'the object resumes by itself',
-      '✓ box.run_code',
-      'checked without a container',
-      'receipt created',
-      'receipt reattached',
-      lastLine,
-    ]
-    expect(story.filter((text) => !stdout.includes(text))).toEqual([])
-    // The step that was cut off is not seen twice, and nothing before it is.
-    expect(stdout.match(/▸ box\.edit_file/g)).toHaveLength(5)
-  }, LIMIT_MS)
+  test(
+    'keeps its files in a Durable Object whose workerd is killed',
+    async () => {
+      const { stdout, stderr, status } = await play([], { WORKSPACE: 'cloudflare-filestore' })
+      expect([stderr, status]).toEqual(['', 0])
+      const story = [
+        'workspace cloudflare-filestore',
+        'checkout_package',
+        '✓ box.snapshot',
+        '▸ box.edit_file /ms/index.js',
+        '✗ box.run_code',
+        'two months are written as "61 days"',
+        'months: every check passed',
+        'Green, without a process',
+        '✂ kill -9',
+        'the object resumes by itself',
+        '✓ box.run_code',
+        'checked without a container',
+        'receipt created',
+        'receipt reattached',
+        lastLine,
+      ]
+      expect(story.filter((part) => !stdout.includes(part))).toEqual([])
+      // The step that was cut off is not seen twice, and nothing before it is.
+      expect(stdout.match(/▸ box\.edit_file/g)).toHaveLength(5)
+    },
+    LIMIT_MS,
+  )
 
   test.skipIf(engine.name === undefined)(
     `brings a snapshot back into a container that lost its disk${skipNote}`,
@@ -161,7 +173,7 @@ describe('the showcase', () => {
         'receipt restored',
       ]
       const expected = engine.name === 'local' ? [...story, ...ofPrivateRoots] : story
-      expect(expected.filter((text) => !stdout.includes(text))).toEqual([])
+      expect(expected.filter((part) => !stdout.includes(part))).toEqual([])
     },
     LIMIT_MS,
   )

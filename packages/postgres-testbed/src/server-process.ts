@@ -47,18 +47,25 @@ kill $reader
 exit $code
 `
 
+/** What the data of every server are made with. */
+export const INITDB_FLAGS: readonly string[] = [
+  '--no-sync',
+  '--no-instructions',
+  '--auth=trust',
+  '--username=postgres',
+  // Not the order of bytes: a statement that relies on it must name it.
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=icu',
+  '--icu-locale=en-US',
+]
+
 /** @throws {PostgresTestbedError} initialization-failed */
 export async function initializeData(place: ServerPlace): Promise<void> {
-  const flags = ['--no-sync', '--no-instructions', '--auth=trust', '--username=postgres']
-  // Not the order of bytes: a statement that relies on it must name it.
-  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
   const data = join(place.directory, 'data')
+  const args = ['-D', data, ...INITDB_FLAGS]
   try {
-    await run(
-      join(place.binaries, 'initdb'),
-      ['-D', data, ...flags, ...locale],
-      spawnOptions(place),
-    )
+    await run(join(place.binaries, 'initdb'), args, spawnOptions(place))
   } catch (cause) {
     const text = `initdb failed: ${cause instanceof Error ? cause.message : String(cause)}`
     throw new PostgresTestbedError('initialization-failed', text, { cause })

@@ -1,7 +1,8 @@
 import { packagedBinaries, reachableBinaries } from './binaries.ts'
 import { createDatabaseOn, type TestDatabase } from './test-database.ts'
 import { makeServerDirectory, reapDirectories, removeDirectory } from './directory.ts'
-import { initializeData, type ServerPlace, ServerProcess, type StopMode } from './server-process.ts'
+import { provideData } from './data-template.ts'
+import { type ServerPlace, ServerProcess, type StopMode } from './server-process.ts'
 import { serverUser } from './server-user.ts'
 
 /** Options of {@link startTestPostgres}. */
@@ -46,7 +47,7 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   try {
     const binaries = user === undefined ? installed : reachableBinaries(installed, directory)
     const place = { binaries, directory, user }
-    await initializeData(place)
+    await provideData(place, installed)
     const settings = {
       ...SETTINGS,
       ...(options.durable !== true && NOT_DURABLE),

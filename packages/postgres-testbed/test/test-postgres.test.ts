@@ -1,6 +1,6 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, startTestPostgres, type TestPostgres } from '../src/index.ts'
 import { query } from './query.ts'
 
@@ -44,6 +44,19 @@ describe('a server of its own', () => {
     const pid = readFileSync(join(server.directory, 'data/postmaster.pid'), 'utf8').split('\n')[0]
     expect(statSync(`/proc/${pid}`).uid).not.toBe(0)
   })
+})
+
+test('data that were made once are copied: each server has its own', async () => {
+  const servers = await Promise.all([1, 2, 3].map(() => startTestPostgres()))
+  onTestFinished(async () => void (await Promise.all(servers.map((server) => server.remove()))))
+  for (const [index, server] of servers.entries()) {
+    await query(server.url(), `CREATE TABLE own AS SELECT ${index} AS index`)
+  }
+  const rows = await Promise.all(servers.map((server) => query(server.url(), 'TABLE own')))
+  expect(rows).toEqual([[{ index: 0 }], [{ index: 1 }], [{ index: 2 }]])
+  expect(statSync(join(servers[0]?.directory ?? '', 'data')).mode & 0o777).toBe(0o700)
+  const cache = join(import.meta.dirname, '../../../node_modules/.cache/helix-postgres-testbed')
+  expect(readdirSync(cache).filter((name) => !name.includes('.'))).not.toEqual([])
 })
 
 test('a durable server waits for the disk; its folder goes with it', async () => {
