@@ -19,6 +19,7 @@ const workloads = {
   llm: () => import('./workloads/llm.ts'),
   memory: () => import('./workloads/memory.ts'),
   snapshots: () => import('./workloads/stored/snapshots.ts'),
+  history: () => import('./workloads/stored/history.ts'),
   streams: () => import('./workloads/stored/streams.ts'),
   filestore: () => import('./workloads/filestore.ts'),
   fleet: () => import('./workloads/fleet.ts'),
