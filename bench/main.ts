@@ -14,6 +14,7 @@ const workloads = {
   'shell-engine': () => import('./workloads/shell-engine.ts'),
   store: () => import('./workloads/stored/store.ts'),
   postgres: () => import('./workloads/stored/postgres.ts'),
+  queue: () => import('./workloads/stored/queue.ts'),
   requests: () => import('./workloads/approval/requests.ts'),
   loop: () => import('./workloads/loop.ts'),
   llm: () => import('./workloads/llm.ts'),

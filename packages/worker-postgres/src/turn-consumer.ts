@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@helix-agents/core'
-import type { Job, JobAttempt, PgBoss } from 'pg-boss'
+import type { Db, Job, JobAttempt, PgBoss } from 'pg-boss'
 
 /** How a consumer runs turns. */
 export interface ConsumerOptions {
@@ -13,17 +13,18 @@ export interface ConsumerOptions {
   readonly logger: Logger
   /** Runs a turn; what it throws puts the turn back. */
   readonly run: (turnId: string, data: object) => Promise<object>
+  /** Receives how long each claim took, in milliseconds. */
+  readonly onClaim?: (ms: number) => void
 }
 
 const HEARTBEAT_MS = 3000
 /**
- * Claims come one after the other: two at once would not see each other's tenants. A machine that freezes in
- * between keeps the others from it for two seconds. None waits for a disk: after a crash of the server a
- * turn may be claimed again, and its session then decides that nothing is left to do.
+ * Claims come one after the other: two at once would not see each other's tenants. None waits for a disk:
+ * after a crash of the server a turn may be claimed again, and its session then decides that nothing is left
+ * to do.
  */
 const CLAIM =
-  "SELECT set_config('idle_in_transaction_session_timeout', '2s', true)," +
-  " set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(4711000019)"
+  "SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(4711000019);"
 
 /** Claims turns while there is room, and says of each how it ended. */
 export class TurnConsumer {
@@ -83,32 +84,24 @@ export class TurnConsumer {
   }
 
   async #claim(room: number): Promise<readonly Job[]> {
+    const startedAt = performance.now()
     try {
-      return await this.#claimLocked(room)
+      const jobs = await this.#claimLocked(room)
+      this.#options.onClaim?.(performance.now() - startedAt)
+      return jobs
     } catch (err) {
       this.#options.logger.error({ err }, 'turns not claimed')
       return []
     }
   }
 
-  async #claimLocked(room: number): Promise<readonly Job[]> {
-    const transaction = await this.#boss.getDb().beginTransaction?.()
-    if (transaction === undefined) throw new Error('the queue has no transactions')
-    const { db } = transaction
-    try {
-      await db.executeSql(CLAIM)
-      const groupConcurrency = this.#options.turnsPerTenant
-      const jobs = await this.#boss.fetch<object>(this.#queue, {
-        batchSize: room,
-        groupConcurrency,
-        db,
-      })
-      await transaction.commit()
-      return jobs
-    } catch (error) {
-      await transaction.rollback()
-      throw error
-    }
+  #claimLocked(room: number): Promise<readonly Job[]> {
+    const db = this.#boss.getDb()
+    return this.#boss.fetch<object>(this.#queue, {
+      batchSize: room,
+      groupConcurrency: this.#options.turnsPerTenant,
+      db: { executeSql: (text, values) => inOneTrip(db, text, values) },
+    })
   }
 
   #begin(job: Job): void {
@@ -152,4 +145,20 @@ export class TurnConsumer {
       this.#scheduleHeartbeat()
     })
   }
+}
+
+/**
+ * Runs a claim behind its lock, as one transaction of the server: a machine that freezes keeps no other one
+ * from claiming. Several statements take no values, so numbers are written into the text.
+ */
+async function inOneTrip(db: Db, text: string, values: readonly unknown[] = []) {
+  const claim = text.replaceAll(/\$(\d+)/g, (_, position) => {
+    const value = values[Number(position) - 1]
+    if (Number.isSafeInteger(value)) return `${Number(value)}`
+    throw new TypeError('a claim takes numbers only')
+  })
+  const results: unknown = await db.executeSql(`${CLAIM} ${claim}`)
+  const last: unknown = Array.isArray(results) ? results.at(-1) : results
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `pg` gives one result for each statement
+  return last as Awaited<ReturnType<Db['executeSql']>>
 }

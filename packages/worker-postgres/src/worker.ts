@@ -13,7 +13,7 @@ import { QueueError } from './queue-error.ts'
 import { takeOver, type TakeOverParts } from './take-over.ts'
 import { type Turn, turnFromJson } from './turn.ts'
 import type { QueueStats, TurnQueue } from './turn-queue.ts'
-import { toMetricsText } from './worker-metrics.ts'
+import { toMetricsText, type WorkerHealth } from './worker-health.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {
@@ -53,26 +53,6 @@ export interface WorkerOptions {
   readonly clock?: Clock
 }
 
-/** How a worker is. */
-export interface WorkerHealth {
-  readonly workerId: string
-  readonly machine: string
-  readonly state: 'created' | 'running' | 'draining' | 'stopped'
-  readonly concurrency: number
-  /** Ids of the sessions that it runs. */
-  readonly sessions: readonly string[]
-  /** Turns that ended here, however their runs ended. */
-  readonly finishedTurns: number
-  /** Turns that could not be started, and are not retried. */
-  readonly rejectedTurns: number
-  /** Turns that were handed over while it drained. */
-  readonly handedOverTurns: number
-  /** Sessions that it took over from machines that died. */
-  readonly takeovers: number
-  /** The queue of all machines, at the last heartbeat; absent before the first one. */
-  readonly queue?: QueueStats
-}
-
 /**
  * Makes a worker, which runs the turns of a queue and resumes the sessions of dead machines.
  *
@@ -106,6 +86,7 @@ export class Worker implements AsyncDisposable {
   readonly #counts = { finishedTurns: 0, rejectedTurns: 0, handedOverTurns: 0, takeovers: 0 }
   #state: WorkerHealth['state'] = 'created'
   #queueStats: QueueStats | undefined
+  #claimMs: number | undefined
   #stopConsuming: () => Promise<void> = () => Promise.resolve()
   #cancelSearch: () => void = () => {}
   #cancelHeartbeat: () => void = () => {}
@@ -157,6 +138,7 @@ export class Worker implements AsyncDisposable {
       clock,
       logger,
       run,
+      onClaim: (ms) => void (this.#claimMs = ms),
     })
   }
 
@@ -172,6 +154,7 @@ export class Worker implements AsyncDisposable {
       sessions,
       ...this.#counts,
       ...(this.#queueStats && { queue: this.#queueStats }),
+      ...(this.#claimMs !== undefined && { claimMs: this.#claimMs }),
     }
   }
 

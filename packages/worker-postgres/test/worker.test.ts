@@ -41,7 +41,8 @@ test('a tenant with many turns leaves room for the others', async () => {
   for (const name of mine) await queue.enqueue(agent, name, { tenant: 'a' })
   await queue.enqueue(agent, 'b1', { tenant: 'b' })
   // Room is filled at once, and not by the next poll.
-  await cluster.worker({ turnsPerTenant: 2, pollMs: 60_000 })
+  const limits = { turnsPerTenant: 2, pollMs: 60_000 }
+  await Promise.all([cluster.worker(limits), cluster.worker(limits)])
   await expect.poll(() => cluster.effects.includes('b1')).toBe(true)
   await expect.poll(() => queue.stats()).toMatchObject({ ready: 2, active: 2 })
   for (const { open } of gates) open()
@@ -154,6 +155,8 @@ test('health and metrics name the depth of the queue, the age of its oldest turn
   ] as const) {
     expect(lines).toContain(`${name}${labels} ${value}`)
   }
+  expect(worker.health().claimMs).toBeGreaterThan(0)
+  expect(lines.some((line) => line.startsWith(`helix_worker_claim_seconds${labels} 0.`))).toBe(true)
   const oldest = lines.find((line) => line.startsWith('helix_queue_oldest_ready_seconds{'))
   expect(Number(oldest?.split(' ').at(-1))).toBeGreaterThan(0)
   gate.open()

@@ -1,4 +1,26 @@
-import type { WorkerHealth } from './worker.ts'
+import type { QueueStats } from './turn-queue.ts'
+
+/** How a worker is. */
+export interface WorkerHealth {
+  readonly workerId: string
+  readonly machine: string
+  readonly state: 'created' | 'running' | 'draining' | 'stopped'
+  readonly concurrency: number
+  /** Ids of the sessions that it runs. */
+  readonly sessions: readonly string[]
+  /** Turns that ended here, however their runs ended. */
+  readonly finishedTurns: number
+  /** Turns that could not be started, and are not retried. */
+  readonly rejectedTurns: number
+  /** Turns that were handed over while it drained. */
+  readonly handedOverTurns: number
+  /** Sessions that it took over from machines that died. */
+  readonly takeovers: number
+  /** The queue of all machines, at the last heartbeat; absent before the first one. */
+  readonly queue?: QueueStats
+  /** How long its last claim of turns took, in milliseconds; absent before the first one. */
+  readonly claimMs?: number
+}
 
 type Sample = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number]
 
@@ -13,7 +35,7 @@ export function toMetricsText(health: WorkerHealth): string {
   return `${lines.join('\n')}\n`
 }
 
-function samplesOf({ queue, ...health }: WorkerHealth): readonly Sample[] {
+function samplesOf({ queue, claimMs, ...health }: WorkerHealth): readonly Sample[] {
   const own: readonly Sample[] = [
     ['helix_worker_sessions', 'gauge', 'Sessions that run here.', health.sessions.length],
     ['helix_worker_concurrency', 'gauge', 'Turns at a time.', health.concurrency],
@@ -22,10 +44,15 @@ function samplesOf({ queue, ...health }: WorkerHealth): readonly Sample[] {
     ['helix_worker_handed_over_turns_total', 'counter', 'Drained turns.', health.handedOverTurns],
     ['helix_worker_takeovers_total', 'counter', 'Sessions taken over.', health.takeovers],
   ]
-  if (queue === undefined) return own
+  const claim: readonly Sample[] =
+    claimMs === undefined
+      ? []
+      : [['helix_worker_claim_seconds', 'gauge', 'How long the last claim took.', claimMs / 1000]]
+  if (queue === undefined) return [...own, ...claim]
   const oldest = queue.oldestReadyMs / 1000
   return [
     ...own,
+    ...claim,
     ['helix_queue_ready_turns', 'gauge', 'Turns that could start, all machines.', queue.ready],
     ['helix_queue_delayed_turns', 'gauge', 'Turns whose time has not come.', queue.delayed],
     ['helix_queue_active_turns', 'gauge', 'Turns that run, all machines.', queue.active],
