@@ -50,7 +50,7 @@ describe('code without an end is stopped', () => {
     const startedAt = performance.now()
     const { exitCode, error } = await runHostile(script, 200)
     expect([exitCode, error?.name]).toEqual([124, 'TimeoutError'])
-    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 })
 

@@ -114,14 +114,14 @@ test('a reader goes on when the connection that listens was cut', async () => {
 
 test('a statement that takes too long fails alone', async () => {
   const url = await emptyPlace()
-  const { stateStore } = await opened(url, { statementTimeoutMs: 100 })
+  const { stateStore } = await opened(url, { statementTimeoutMs: 1000 })
   const write = await begun(stateStore, 's')
   const { database } = await opened(url)
   const { promise: locked, resolve } = Promise.withResolvers<void>()
   const held = database.write((sql) => {
     sql.get("SELECT 1 FROM helix_sessions WHERE session_id = 's' FOR UPDATE")
     resolve()
-    return sql.get('SELECT pg_sleep(0.5)::text AS slept')
+    return sql.get('SELECT pg_sleep(2.5)::text AS slept')
   })
   await locked
   await expect(stateStore.commitStep(step(write, '1'))).rejects.toMatchObject({
