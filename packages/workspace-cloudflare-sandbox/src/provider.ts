@@ -43,6 +43,7 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
     branch: true,
   } as const
   readonly refSchemaVersion = REF_SCHEMA_VERSION
+  readonly noHistory = 'backups expire'
   readonly #options: CloudflareSandboxWorkspaceProviderOptions
   readonly #settings: SandboxSettings
   readonly #gate: OpenGate

@@ -25,11 +25,20 @@ export function assertProvidersSupport(
   }
 }
 
+type HistoryProvider = Pick<WorkspaceProvider, 'providerId' | 'capabilities' | 'noHistory'>
+
 /** @throws {WorkspaceFailedError} `capability-missing` */
 export function assertHistory(
   name: string,
-  { providerId, capabilities }: Pick<WorkspaceProvider, 'providerId' | 'capabilities'>,
+  { providerId, capabilities, noHistory }: HistoryProvider,
 ): void {
+  if (noHistory !== undefined) {
+    throw new WorkspaceFailedError(
+      'capability-missing',
+      `workspace "${name}" declares a history, but its provider ${providerId} keeps none: ${noHistory}`,
+      { hint: 'An operator must remove the history, or declare another provider.' },
+    )
+  }
   if (capabilities.snapshot === true) return
   throw new WorkspaceFailedError(
     'capability-missing',

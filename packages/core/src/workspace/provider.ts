@@ -103,4 +103,6 @@ export interface WorkspaceProvider<TConfig extends { readonly kind: string } = {
   release?(ref: WorkspaceRef, options: ResolveOptions): Promise<void>
   /** Absent: a history needs an open workspace to go back, and its snapshots are not freed. */
   readonly history?: ProviderHistory
+  /** Why `history` cannot be declared with it, in a few words. Default: it can. */
+  readonly noHistory?: string
 }

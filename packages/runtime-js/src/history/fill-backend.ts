@@ -51,14 +51,14 @@ export interface Filled {
 }
 
 /**
- * Makes a backend, fills it from a snapshot, reads all of it again and compares. One that cannot be
- * filled is released.
+ * Makes a backend, fills it from a snapshot, reads all of it again and compares, and opens it once as its
+ * session will. One that cannot be used is released.
  * @throws {WorkspaceFailedError} `provider-failed`: the copy is not the same.
  */
 export async function fillBackend(place: BackendPlace, content: BackendContent): Promise<Filled> {
   const { services, session, declaration } = place
   const { manifest, store, scope } = content.source
-  const target = await openTarget(place)
+  const { target, workspace } = await openTarget(place)
   try {
     const { fs } = target.ws
     if (fs === undefined) throw missingFiles(declaration)
@@ -69,9 +69,10 @@ export async function fillBackend(place: BackendPlace, content: BackendContent):
     const notice = noticeOf(`Workspace "${declaration.name}" ${content.event}`, losses)
     const ref = { ...target.ref, moved: { provider: declaration.provider, notice } }
     await target.ws.detach?.()
+    await assertOpens(place, ref)
     return { ref, report: { workspaceId: target.ws.id, files, bytes, digest, losses } }
   } catch (error) {
-    const owner = { session, declaration: { ...declaration, isMoved: true } }
+    const owner = { session, declaration: { ...declaration, name: workspace, isMoved: true } }
     await releaseBackend(services, target.ref, owner)
     throw error
   }
@@ -89,7 +90,9 @@ export function snapshotOptions(
 }
 
 /** Under a name of its own: a provider may keep what an earlier stay of the workspace has left. */
-async function openTarget(place: BackendPlace): Promise<OpenedWorkspace> {
+async function openTarget(
+  place: BackendPlace,
+): Promise<{ readonly target: OpenedWorkspace; readonly workspace: string }> {
   const { services, session, declaration } = place
   const { name, provider: to } = declaration
   const provider = services.providers.get(to.kind)
@@ -97,7 +100,19 @@ async function openTarget(place: BackendPlace): Promise<OpenedWorkspace> {
   const config = provider.parseConfig?.(to) ?? to
   const { capabilities, signal, logger, clock } = resolveOptions(services, { session, declaration })
   const workspace = `${name}-${crypto.randomUUID().slice(0, 8)}`
-  return provider.open(config, session, { workspace, capabilities, signal, logger, clock })
+  const options = { workspace, capabilities, signal, logger, clock }
+  return { target: await provider.open(config, session, options), workspace }
+}
+
+/** A provider may tie a backend to the name under which it was made. */
+async function assertOpens(
+  { services, session, declaration }: BackendPlace,
+  ref: WorkspaceRef,
+): Promise<void> {
+  const provider = services.providers.get(ref.providerId)
+  if (provider === undefined) throw missingFiles(declaration)
+  const { ws } = await provider.resolve(ref, resolveOptions(services, { session, declaration }))
+  await ws.detach?.()
 }
 
 /** Reads all of the target again. @throws {WorkspaceFailedError} `provider-failed` */

@@ -1,4 +1,4 @@
-import { defineAgent } from '@helix-agents/core'
+import { defineAgent, WorkspaceFailedError } from '@helix-agents/core'
 import { loadBranchSeed } from '@helix-agents/runtime-js'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
@@ -169,4 +169,16 @@ test('a session of another store comes with its files, told once; what cannot be
   const result = (await store.loadMessages('new')).messages.findLast(({ role }) => role === 'tool')
   expect(textOfResult(result)).toContain('1')
   expect(textOfResult(result)).toContain('was copied from another session')
+})
+
+test('a copy that the session could not open again is thrown away', async () => {
+  const { harness, there } = await played()
+  there.resolve = async () => {
+    throw new WorkspaceFailedError('ref-invalid', 'the stored ref names another one')
+  }
+  const moving = harness.executor.moveWorkspace(agent, 's', 'box', { to: { kind: 'elsewhere' } })
+  await expect(moving).rejects.toMatchObject({ code: 'ref-invalid' })
+  expect((await there.history.list('s')).workspaces).toEqual([])
+  const { workspaceRefs } = (await harness.store.loadSession('s'))!
+  expect(workspaceRefs['box']!.providerId).toBe('in-memory')
 })
