@@ -19,12 +19,15 @@ export class CuttingProxy {
   /** Cuts the next commit, once. */
   nextCut: Cut | undefined
   cuts = 0
+  /** What is sent arrives so much later, in milliseconds. */
+  delayMs = 0
   /** How often a client sent something when it had all answers. */
   turns = 0
   readonly #directory = mkdtempSync(join(tmpdir(), 'helix-pg-proxy-'))
   readonly #target: string
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  #isHeld = false
 
   private constructor(url: string) {
     const through = new URL(url)
@@ -33,13 +36,30 @@ export class CuttingProxy {
     this.#server = createServer((client) => this.#serve(client))
   }
 
+  /** A proxy that is closed after the test. */
   static async open(url: string): Promise<CuttingProxy> {
+    const proxy = await CuttingProxy.start(url)
+    onTestFinished(() => proxy.close())
+    return proxy
+  }
+
+  static async start(url: string): Promise<CuttingProxy> {
     const proxy = new CuttingProxy(url)
     await new Promise<void>((resolve) =>
       proxy.#server.listen(join(proxy.#directory, SOCKET), resolve),
     )
-    onTestFinished(() => proxy.#close())
     return proxy
+  }
+
+  /** Lets nothing through until `release`. */
+  hold(): void {
+    this.#isHeld = true
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  release(): void {
+    this.#isHeld = false
+    for (const socket of this.#sockets) socket.resume()
   }
 
   /** Cuts all connections. */
@@ -53,6 +73,7 @@ export class CuttingProxy {
     let isCut = false
     for (const socket of [client, server]) {
       this.#sockets.add(socket)
+      if (this.#isHeld) socket.pause()
       socket.on('error', () => socket.destroy())
       socket.on('close', () => {
         this.#sockets.delete(socket)
@@ -65,15 +86,25 @@ export class CuttingProxy {
       if (isAnswered) this.turns++
       isAnswered = false
       const cut = data.includes('COMMIT\0') ? this.#takeCut() : undefined
-      if (cut !== 'before') server.write(data)
+      if (cut !== 'before') this.#pass(client, () => server.write(data))
       if (cut === 'before' || cut === 'during') client.destroy()
       isCut = cut === 'after'
     })
     server.on('data', (data) => {
       isAnswered = true
       if (isCut) client.destroy()
-      else if (client.writable) client.write(data)
+      else this.#pass(server, () => client.writable && client.write(data))
     })
+  }
+
+  /** What a socket sends stays in its order. */
+  #pass(from: Socket, write: () => void): void {
+    if (this.delayMs === 0) return write()
+    from.pause()
+    setTimeout(() => {
+      write()
+      if (!this.#isHeld) from.resume()
+    }, this.delayMs)
   }
 
   #takeCut(): Cut | undefined {
@@ -83,7 +114,7 @@ export class CuttingProxy {
     return cut
   }
 
-  #close(): void {
+  close(): void {
     this.cutAll()
     this.#server.close()
     rmSync(this.#directory, { recursive: true, force: true })

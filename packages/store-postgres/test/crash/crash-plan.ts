@@ -2,18 +2,24 @@
 // any process can resume it.
 export const AGENT = 'crash'
 
-export interface CrashTask {
-  readonly url: string
-  /** Effects append their ids to it. */
-  readonly effectLog: string
+/** What the processes of a test do together. */
+export interface CrashPlan {
   readonly sessionIds: readonly string[]
   /** Steps of each session. */
   readonly steps: number
   readonly leaseMs: number
-  /** The clock of the process is wrong by so much. */
-  readonly clockAheadMs: number
+  /** Between two attempts at sessions that other processes hold. */
+  readonly pauseMs: number
   /** Also begins sessions: of several that do, a late one would add a turn. */
   readonly begins?: boolean
+}
+
+export interface CrashTask extends CrashPlan {
+  readonly url: string
+  /** Effects append their ids to it. */
+  readonly effectLog: string
+  /** The clock of the process is wrong by so much. */
+  readonly clockAheadMs: number
   /** Kills itself at its n-th point: before or after a call of the store, or beside an effect. */
   readonly dieAtPoint?: number
 }
