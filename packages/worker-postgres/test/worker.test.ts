@@ -1,6 +1,7 @@
 import { defineAgent } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { openTurnQueue } from '@helix-agents/worker-postgres'
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { createCluster, hold, statusOf } from './harness.ts'
 
@@ -48,6 +49,31 @@ test('a tenant with many turns leaves room for the others', async () => {
   for (const { open } of gates) open()
   await expect.poll(() => cluster.effects.toSorted()).toEqual([...mine, 'b1'])
   expect(cluster.most()).toBeLessThanOrEqual(3)
+})
+
+test('claims at the same moment come one after the other, so that a limit holds on all machines', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent, url } = cluster
+  const mine = ['a1', 'a2', 'a3', 'a4']
+  const gates = mine.map((name) => hold(cluster, name))
+  for (const name of mine) await queue.enqueue(agent, name, { tenant: 'a' })
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query('SELECT pg_advisory_lock(4711000019)')
+  const limits = { turnsPerTenant: 2, pollMs: 60_000 }
+  await Promise.all([cluster.worker(limits), cluster.worker(limits)])
+  const waiting = async (): Promise<number | null> =>
+    (await client.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+      .rowCount
+  await expect.poll(waiting).toBe(2)
+  expect(cluster.effects).toEqual([])
+  // Both claim now.
+  await client.end()
+  await expect.poll(() => cluster.effects).toHaveLength(2)
+  expect(await queue.stats()).toMatchObject({ ready: 2, active: 2 })
+  for (const { open } of gates) open()
+  await expect.poll(() => cluster.effects.toSorted()).toEqual(mine)
+  expect(cluster.most()).toBe(2)
 })
 
 test('a higher priority starts first; a delayed turn not before its time', async () => {
