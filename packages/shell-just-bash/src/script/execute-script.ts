@@ -32,6 +32,8 @@ const OUTPUTS: ReadonlyMap<string, OutputName> = new Map([
 
 /** A read of an endless device gives so much. */
 const DEVICE_BYTES = 1024 * 1024
+/** Small steps of programs such as jq, for each round that a loop may have. */
+const WORK_OF_A_ROUND = 250
 /** What the shell holds outside of the workspace, such as `/etc`, for the time of one command. */
 const MAX_BASE_BYTES = 16 * 1024 * 1024
 
@@ -160,7 +162,7 @@ function limitsOf(limits: ScriptLimits): NonNullable<BashOptions['executionLimit
     maxAwkIterations: maxLoopIterations,
     maxSedIterations: maxLoopIterations,
     maxJqIterations: maxLoopIterations,
-    maxWorkUnits: Number.MAX_SAFE_INTEGER,
+    maxWorkUnits: maxLoopIterations * WORK_OF_A_ROUND,
     maxStringLength: maxStringBytes,
     maxHeredocSize: maxStringBytes,
     maxLiveBytes: maxMemoryBytes,
