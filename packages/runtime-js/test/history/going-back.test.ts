@@ -190,3 +190,19 @@ test('a provider without a history of its own goes back by way of the open works
   await harness.executor.restoreCheckpoint(agent, 's', first!.id, { files: true })
   expect(await readNext(harness)).toContain('1')
 })
+
+test('the model reads once what a restore could not bring back', async () => {
+  const { files, harness, ids } = await played()
+  const resolve = files.resolve.bind(files)
+  let lost: string | undefined = 'Not restored: 2 links.'
+  files.resolve = async (...given) => {
+    const opened = await resolve(...given)
+    const receipt = { outcome: 'reattached' as const, ...(lost !== undefined && { detail: lost }) }
+    lost = undefined
+    return { ...opened, receipt }
+  }
+  await harness.executor.restoreCheckpoint(agent, 's', ids[0]!, { files: ['box'] })
+  expect(lost).toBeUndefined()
+  expect(await readNext(harness)).toContain('Not restored: 2 links.')
+  expect(await readNext(harness)).not.toContain('Not restored')
+})
