@@ -17,6 +17,8 @@ export interface ClusterView {
   readonly queue: QueueStats
   /** How often an effect was asked for. */
   readonly attempts: number
+  /** Files of all workspaces, when they were checked last. */
+  readonly files: number
   readonly sessions: readonly SessionRow[]
 }
 

@@ -1,6 +1,8 @@
 // A whole cluster on one machine: PostgreSQL, the web front, workers as processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createTestDatabase } from '@helix-agents/postgres-testbed'
@@ -12,7 +14,7 @@ export interface Cluster extends AsyncDisposable {
   readonly machines: ReadonlyMap<string, ChildProcess>
 }
 
-/** Starts all of it; the database is thrown away at the end. */
+/** Starts all of it, each machine with files of its own; database and files are thrown away at the end. */
 export async function startCluster(
   names: readonly string[],
   variables: Readonly<Record<string, string>>,
@@ -20,11 +22,15 @@ export async function startCluster(
   const database = await createTestDatabase()
   const env = { ...process.env, ...variables, DATABASE_URL: database.url }
   const web = await startWeb(env)
-  const machines = new Map(names.map((name) => [name, startMachine({ ...env, MACHINE: name })]))
+  const files = mkdtempSync(join(tmpdir(), 'node-cluster-'))
+  const machines = new Map(
+    names.map((name) => [name, startMachine({ ...env, MACHINE: name, FILES: join(files, name) })]),
+  )
   const dispose = async (): Promise<void> => {
     await Promise.all([...machines.values()].map(stopMachine))
     await web.close()
     await database.drop()
+    rmSync(files, { recursive: true, force: true })
   }
   try {
     await Promise.all([...machines.values()].map(untilReady))

@@ -4,6 +4,8 @@ import { Pool } from 'pg'
 export interface Effects {
   /** Has an effect once: its key is what makes a repetition harmless. */
   record(sessionId: string, number: number): Promise<void>
+  /** How many files the workspace of a session has. */
+  noteFiles(sessionId: string, files: number): Promise<void>
   /** Steps of each session by machine, and how often an effect was asked for in all. */
   summary(): Promise<EffectSummary>
   close(): Promise<void>
@@ -11,6 +13,8 @@ export interface Effects {
 
 export interface EffectSummary {
   readonly attempts: number
+  /** Files of all workspaces, when they were checked last. */
+  readonly files: number
   readonly bySession: ReadonlyMap<string, Readonly<Record<string, number>>>
 }
 
@@ -18,6 +22,7 @@ const TABLES = `
   SELECT pg_advisory_xact_lock(4711);
   CREATE TABLE IF NOT EXISTS effect (
     session_id text, number integer, machine text NOT NULL, PRIMARY KEY (session_id, number));
+  CREATE TABLE IF NOT EXISTS desk (session_id text PRIMARY KEY, files integer NOT NULL);
   CREATE TABLE IF NOT EXISTS attempt (session_id text NOT NULL, number integer NOT NULL);`
 
 export async function openEffects(connectionString: string, machine: string): Promise<Effects> {
@@ -33,9 +38,17 @@ export async function openEffects(connectionString: string, machine: string): Pr
         [sessionId, number, machine],
       )
     },
+    noteFiles: async (sessionId, files) => {
+      await pool.query(
+        `INSERT INTO desk VALUES ($1, $2)
+        ON CONFLICT (session_id) DO UPDATE SET files = excluded.files`,
+        [sessionId, files],
+      )
+    },
     summary: async () => {
-      const [attempts, effects] = await Promise.all([
+      const [attempts, files, effects] = await Promise.all([
         pool.query<{ count: string }>('SELECT count(*) FROM attempt'),
+        pool.query<{ sum: string | null }>('SELECT sum(files) FROM desk'),
         pool.query<{ session_id: string; machines: Record<string, number> }>(
           `SELECT session_id, jsonb_object_agg(machine, steps) AS machines FROM (
             SELECT session_id, machine, count(*) AS steps FROM effect GROUP BY 1, 2) AS counted
@@ -43,7 +56,11 @@ export async function openEffects(connectionString: string, machine: string): Pr
         ),
       ])
       const bySession = effects.rows.map((row) => [row.session_id, row.machines] as const)
-      return { attempts: Number(attempts.rows[0]?.count), bySession: new Map(bySession) }
+      return {
+        attempts: Number(attempts.rows[0]?.count),
+        files: Number(files.rows[0]?.sum ?? 0),
+        bySession: new Map(bySession),
+      }
     },
     close: () => pool.end(),
   }

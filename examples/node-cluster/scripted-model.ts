@@ -17,13 +17,17 @@ export const scriptedModel: LLMAdapter = {
 
 /** A call whose machine died has an error for a result: it is repeated. */
 function nextStep(messages: readonly Message[]): StepResult {
-  const done = messages.filter((each) => each.role === 'tool' && each.isError !== true).length
-  if (done === STEPS) {
-    return { type: 'text', content: `I have recorded ${STEPS} numbers.`, shouldStop: true }
-  }
-  const id = `record-${messages.length}`
-  return {
-    type: 'tool_calls',
-    toolCalls: [{ id, name: 'record', arguments: { number: done + 1 } }],
-  }
+  const results = messages.filter((each) => each.role === 'tool' && each.isError !== true)
+  const done = results.filter((each) => each.role === 'tool' && each.toolName === 'record').length
+  if (done < STEPS) return callOf('record', messages, { number: done + 1 })
+  const last = results.at(-1)
+  if (last?.role !== 'tool' || last.toolName !== 'check') return callOf('check', messages, {})
+  const [, missing] = JSON.stringify(last.content).match(/missing: (\d+)/) ?? []
+  if (missing !== undefined) return callOf('record', messages, { number: Number(missing) })
+  return { type: 'text', content: `I have recorded ${STEPS} numbers.`, shouldStop: true }
+}
+
+function callOf(name: string, messages: readonly Message[], input: object): StepResult {
+  const id = `${name}-${messages.length}`
+  return { type: 'tool_calls', toolCalls: [{ id, name, arguments: { ...input } }] }
 }

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import * as z from 'zod'
 
 const number = z.coerce.number().int().min(1)
@@ -8,6 +8,7 @@ const settingsSchema = z
   .object({
     DATABASE_URL: z.string().min(1),
     MACHINE: z.string().min(1).default(hostname()),
+    FILES: z.string().min(1).default(tmpdir()),
     HOST: z.string().min(1).default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
     LEASE_MS: number.default(15_000),
@@ -17,6 +18,7 @@ const settingsSchema = z
   .transform((variables) => ({
     databaseUrl: variables.DATABASE_URL,
     machine: variables.MACHINE,
+    files: variables.FILES,
     host: variables.HOST,
     port: variables.PORT,
     leaseMs: variables.LEASE_MS,

@@ -16,6 +16,8 @@ export interface Outcome {
   readonly completed: number
   /** Effects that exist; each session has each number once. */
   readonly effects: number
+  /** Files of all workspaces, wherever their sessions began. */
+  readonly files: number
   /** How often an effect was asked for. */
   readonly attempts: number
   readonly takeovers: number
@@ -64,17 +66,20 @@ export async function playStory(say: (line: string) => void): Promise<Outcome> {
   say('m2 wakes up after two leases')
 
   const end = await until(url, ({ sessions }) => sessions.every(isCompleted))
-  const effects = end.sessions.reduce((sum, { steps }) => sum + countOf(steps), 0)
-  say(`${end.sessions.filter(isCompleted).length} sessions are completed`)
+  return { ...outcomeOf(end, say), machines, takeoverMs }
+}
+
+function outcomeOf(
+  { sessions, workers, files, attempts }: ClusterView,
+  say: (line: string) => void,
+): Omit<Outcome, 'machines' | 'takeoverMs'> {
+  const completed = sessions.filter(isCompleted).length
+  const effects = sessions.reduce((sum, { steps }) => sum + countOf(steps), 0)
+  const takeovers = workers.reduce((sum, one) => sum + one.takeovers, 0)
+  say(`${completed} sessions are completed`)
   say(`${effects} effects exist, ${STEPS} for each session`)
-  return {
-    completed: end.sessions.filter(isCompleted).length,
-    effects,
-    attempts: end.attempts,
-    takeovers: end.workers.reduce((sum, { takeovers }) => sum + takeovers, 0),
-    machines,
-    takeoverMs,
-  }
+  say(`${files} files are there, ${STEPS} for each session`)
+  return { completed, effects, files, attempts, takeovers }
 }
 
 function has(sessions: readonly SessionRow[], name: string): boolean {

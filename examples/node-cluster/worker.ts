@@ -1,8 +1,10 @@
 // What `helix worker worker.ts` runs.
 import type { Logger } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
+import { portableSnapshots } from '@helix-agents/core/provider'
 import { openPostgresStores } from '@helix-agents/store-postgres'
 import { createWorker, openTurnQueue, type Worker } from '@helix-agents/worker-postgres'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { createAgent } from './agent.ts'
 import { openEffects } from './effects.ts'
 import { scriptedModel } from './scripted-model.ts'
@@ -20,16 +22,20 @@ const logger: Logger = {
 }
 
 export async function openWorker(): Promise<{ worker: Worker; close: () => Promise<void> }> {
-  const { databaseUrl, machine, leaseMs, concurrency, turnsPerTenant } = readSettings(process.env)
+  const settings = readSettings(process.env)
+  const { databaseUrl, machine, leaseMs, concurrency, turnsPerTenant } = settings
   const [stores, queue, effects] = await Promise.all([
     openPostgresStores(databaseUrl),
     openTurnQueue({ connectionString: databaseUrl, logger }),
     openEffects(databaseUrl, machine),
   ])
-  const { stateStore, streamManager } = stores
+  const { stateStore, streamManager, snapshotStore } = stores
+  // Files are on this machine; what each step leaves of them is in the database, for all machines.
+  const files = new LocalBashWorkspaceProvider({ tmpdirRoot: settings.files })
   const executor = new JSAgentExecutor(stateStore, streamManager, scriptedModel, {
     leaseMs,
     logger,
+    workspaceProviders: [portableSnapshots(files, { store: snapshotStore })],
   })
   const agents = [createAgent(effects)]
   const searchMs = Math.ceil(leaseMs / 2)

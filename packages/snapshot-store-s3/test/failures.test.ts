@@ -124,6 +124,22 @@ test('a bucket that is not there is named, also where a key is read', async () =
   await expect(read).rejects.toMatchObject({ code: 'unavailable' })
 })
 
+test('a token of temporary credentials is sent, and signed', async () => {
+  const seen: string[] = []
+  const store = new S3SnapshotStore({
+    ...bucket.options,
+    sessionToken: 'a-token',
+    fetch: async (input, init) => {
+      const { headers } = new Request(input, init)
+      seen.push(headers.get('x-amz-security-token') ?? '', headers.get('authorization') ?? '')
+      return new Response('')
+    },
+  })
+  expect(await store.listScopes()).toEqual({ items: [] })
+  expect(seen[0]).toBe('a-token')
+  expect(seen[1]).toContain('x-amz-security-token')
+})
+
 test('a full bucket is storage-full', async () => {
   const { store } = storeBehind(async () => new Response('', { status: 507 }))
   await expect(store.putBlocks('s', [await blockOf('a')])).rejects.toMatchObject({

@@ -28,6 +28,18 @@ test('an older database gets the versions that it lacks, and keeps its rows', as
   expect(await rowsOf(database, 'notes')).toEqual([{ text: 'kept', author: null }])
 })
 
+test('a second list has versions of its own', async () => {
+  const database = openDatabase()
+  await applyMigrations(database, newer, { now: NOW })
+  const other: Migrations = [['CREATE TABLE other (text TEXT)']]
+  const versionTable = 'helix_snapshot_schema'
+  await applyMigrations(database, other, { now: NOW + 1, versionTable })
+  await applyMigrations(database, other, { now: NOW + 2, versionTable, readOnly: true })
+  expect(await versionsOf(database)).toHaveLength(2)
+  const [row] = await rowsOf(database, versionTable)
+  expect(row).toEqual({ version: 1, applied_at: NOW + 1 })
+})
+
 test('a migrated database has the tables of a new one', async () => {
   const [migrated, made] = [openDatabase(), openDatabase()]
   await applyMigrations(migrated, older, { now: NOW })
