@@ -62,7 +62,7 @@ describe('pnpm new-module', () => {
     const tsc = join(root, 'node_modules/.bin/tsc')
     const { stdout, status } = spawnSync(tsc, ['-p', file], { encoding: 'utf8' })
     expect([stdout, status]).toEqual(['', 0])
-  }, 60_000)
+  }, 180_000)
 
   test('works from the declaration to the tool, the ref, the conformance kit and the docs', () => {
     const result = runInCopy('packages/workspace-conformance/src/program.ts')

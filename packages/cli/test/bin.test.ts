@@ -16,7 +16,7 @@ import { ended, runHelix, runShell, startHelix } from './child-process.ts'
 import { addSession } from './commands/sessions/sample-sessions.ts'
 
 /** Each test starts several processes. */
-const SLOW = { timeout: 30_000 }
+const SLOW = { timeout: 120_000 }
 const MANY = 2000
 let folder: string
 let database: string

@@ -12,7 +12,7 @@ import { runShell } from './child-process.ts'
 import { SampleFleet, TOKEN } from './commands/fleet/sample-fleet.ts'
 import { commandsOf, fencesOf } from './runbook-page.ts'
 
-const SLOW = { timeout: 60_000 }
+const SLOW = { timeout: 120_000 }
 const fences = fencesOf('fleet-runbook.md')
 const lines = commandsOf('fleet-runbook.md')
 const programs = ['curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
