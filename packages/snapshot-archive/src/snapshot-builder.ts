@@ -1,7 +1,6 @@
 import { FileSystemError } from '@helix-agents/core'
 import {
   checkManifest,
-  compareCodePoints,
   digestEntries,
   isInnerTarget,
   normalizePath,
@@ -11,6 +10,7 @@ import {
   type SnapshotHeader,
   type SnapshotLimits,
   type SnapshotManifest,
+  sortByCodePoint,
 } from '@helix-agents/core/provider'
 import { SnapshotArchiveError, type SnapshotArchiveErrorCode, showName } from './archive-error.ts'
 import { BlockWriter } from './block-writer.ts'
@@ -85,9 +85,11 @@ export class SnapshotBuilder {
     { hasModes }: { readonly hasModes: boolean },
   ): Promise<SnapshotManifest> {
     await this.#blocks.flush()
-    const entries = [...this.#entries.values()]
-      .map((entry) => (hasModes ? entry : withoutMode(entry)))
-      .toSorted((a, b) => compareCodePoints(a.path, b.path))
+    const found = [...this.#entries.values()]
+    const entries = await sortByCodePoint(
+      hasModes ? found : found.map(withoutMode),
+      ({ path }) => path,
+    )
     const header: SnapshotHeader = {
       ...identity,
       formatVersion: SNAPSHOT_FORMAT_VERSION,

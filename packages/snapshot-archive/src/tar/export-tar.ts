@@ -1,4 +1,5 @@
 import {
+  createTimeSlice,
   type SnapshotEntry,
   type SnapshotFile,
   type SnapshotManifest,
@@ -41,10 +42,12 @@ async function pack(
   )
   if (isWithoutModes) await addComment(controller, mtime)
   const parts = readBlocks(source, entries.filter(isFile))
+  const slice = createTimeSlice()
   for (const entry of entries) {
     const writer = controller.add(toHeader(entry, mtime)).getWriter()
     if (isFile(entry) && entry.size > 0) await writeFile(parts, writer)
     await writer.close()
+    if (slice.due) await slice.pause()
   }
   controller.finalize()
 }

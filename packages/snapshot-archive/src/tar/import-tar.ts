@@ -1,5 +1,6 @@
 import { HelixError } from '@helix-agents/core'
 import {
+  createTimeSlice,
   type SnapshotLimits,
   snapshotLimits,
   type SnapshotManifest,
@@ -40,11 +41,13 @@ export async function importTar(
   const entries = archive
     .pipeThrough(createTarGuard(limits), piping)
     .pipeThrough(createTarDecoder({ strict: true }), piping)
+  const slice = createTimeSlice()
   let hasModes = true
   try {
     for await (const entry of entries) {
       hasModes &&= entry.header.pax?.comment !== NO_MODES_COMMENT
       await addEntry(entry, builder)
+      if (slice.due) await slice.pause()
     }
   } catch (error) {
     aborter.abort(error)

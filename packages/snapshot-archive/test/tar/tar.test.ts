@@ -159,3 +159,27 @@ test('the first path of an export is that of the first entry', async () => {
     /-rw-r--r-- 0\/0 +1 2026-11-21 06:30 a\n$/,
   )
 })
+
+test('other work runs while many entries are packed and imported', async () => {
+  const source = newSource()
+  const many = Array.from({ length: 4000 }, (_, i) => ({ path: `d${i}` }))
+  const manifest = await storeTree(source, many)
+  // Nothing here waits for a disk: without pauses the event loop has no turn at all.
+  const packed: Uint8Array[] = []
+  const exporting = await turnsOf(async () => {
+    for await (const part of await exportTar(source, manifest)) packed.push(part)
+  })
+  const importing = await turnsOf(() =>
+    importTar(ReadableStream.from(packed), newSource(), { identity }),
+  )
+  expect(exporting).toBeGreaterThan(2)
+  expect(importing).toBeGreaterThan(2)
+})
+
+async function turnsOf(run: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 1)
+  await run()
+  clearInterval(timer)
+  return turns
+}
