@@ -19,6 +19,8 @@ export interface ClusterView {
   readonly attempts: number
   /** Files of all workspaces, when they were checked last. */
   readonly files: number
+  /** How often files came back on another machine. */
+  readonly restored: number
   readonly sessions: readonly SessionRow[]
 }
 

@@ -14,6 +14,7 @@ test('a machine is killed, one is frozen and wakes up: every turn completes, eve
   })
   expect(outcome.machines).toEqual(['m1', 'm2', 'm3'])
   expect(outcome.takeovers).toBeGreaterThan(0)
+  expect(outcome.restored).toBeGreaterThan(0)
   // What was under way when its machine stopped is asked for again, and its file once more.
   expect(outcome.attempts - outcome.effects).toBeLessThanOrEqual(2 * SESSIONS)
   expect(said.at(-1)).toBe('144 files are there, 6 for each session')

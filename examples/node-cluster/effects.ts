@@ -6,6 +6,8 @@ export interface Effects {
   record(sessionId: string, number: number): Promise<void>
   /** How many files the workspace of a session has. */
   noteFiles(sessionId: string, files: number): Promise<void>
+  /** The files of a session came back on another machine. */
+  noteRestored(sessionId: string): Promise<void>
   /** Steps of each session by machine, and how often an effect was asked for in all. */
   summary(): Promise<EffectSummary>
   close(): Promise<void>
@@ -15,6 +17,8 @@ export interface EffectSummary {
   readonly attempts: number
   /** Files of all workspaces, when they were checked last. */
   readonly files: number
+  /** How often files came back on another machine. */
+  readonly restored: number
   readonly bySession: ReadonlyMap<string, Readonly<Record<string, number>>>
 }
 
@@ -23,6 +27,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS effect (
     session_id text, number integer, machine text NOT NULL, PRIMARY KEY (session_id, number));
   CREATE TABLE IF NOT EXISTS desk (session_id text PRIMARY KEY, files integer NOT NULL);
+  CREATE TABLE IF NOT EXISTS restored (session_id text NOT NULL);
   CREATE TABLE IF NOT EXISTS attempt (session_id text NOT NULL, number integer NOT NULL);`
 
 export async function openEffects(connectionString: string, machine: string): Promise<Effects> {
@@ -45,10 +50,14 @@ export async function openEffects(connectionString: string, machine: string): Pr
         [sessionId, files],
       )
     },
+    noteRestored: async (sessionId) => {
+      await pool.query('INSERT INTO restored VALUES ($1)', [sessionId])
+    },
     summary: async () => {
-      const [attempts, files, effects] = await Promise.all([
+      const [attempts, files, restored, effects] = await Promise.all([
         pool.query<{ count: string }>('SELECT count(*) FROM attempt'),
         pool.query<{ sum: string | null }>('SELECT sum(files) FROM desk'),
+        pool.query<{ count: string }>('SELECT count(*) FROM restored'),
         pool.query<{ session_id: string; machines: Record<string, number> }>(
           `SELECT session_id, jsonb_object_agg(machine, steps) AS machines FROM (
             SELECT session_id, machine, count(*) AS steps FROM effect GROUP BY 1, 2) AS counted
@@ -59,6 +68,7 @@ export async function openEffects(connectionString: string, machine: string): Pr
       return {
         attempts: Number(attempts.rows[0]?.count),
         files: Number(files.rows[0]?.sum ?? 0),
+        restored: Number(restored.rows[0]?.count),
         bySession: new Map(bySession),
       }
     },

@@ -8,6 +8,7 @@ test('the page shows which machine has which session, and markup of strangers as
     queue: { ready: 3, delayed: 2, active: 1, oldestReadyMs: 10 },
     attempts: 0,
     files: 0,
+    restored: 0,
     sessions: [
       { sessionId: '<b>s</b>', status: 'running', machine: 'm1', steps: { m1: 2, m2: 1 } },
     ],

@@ -18,6 +18,8 @@ export interface Outcome {
   readonly effects: number
   /** Files of all workspaces, wherever their sessions began. */
   readonly files: number
+  /** How often files came back on another machine. */
+  readonly restored: number
   /** How often an effect was asked for. */
   readonly attempts: number
   readonly takeovers: number
@@ -70,7 +72,7 @@ export async function playStory(say: (line: string) => void): Promise<Outcome> {
 }
 
 function outcomeOf(
-  { sessions, workers, files, attempts }: ClusterView,
+  { sessions, workers, files, restored, attempts }: ClusterView,
   say: (line: string) => void,
 ): Omit<Outcome, 'machines' | 'takeoverMs'> {
   const completed = sessions.filter(isCompleted).length
@@ -79,11 +81,12 @@ function outcomeOf(
   say(`${completed} sessions are completed`)
   say(`${effects} effects exist, ${STEPS} for each session`)
   say(`${files} files are there, ${STEPS} for each session`)
-  return { completed, effects, files, attempts, takeovers }
+  return { completed, effects, files, restored, attempts, takeovers }
 }
 
+/** A machine runs a session that has finished a step: there are files to come back. */
 function has(sessions: readonly SessionRow[], name: string): boolean {
-  return sessions.some(({ machine }) => machine === name)
+  return sessions.some(({ machine, steps }) => machine === name && countOf(steps) >= 3)
 }
 
 function isCompleted({ status }: SessionRow): boolean {

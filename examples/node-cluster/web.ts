@@ -94,7 +94,7 @@ function createApp(parts: Parts): Hono {
 }
 
 async function describeCluster({ stateStore, queue, effects }: Parts): Promise<ClusterView> {
-  const [workers, stats, page, { attempts, files, bySession }] = await Promise.all([
+  const [workers, stats, page, { attempts, files, restored, bySession }] = await Promise.all([
     queue.workers(),
     queue.stats(),
     stateStore.listSessions({ limit: SHOWN_SESSIONS }),
@@ -111,5 +111,5 @@ async function describeCluster({ stateStore, queue, effects }: Parts): Promise<C
     machine: machines.get(sessionId) ?? '',
     steps: bySession.get(sessionId) ?? {},
   })
-  return { workers, queue: stats, attempts, files, sessions: page.items.map(toRow) }
+  return { workers, queue: stats, attempts, files, restored, sessions: page.items.map(toRow) }
 }

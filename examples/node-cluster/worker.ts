@@ -35,6 +35,14 @@ export async function openWorker(): Promise<{ worker: Worker; close: () => Promi
   const executor = new JSAgentExecutor(stateStore, streamManager, scriptedModel, {
     leaseMs,
     logger,
+    lifecycle: {
+      onOpen: ({ session, receipt }) => {
+        if (receipt.outcome !== 'restored') return
+        effects.noteRestored(session.sessionId).catch((err: unknown) => {
+          logger.warn({ err }, 'restored workspace not counted')
+        })
+      },
+    },
     workspaceProviders: [portableSnapshots(files, { store: snapshotStore })],
   })
   const agents = [createAgent(effects)]
