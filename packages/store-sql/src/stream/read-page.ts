@@ -57,7 +57,10 @@ export class NewestPages {
   }
 }
 
-/** What the readers of one transaction share: each stream and each page is read once. */
+/**
+ * What the readers of one transaction share: each stream and each page is read once. On a server each
+ * reads its own: works that run again must not depend on what others have read meanwhile.
+ */
 export class PageTransaction {
   readonly sql: SqlStatements
   readonly #newest: NewestPages
@@ -69,12 +72,14 @@ export class PageTransaction {
   }
 
   head(stream: number): StreamHead | undefined {
+    if (this.sql.server !== undefined) return loadStream(this.sql, stream)
     if (!this.#heads.has(stream)) this.#heads.set(stream, loadStream(this.sql, stream))
     return this.#heads.get(stream)
   }
 
   /** Chunks from a position on, at least that one. @throws {SqlError} `corrupt` when it is lost. */
   chunksFrom(stream: number, position: number): readonly StoredChunk[] {
+    if (this.sql.server !== undefined) return loadChunks(this.sql, stream, position)
     const found = this.#newest.find(stream, position)
     if (found !== undefined) return found
     const loaded = loadChunks(this.sql, stream, position)
