@@ -5,7 +5,7 @@ import { startTestPostgres } from '@helix-agents/postgres-testbed'
 import { openPostgresStores, type PostgresStores } from '@helix-agents/store-postgres'
 import { Client } from 'pg'
 import { measure } from '../../harness/measure.ts'
-import { openRawServerStore } from '../../harness/raw-postgres.ts'
+import { openRawServerStore } from '../../harness/raw/postgres.ts'
 import { report, type Verdict } from '../../harness/report.ts'
 import { answer, call, toolResult } from '../../harness/session-messages.ts'
 

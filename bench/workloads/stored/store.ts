@@ -6,7 +6,7 @@ import type { RunWrite, SessionStateStore } from '@helix-agents/core/runtime'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { describeTwenty } from '../../harness/describe.ts'
 import { type Contender, measure } from '../../harness/measure.ts'
-import { openRawStore } from '../../harness/raw-sqlite.ts'
+import { openRawStore } from '../../harness/raw/sqlite.ts'
 import { report, type Verdict } from '../../harness/report.ts'
 import { answer, call, toolResult } from '../../harness/session-messages.ts'
 

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { answer, call, toolResult } from './session-messages.ts'
+import { answer, call, toolResult } from '../session-messages.ts'
 
 /** The least that stores a step: the same rows in the same transactions, and no contract. */
 export interface RawStore {

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { answer, call, toolResult } from './session-messages.ts'
+import { answer, call, toolResult } from '../session-messages.ts'
 
 /** The least that stores a step on a server: the same rows in the same transactions, and no contract. */
 export interface RawServerStore {
