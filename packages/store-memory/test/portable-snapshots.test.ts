@@ -66,12 +66,18 @@ test('a kept snapshot outlives its workspace and brings it back in another provi
   expect(store.bytes).toBe(0)
 })
 
-test('the oldest snapshots of a line go first, kept ones stay', async () => {
+test.each([
+  ['stands still', 0],
+  ['is set back', -60_000],
+])('the oldest snapshots of a line go first, kept ones stay; the clock %s', async (_, step) => {
   const store = new InMemorySnapshotStore()
   const provider = portableSnapshots(new InMemoryWorkspaceProvider(), { store, maxSnapshots: 2 })
-  const { ws } = await provider.open({ kind: 'in-memory' }, session, options)
+  let now = Date.now()
+  const clock = { ...systemClock, now: () => now }
+  const { ws } = await provider.open({ kind: 'in-memory' }, session, { ...options, clock })
   const refs = []
   for (let number = 0; number < 4; number += 1) {
+    now += step
     await ws.fs?.writeFile('/a', String(number))
     refs.push(await ws.snapshot?.snapshot({ keep: number === 0 }))
   }

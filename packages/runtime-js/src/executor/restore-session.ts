@@ -4,6 +4,7 @@ import {
   SessionError,
   StateStoreError,
 } from '@helix-agents/core'
+import { logMessages } from '@helix-agents/core/provider'
 import type { Checkpoint, SessionState } from '@helix-agents/core/runtime'
 import { abortSubAgents } from '../session/abort-session.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
@@ -94,11 +95,16 @@ async function restoreWithFiles(
         await lease.confirm()
         const { runId } = lease.write()
         await stateStore.restoreCheckpoint(sessionId, id, clock.now(), { runId, files })
-        await stateStore.forgetReleased(sessionId, [intent])
       } catch (error) {
         // The store may have switched before it failed: only what is certainly unused is released.
         logger.warn({ err: error, sessionId }, 'restored files are left to the next collection')
         throw error
+      }
+      try {
+        await stateStore.forgetReleased(sessionId, [intent])
+      } catch (err) {
+        // The session has been restored; the next collection finds nothing to free.
+        logger.warn({ err, sessionId }, logMessages.historyNotCollected)
       }
     },
     // The restore has ended the lease.

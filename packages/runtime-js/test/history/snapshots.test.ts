@@ -111,6 +111,28 @@ test('what cannot be freed is logged, and stays for the next collection', async 
   expect(harness.logger.with('history: not released')).toHaveLength(1)
 })
 
+test('a provider that cannot list, and a collection that fails, are logged and end nothing', async () => {
+  const { provider, store } = counted()
+  const steps = [write('1'), say('end')]
+  const harness = createHarness(steps, { workspaceProviders: [provider], store })
+  const agent = agentOf()
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const [checkpoint] = (await store.listCheckpoints('s')).items
+  if (checkpoint === undefined) throw new Error('no checkpoint')
+
+  const list = vi.spyOn(provider.history, 'list').mockRejectedValue(new Error('busy'))
+  await harness.executor.restoreCheckpoint(agent, 's', checkpoint.id, { files: true })
+  expect(harness.logger.with('history: not listed').length).toBeGreaterThan(0)
+  expect(harness.logger.with('history: not collected')).toEqual([])
+
+  list.mockRestore()
+  vi.spyOn(store, 'forgetReleased').mockRejectedValue(new Error('busy'))
+  await harness.executor.restoreCheckpoint(agent, 's', checkpoint.id, { files: true })
+  // What was intended, and what was left: neither fails a restore that has happened.
+  expect(harness.logger.with('history: not collected')).toHaveLength(2)
+  expect((await store.loadSession('s'))?.status).toBe('interrupted')
+})
+
 test('limits evict the oldest, free them, and the checkpoints say so', async () => {
   const { provider, store } = counted()
   const steps = [write('1'), write('2'), write('3'), say('end')]

@@ -78,6 +78,7 @@ export const sweepBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
   },
   {
     id: 'snapshot-store/sweep/a-manifest-wins-or-is-rejected',
+    slow: true,
     run: async ({ store }) => {
       for (let race = 0; race < RACES; race += 1) {
         const [text, snapshotId] = [`${race}`, idOf(race)]

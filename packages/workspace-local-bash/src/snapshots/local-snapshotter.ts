@@ -9,6 +9,7 @@ import {
   SNAPSHOT_BLOCK_BYTES,
   SNAPSHOT_FORMAT_VERSION,
   type SessionRef,
+  type SnapshotHeader,
   snapshotLimits,
   type SnapshotManifest,
   type SnapshotOptions,
@@ -51,6 +52,12 @@ export interface ForkSource {
   readonly lost: string | undefined
 }
 
+/** The newest snapshot of a workspace, and what it knows of the files. */
+interface LastSnapshot {
+  readonly header: SnapshotHeader
+  readonly known: KnownFiles
+}
+
 /**
  * Snapshots of a directory: contents that changed are stored by their hash, all others are known by
  * the state of their file. Each file is in a snapshot as it was at one moment; commands that run
@@ -59,7 +66,7 @@ export interface ForkSource {
 export class LocalSnapshotter implements Snapshotter {
   readonly #parts: LocalSnapshotterParts
   #turn: Promise<unknown> = Promise.resolve()
-  #last: { readonly id: string; readonly known: KnownFiles } | undefined
+  #last: LastSnapshot | undefined
 
   constructor(parts: LocalSnapshotterParts) {
     this.#parts = parts
@@ -107,16 +114,16 @@ export class LocalSnapshotter implements Snapshotter {
   }
 
   /** What an earlier process knew of this workspace. */
-  async #loadLast(): Promise<{ readonly id: string; readonly known: KnownFiles } | undefined> {
+  async #loadLast(): Promise<LastSnapshot | undefined> {
     const { line, workspaceId } = this.#parts
     const header = await line.newestOf(workspaceId)
     if (header === undefined) return undefined
     const manifest = await line.store.getManifest(line.scope, header.snapshotId)
-    return { id: header.snapshotId, known: KnownFiles.of(manifest) }
+    return { header, known: KnownFiles.of(manifest) }
   }
 
   async #takeAfter(
-    last: { readonly id: string; readonly known: KnownFiles } | undefined,
+    last: LastSnapshot | undefined,
     { signal, keep = false }: SnapshotOptions,
   ): Promise<SnapshotRef> {
     const { line, logger } = this.#parts
@@ -125,10 +132,10 @@ export class LocalSnapshotter implements Snapshotter {
     const tree = await this.#read(known, { writer, signal })
     await writer.flush()
     signal?.throwIfAborted()
-    const manifest = await this.#toManifest(tree, keep, last?.id)
+    const manifest = await this.#toManifest(tree, keep, last?.header)
     await line.store.putManifest(line.scope, manifest)
     const { snapshotId: id, digest } = manifest.header
-    this.#last = { id, known }
+    this.#last = { header: manifest.header, known }
     const { list: losses, sentence: lost } = tree.losses
     if (losses.length > 0) logger.warn({ losses }, 'snapshot does not hold all of the workspace')
     await line.dropOldest(writer.bytes)
@@ -163,19 +170,20 @@ export class LocalSnapshotter implements Snapshotter {
   async #toManifest(
     { entries, bytes }: ReadTree,
     keep: boolean,
-    parent: string | undefined,
+    parent: SnapshotHeader | undefined,
   ): Promise<SnapshotManifest> {
     const { session, workspace, workspaceId, clock } = this.#parts
     const header = {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
       snapshotId: unguessableName(),
-      createdAt: clock.now(),
+      // Later than its parent, whatever the clock says: the oldest is deleted first.
+      createdAt: Math.max(clock.now(), (parent?.createdAt ?? -1) + 1),
       sessionId: session.sessionId,
       agentType: session.agentType,
       workspace,
       providerId: PROVIDER_ID,
       workspaceId,
-      ...(parent !== undefined && { parent }),
+      ...(parent !== undefined && { parent: parent.snapshotId }),
       ...(keep && ({ kept: true } as const)),
       entries: entries.length,
       bytes,

@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type SnapshotRef, type WorkspaceRef } from '@helix-agents/core/provider'
+import { ManualClock } from '@helix-agents/core/testing'
 import { type LocalBashWorkspace, reapLocalBashTmpdirs } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SESSION, TestHost } from '../open-workspace.ts'
@@ -28,6 +29,8 @@ describe('what is kept, and what is freed', () => {
   it('the last maxSnapshots, and the contents that these name', async () => {
     const small = new TestHost({
       snapshots: { directory: subject.storeDirectory, maxSnapshots: 2 },
+      // It stands still: only the order of the snapshots says which is the oldest.
+      clock: new ManualClock(Date.now()),
     })
     const { ws: mine } = await small.open()
     const refs: SnapshotRef[] = []

@@ -9,8 +9,8 @@ import { registerTerminate } from './terminate-command.ts'
 
 const HELP = `
 The fleet is that of --url, else of $HELIX_FLEET_URL. Its admin token is in $HELIX_FLEET_TOKEN or in
---token-file, never on the command line. stats, list and show read a ledger as well (--db): a SQLite file
-or a PostgreSQL URL, whose password may be in $PGPASSWORD.
+--token-file, never on the command line. stats, list and show read a ledger as well (--db): a SQLite
+file or a PostgreSQL URL, whose password may be in $PGPASSWORD.
 
 Examples:
   helix fleet stats --url https://fleet.example.com

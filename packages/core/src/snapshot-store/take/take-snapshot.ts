@@ -135,7 +135,9 @@ async function toManifest(
   const header = {
     formatVersion: SNAPSHOT_FORMAT_VERSION,
     snapshotId: crypto.randomUUID(),
-    createdAt: clock.now(),
+    // Later than its parent, also within a millisecond and by a clock that was set back: what is
+    // the oldest is deleted first.
+    createdAt: Math.max(clock.now(), (parent?.header.createdAt ?? -1) + 1),
     sessionId: session.sessionId,
     agentType: session.agentType,
     workspace,
