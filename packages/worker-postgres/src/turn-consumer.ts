@@ -7,7 +7,7 @@ export interface ConsumerOptions {
   readonly concurrency: number
   /** Turns of one tenant at a time, on all machines. */
   readonly turnsPerTenant: number
-  /** Longest time between two looks at the queue, in milliseconds. */
+  /** Longest time between two polls of the queue, in milliseconds. */
   readonly pollMs: number
   readonly clock: Clock
   readonly logger: Logger
@@ -51,7 +51,7 @@ export class TurnConsumer {
     this.#scheduleHeartbeat()
   }
 
-  /** There may be turns: looks at once. */
+  /** There may be turns: polls at once. */
   wake(): void {
     this.#wake.resolve()
   }

@@ -43,6 +43,8 @@ export interface QueueStats {
 const TURNS = 'turns'
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const SCHEMA = /^[a-z_][a-z0-9_]{0,49}$/
+/** What an `integer` of PostgreSQL holds. */
+const MAX_PRIORITY = 2 ** 31 - 1
 const HOUR_SECONDS = 3600
 /** Restarts of workers and outages of the database: a turn outlives them all. */
 const RETRIES = 1000
@@ -123,10 +125,7 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
   ): Promise<EnqueuedTurn> {
     const { turnId = crypto.randomUUID(), tenant, priority = 0, startAfter, ...session } = options
     const { sessionId = crypto.randomUUID(), ...create } = session
-    if (!UUID.test(turnId)) throw new QueueError('invalid-turn', 'turnId must be a UUID')
-    if (!Number.isInteger(priority)) {
-      throw new QueueError('invalid-turn', 'priority must be a whole number')
-    }
+    assertPlace({ turnId, priority, startAfter })
     const turn = {
       agent: agent.name,
       sessionId: checkId('sessionId', sessionId),
@@ -242,5 +241,25 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     } catch (error) {
       throw toQueueError(error)
     }
+  }
+}
+
+/** When a turn starts, and which it is. @throws {QueueError} `invalid-turn` */
+function assertPlace({
+  turnId,
+  priority,
+  startAfter,
+}: {
+  readonly turnId: string
+  readonly priority: number
+  readonly startAfter: Date | undefined
+}): void {
+  if (!UUID.test(turnId)) throw new QueueError('invalid-turn', 'turnId must be a UUID')
+  if (!Number.isInteger(priority) || Math.abs(priority) > MAX_PRIORITY) {
+    const detail = `priority must be a whole number of at most ${MAX_PRIORITY}`
+    throw new QueueError('invalid-turn', detail)
+  }
+  if (startAfter !== undefined && Number.isNaN(startAfter.getTime())) {
+    throw new QueueError('invalid-turn', 'startAfter must be a date')
   }
 }

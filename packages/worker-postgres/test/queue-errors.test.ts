@@ -41,6 +41,8 @@ test('what cannot be stored is rejected, and nothing is stored', async () => {
     queue.enqueue(agent, 'x', { tenant: 'x'.repeat(1_000_000) }),
     queue.enqueue(agent, 'x', { turnId: "'; DROP TABLE x" }),
     queue.enqueue(agent, 'x', { priority: 0.5 }),
+    queue.enqueue(agent, 'x', { priority: 2 ** 31 }),
+    queue.enqueue(agent, 'x', { startAfter: new Date(Number.NaN) }),
     queue.enqueue(agent, 'a\0b'),
   ]
   const results = await Promise.allSettled(bad)

@@ -9,7 +9,7 @@ export interface TurnOptions extends SessionLabels {
   readonly turnId?: string
   /** Whose turns share a limit; a short text. Default: no limit. */
   readonly tenant?: string
-  /** A whole number; turns with a higher one start first. Default: 0. */
+  /** A whole number of 32 bits; turns with a higher one start first. Default: 0. */
   readonly priority?: number
   /** The turn does not start before. Default: now. */
   readonly startAfter?: Date

@@ -1,5 +1,6 @@
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
+  blocksOf,
   pageLimit,
   parseHeader,
   parseManifest,
@@ -108,13 +109,16 @@ export class NamedBlocks {
       const row = await database.read((sql) => sql.get(NEXT, this.#scopeId, this.#last))
       if (row === undefined) return
       const bytes = fromBase64(row['bytes'])
-      await readable(() => parseManifest(bytes))
-      for (const hash of hashesIn(bytes)) this.#hashes.add(hash)
+      const { entries } = await readable(() => parseManifest(bytes))
+      for (const hash of blocksOf(entries)) this.#hashes.add(hash)
       this.#last = Number(row['manifest_id'])
     }
   }
 
-  /** The hashes of those that were stored since; part of a transaction that has locked the scope. */
+  /**
+   * The hashes of those that were stored since; part of a transaction that has locked the scope, which
+   * cannot wait for a parser.
+   */
   since(sql: SqlStatements): ReadonlySet<string> {
     const hashes = new Set<string>()
     for (let last = this.#last; ;) {
