@@ -174,6 +174,11 @@ export {
   type SweepResult,
 } from './snapshot-store/snapshot-store.ts'
 export {
+  BlockWriter,
+  type BlockWriterOptions,
+  type WrittenFile,
+} from './snapshot-store/take/block-writer.ts'
+export {
   type TakenSnapshot,
   takeSnapshot,
   type TakeSnapshotOptions,

@@ -141,7 +141,13 @@ export type {
   SessionSignals,
   StopRequest,
 } from './state/session-requests.ts'
-export type { EnqueuedTurn, TurnOptions, TurnQueuePort, TurnStatus } from './state/turn-queue.ts'
+export type {
+  CancelledTurns,
+  EnqueuedTurn,
+  TurnOptions,
+  TurnQueuePort,
+  TurnStatus,
+} from './state/turn-queue.ts'
 export type {
   MessageAppend,
   MessagePage,

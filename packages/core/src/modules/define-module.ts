@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { renderForModel } from '../agent/render-for-model.ts'
 import type { Clock } from '../time/clock.ts'
 import type { ModelOutput, ToolAnnotations } from '../tools/model-output.ts'
 import type { OfferedCapabilities, WorkspaceRef } from '../workspace/ref.ts'
@@ -102,8 +103,14 @@ export interface ModuleDefinition<
   readonly tools: readonly ModuleTool<Contract, z.output<Schema>>[]
 }
 
-/** A tool as its file writes it, with the types of its input and output. */
-export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Output> {
+/** What a tool does when it is called. */
+export interface ModuleToolWork<Contract, Config, Input, Output> {
+  readonly execute: (call: ModuleToolCall<Contract, Config, Input>) => Promise<Output>
+  readonly toModelOutput: (output: Output) => ModelOutput
+}
+
+/** What is known of a tool before it is called. */
+export interface ModuleToolFace<Contract, Config, Input extends z.ZodType> {
   readonly name: string
   readonly description: string | ((config: Config) => string)
   /** Built at the first call: most processes use few of the tools they import. */
@@ -117,9 +124,19 @@ export interface ModuleToolSpec<Contract, Config, Input extends z.ZodType, Outpu
   readonly preview?: (
     call: ModuleToolCall<Contract, Config, z.output<Input>>,
   ) => Promise<ModulePreview>
-  readonly execute: (call: ModuleToolCall<Contract, Config, z.output<Input>>) => Promise<Output>
-  readonly toModelOutput: (output: Output) => ModelOutput
 }
+
+/** A tool as its file writes it, with the types of its input and output. */
+export type ModuleToolSpec<Contract, Config, Input extends z.ZodType, Output> = ModuleToolFace<
+  Contract,
+  Config,
+  Input
+> &
+  (
+    | ModuleToolWork<Contract, Config, z.output<Input>, Output>
+    /** Its work is in a file of its own, which the first call loads. */
+    | { readonly load: () => Promise<ModuleToolWork<Contract, Config, z.output<Input>, Output>> }
+  )
 
 /** Binds contract and config once; each tool file then infers its own input and output. */
 export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
@@ -131,9 +148,24 @@ export function toolsFor<Contract, Config>(): <Input extends z.ZodType, Output>(
     return {
       available: () => true,
       ...spec,
+      ...('load' in spec ? atFirstCall(spec.load) : spec),
       get inputSchema() {
         return (schema ??= spec.inputSchema())
       },
     }
+  }
+}
+
+function atFirstCall<Contract, Config, Input, Output>(
+  load: () => Promise<ModuleToolWork<Contract, Config, Input, Output>>,
+): ModuleToolWork<Contract, Config, Input, Output> {
+  let work: ModuleToolWork<Contract, Config, Input, Output> | undefined
+  return {
+    execute: async (call) => {
+      work ??= await load()
+      return work.execute(call)
+    },
+    // Of a call in another process only its JSON is known.
+    toModelOutput: (output) => work?.toModelOutput(output) ?? renderForModel(output),
   }
 }

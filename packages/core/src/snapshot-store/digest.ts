@@ -17,15 +17,27 @@ export async function digestEntries(entries: readonly SnapshotEntry[]): Promise<
   return sha256(await encodeLines(entries, canonicalLine))
 }
 
+/**
+ * The same of entries that were just read: their lines are not remembered. A large weak map costs the
+ * collector of garbage a long turn.
+ */
+export async function digestOnce(entries: readonly SnapshotEntry[]): Promise<string> {
+  return sha256(await encodeLines(entries, toCanonicalLine))
+}
+
 /** A provider hands the entries that did not change to each of its snapshots. */
 const canonicalLines = new WeakMap<SnapshotEntry, string>()
 
 function canonicalLine(entry: SnapshotEntry): string {
   const known = canonicalLines.get(entry)
   if (known !== undefined) return known
-  const line = `${JSON.stringify(canonicalFields(entry))}\n`
+  const line = toCanonicalLine(entry)
   canonicalLines.set(entry, line)
   return line
+}
+
+function toCanonicalLine(entry: SnapshotEntry): string {
+  return `${JSON.stringify(canonicalFields(entry))}\n`
 }
 
 function canonicalFields(entry: SnapshotEntry): readonly unknown[] {

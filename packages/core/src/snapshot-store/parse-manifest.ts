@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
 import { createTimeSlice } from '../time/slice.ts'
 import { checkTree } from './check-tree.ts'
-import { digestEntries } from './digest.ts'
+import { digestOnce } from './digest.ts'
 import { encodeLines } from './encode-lines.ts'
 import {
   SNAPSHOT_BLOCK_BYTES,
@@ -119,7 +119,7 @@ export async function checkManifest(
   if (problem !== undefined) throw invalid(problem)
   if (bytes > limits.maxTotalBytes) throw tooLarge('bytes', limits.maxTotalBytes)
   if (bytes !== header.bytes) throw invalid('its header has another number of bytes')
-  if ((await digestEntries(entries)) !== header.digest) {
+  if ((await digestOnce(entries)) !== header.digest) {
     throw invalid('its entries do not match its digest')
   }
 }

@@ -29,6 +29,18 @@ export interface TurnStatus {
   readonly state: 'queued' | 'active' | 'ended'
   /** Why no worker could start it; absent otherwise. */
   readonly rejected?: string
+  /** It was aborted before a worker began it, or between two of them. */
+  readonly isAborted?: true
+}
+
+/** What became of the turns of a session that were to be cancelled. */
+export interface CancelledTurns {
+  /** How many waited, and never run. */
+  readonly cancelled: number
+  /** Whether one of these had been with a worker that died or stopped. */
+  readonly begun: boolean
+  /** Whether a worker has one of them. */
+  readonly active: boolean
 }
 
 /** Turns that wait for a worker, in storage that outlives processes. */
@@ -40,4 +52,6 @@ export interface TurnQueuePort {
     options?: TurnOptions,
   ): Promise<EnqueuedTurn>
   turnStatus(turnId: string): Promise<TurnStatus>
+  /** Cancels the turns of a session that wait, or one of them; none that a worker has. */
+  cancelTurns(sessionId: string, turnId?: string): Promise<CancelledTurns>
 }

@@ -14,14 +14,14 @@ export function assertProvidersSupport(
 ): void {
   for (const [name, declaration] of Object.entries(declarations)) {
     const provider = findProvider(name, declaration.provider.kind, providers)
-    parseProviderConfig(declaration, provider)
+    const config = parseProviderConfig(declaration, provider)
     assertCapabilities({
       workspace: name,
       providerId: provider.providerId,
       declared: declaration.capabilities,
       offered: provider.capabilities,
     })
-    if (declaration.history !== undefined) assertHistory(name, provider)
+    if (declaration.history !== undefined) assertHistory(name, provider, config)
   }
 }
 
@@ -30,8 +30,11 @@ type HistoryProvider = Pick<WorkspaceProvider, 'providerId' | 'capabilities' | '
 /** @throws {WorkspaceFailedError} `capability-missing` */
 export function assertHistory(
   name: string,
-  { providerId, capabilities, noHistory }: HistoryProvider,
+  provider: HistoryProvider,
+  config: { readonly kind: string },
 ): void {
+  const { providerId, capabilities } = provider
+  const noHistory = provider.noHistory?.(config)
   if (noHistory !== undefined) {
     throw new WorkspaceFailedError(
       'capability-missing',

@@ -31,6 +31,17 @@ export interface OpenedWorkspace {
 export interface ResolveOptions {
   /** Name under which the agent declares the workspace. */
   readonly workspace: string
+  /**
+   * Name under which the session will resolve what is made now, when that is made beside the workspace it
+   * has and `workspace` is a name of its own. Default: `workspace`.
+   */
+  readonly resolvedAs?: string
+  /**
+   * Awaited with the ref of what is about to be made beside the workspace, before anything is there, by a
+   * provider that cannot list what a session has. `release` of that ref frees what a process that
+   * died has made.
+   */
+  readonly onMaking?: (ref: WorkspaceRef) => Promise<void>
   readonly session: SessionRef
   /** What the agent declares now under `provider`, for what is too secret or too new for a ref. */
   readonly config?: { readonly kind: string }
@@ -103,6 +114,6 @@ export interface WorkspaceProvider<TConfig extends { readonly kind: string } = {
   release?(ref: WorkspaceRef, options: ResolveOptions): Promise<void>
   /** Absent: a history needs an open workspace to go back, and its snapshots are not freed. */
   readonly history?: ProviderHistory
-  /** Why `history` cannot be declared with it, in a few words. Default: it can. */
-  readonly noHistory?: string
+  /** Why `history` cannot be declared with a config, in a few words. Default: it can. */
+  noHistory?(config: TConfig): string | undefined
 }

@@ -62,8 +62,11 @@ test.each<[pattern: string, matching: string[], others: string[]]>([
 test('a pattern of many stars takes no time', () => {
   const parsed = parseCommandPattern(`x ${'*a'.repeat(200)}b`).pattern!
   const words = ['x', 'a'.repeat(100_000)]
-  const start = process.threadCpuUsage()
-  expect(matchesCommand(parsed, words)).toBe(false)
-  const { user, system } = process.threadCpuUsage(start)
-  expect((user + system) / 1000).toBeLessThan(20)
+  const times = [1, 2, 3].map(() => {
+    const start = process.threadCpuUsage()
+    expect(matchesCommand(parsed, words)).toBe(false)
+    const { user, system } = process.threadCpuUsage(start)
+    return (user + system) / 1000
+  })
+  expect(Math.min(...times)).toBeLessThan(20)
 })

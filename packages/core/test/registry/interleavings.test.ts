@@ -257,4 +257,4 @@ test('whatever happens in whichever order, the registry keeps its promises', asy
     }),
     { numRuns: sampler.size(3000, 600), seed: sampler.seedOf('scenarios') },
   )
-}, 60_000)
+}, 120_000)

@@ -168,12 +168,7 @@ class PortableProvider<
     scope: string,
     { config, session, options }: Target<Config>,
   ): Promise<WorkspaceRef> {
-    // A name of its own: some providers open the workspace again that has the name already.
-    const workspace = `${options.workspace}-${crypto.randomUUID()}`
-    const opened = await this.#provider.open(config, session, {
-      ...withoutSnapshot(options),
-      workspace,
-    })
+    const opened = await this.#provider.open(config, session, besideOf(options))
     const { ws, ref } = opened
     try {
       if (opened.receipt.outcome !== 'created') throw inUse()
@@ -234,6 +229,13 @@ function inUse(): SnapshotStoreError {
 function withoutSnapshot<Options extends OpenOptions>(options: Options): Options {
   const { snapshot: _, ...capabilities } = options.capabilities
   return { ...options, capabilities }
+}
+
+/** A name of its own: some providers open the workspace again that has the name already. */
+function besideOf(options: OpenOptions): OpenOptions {
+  const workspace = `${options.workspace}-${crypto.randomUUID()}`
+  const { resolvedAs = options.workspace } = options
+  return { ...withoutSnapshot(options), workspace, resolvedAs }
 }
 
 function withFlags(ref: WorkspaceRef): WorkspaceRef {

@@ -4,6 +4,7 @@ import type { FileEntry, FileStat, FileSystem } from '../../modules/fs/contract.
 import { parentPath } from '../../modules/fs/path/path.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { isInnerTarget } from '../check-tree.ts'
+import { inBlocks } from './in-blocks.ts'
 import type { SnapshotLoss } from '../loss.ts'
 import { SNAPSHOT_BLOCK_BYTES, type SnapshotEntry, type SnapshotFile } from '../manifest.ts'
 import { isGone } from './walk-tree.ts'
@@ -102,7 +103,7 @@ export class EntryReader {
       yield await this.#content.readFile(path)
       return
     }
-    yield* inBlocks(await this.#content.readStream(path, { ...(signal && { signal }) }))
+    yield* inBlocks(partsOf(await this.#content.readStream(path, { ...(signal && { signal }) })))
   }
 
   async #mode(path: string): Promise<{ readonly mode?: number }> {
@@ -149,25 +150,6 @@ function relativeTarget(link: string, target: string): string {
   while (shared < from.length && from[shared] === to[shared]) shared += 1
   const names = [...from.slice(shared).fill('..'), ...to.slice(shared)]
   return names.length === 0 ? '.' : names.join('/')
-}
-
-/** Cuts a stream into blocks, each in memory of its own. */
-export async function* inBlocks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let block = new Uint8Array(SNAPSHOT_BLOCK_BYTES)
-  let filled = 0
-  for await (const part of partsOf(stream)) {
-    for (let at = 0; at < part.length;) {
-      const taken = part.subarray(at, at + SNAPSHOT_BLOCK_BYTES - filled)
-      block.set(taken, filled)
-      filled += taken.length
-      at += taken.length
-      if (filled < SNAPSHOT_BLOCK_BYTES) continue
-      yield block
-      block = new Uint8Array(SNAPSHOT_BLOCK_BYTES)
-      filled = 0
-    }
-  }
-  if (filled > 0) yield block.slice(0, filled)
 }
 
 async function* partsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -20,7 +20,7 @@ test('delete_code_context deletes the context that is named, and says so afterwa
   const agent = agentWith(deleteContext)
   const ended = vi.fn<(result: unknown) => void>()
   const call = agent.call('delete_code_context', { contextId: 'c7' }).then(ended)
-  await vi.waitFor(() => expect(deleteContext).toHaveBeenCalledWith('c7'))
+  await vi.waitFor(() => expect(deleteContext).toHaveBeenCalledWith('c7'), { timeout: 60_000 })
   expect(deleteContext).toHaveBeenCalledTimes(1)
   expect(ended).not.toHaveBeenCalled()
   done.resolve()

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { FileSystemError } from '../../../src/errors/file-system-error.ts'
 import type { FileStat, FileSystem } from '../../../src/modules/fs/contract.ts'
-import type { RunOutput } from '../../../src/modules/shell/tools/run.ts'
+import type { RunOutput } from '../../../src/modules/shell/tools/calls/run.ts'
 import { StubAgent } from '../../tools/stub-context.ts'
 
 const ACTOR = 'tester (s1)'

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { toolsFor } from '../../define-module.ts'
-import { captureCodeRun, liveRunOptions, renderCodeRun } from '../code-run.ts'
 import type { CodeConfig } from '../config.ts'
 import type { CodeInterpreter } from '../contract.ts'
 
@@ -15,7 +14,5 @@ export const runCodeTool = toolsFor<CodeInterpreter, CodeConfig>()({
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   preview: async ({ input: { language, code } }) => ({ title: `run ${language} code`, body: code }),
-  execute: async ({ module, input, context }) =>
-    captureCodeRun(await module.runCode(input.language, input.code, liveRunOptions(context))),
-  toModelOutput: renderCodeRun,
+  load: async () => (await import('./calls/run-code.ts')).runCodeWork,
 })

@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import { toolsFor } from '../../define-module.ts'
-import { captureCodeRun, liveRunOptions, renderCodeRun } from '../code-run.ts'
 import type { CodeConfig } from '../config.ts'
 import { codeContextIdSchema } from '../context-id.ts'
-import { contextsMissing } from '../contexts-missing.ts'
 import type { CodeInterpreter } from '../contract.ts'
 
 export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
@@ -16,10 +14,5 @@ export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
     title: `run code in context ${contextId}`,
     body: code,
   }),
-  execute: async ({ module, input, context }) => {
-    if (module.runInContext === undefined) throw contextsMissing(context.workspace)
-    const options = liveRunOptions(context)
-    return captureCodeRun(await module.runInContext(input.contextId, input.code, options))
-  },
-  toModelOutput: renderCodeRun,
+  load: async () => (await import('./calls/run-code.ts')).runInContextWork,
 })

@@ -1,3 +1,4 @@
+import { MAX_PATH_BYTES } from '../path/path.ts'
 import { decodeText } from '../text/bytes.ts'
 import { patchFailed, type PatchHunk, type PatchSection, type SectionKind } from './patch-model.ts'
 import type { PatchReader } from './patch-reader.ts'
@@ -170,9 +171,13 @@ function gitNamesOf(text: string): readonly [string, string] | undefined {
   return isSame && text[half] === ' ' ? [from, to] : undefined
 }
 
-/** Undoes the quotes of git: octal bytes and the escapes of C. */
+/** A quoted name of more characters is longer than a path may be: an escape takes four for a byte. */
+const MAX_QUOTED_CHARACTERS = 4 * (MAX_PATH_BYTES + 'a/'.length) + 2
+
+/** Undoes the quotes of git: octal bytes and the escapes of C. One that is too long keeps its escapes. */
 function unquote(text: string): string {
   if (!/^".*"$/.test(text)) return text
+  if (text.length > MAX_QUOTED_CHARACTERS) return text.slice(1, -1)
   const bytes: number[] = []
   const encoder = new TextEncoder()
   for (const [piece] of text.slice(1, -1).matchAll(/\\[0-7]{3}|\\.|[^\\]+/g)) {

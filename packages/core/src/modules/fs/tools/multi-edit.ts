@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { editFields, editFile, previewEdits, renderEdit } from './edit-file.ts'
+import { editFields } from './edit-file.ts'
 import { filePath, fsTool, linesReadFirst } from './fs-tool.ts'
 
 const MAX_EDITS = 200
@@ -17,7 +17,9 @@ export const multiEditTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
-  preview: (change) => previewEdits(change, change.input.path, change.input.edits),
-  execute: async (change) => editFile(change, change.input.path, change.input.edits),
-  toModelOutput: renderEdit,
+  preview: async (change) => {
+    const { previewEdits } = await import('./calls/edit-file.ts')
+    return previewEdits(change, change.input.path, change.input.edits)
+  },
+  load: async () => (await import('./calls/edit-file.ts')).multiEditWork,
 })

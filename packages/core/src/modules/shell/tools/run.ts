@@ -1,18 +1,11 @@
 import * as z from 'zod'
 import type { ModulePreview } from '../../../permissions/module-preview.ts'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
-import { backgroundMissing } from '../background-missing.ts'
-import { showOutputs, MAX_OUTPUT_BYTES } from '../output/shown-output.ts'
 import type { ShellConfig } from '../config.ts'
-import type { BackgroundProcess, OutputCut, Shell, ShellRunOptions } from '../contract.ts'
-import { workspaceDirectory } from '../../fs/path/workspace-path.ts'
-import { exitCodeMeaning } from '../exit-code.ts'
-import { findStaleReads, type StaleRead } from '../stale-reads.ts'
-import { plainTerminalText } from '../output/terminal-text.ts'
+import type { Shell } from '../contract.ts'
 
 /** Linux takes no longer argument. */
 const MAX_COMMAND_CHARACTERS = 131_072
-const SHOWN_DURATION_MS = 1000
 
 const command = () =>
   z
@@ -51,27 +44,6 @@ const runOrStartInput = () =>
       .exactOptional(),
   })
 
-/** A command that ran to its end. */
-export interface RunOutput {
-  readonly exitCode: number
-  /** What the exit code says, where it says more than success or failure. */
-  readonly meaning?: string
-  /** Text with escape sequences; cut in the middle when `stdoutCut` is set. */
-  readonly stdout: string
-  readonly stderr: string
-  readonly stdoutCut?: Pick<OutputCut, 'totalBytes' | 'path'>
-  readonly stderrCut?: Pick<OutputCut, 'totalBytes' | 'path'>
-  readonly durationMs: number
-  readonly timedOut: boolean
-  /** Files that this agent has read and that are not the same any more; each is reported once. */
-  readonly staleReads: readonly StaleRead[]
-}
-
-/** A command that was started in the background. */
-export interface StartOutput {
-  readonly process: BackgroundProcess
-}
-
 const DESCRIPTION =
   'Run a command in the workspace and return its exit code, stdout and stderr. Each command starts fresh in the workspace root: no variable and no cd of an earlier one is left.'
 const ANNOTATIONS = { readOnly: false, destructive: true, idempotent: false } as const
@@ -84,8 +56,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => !config.background,
-  execute: runToEnd,
-  toModelOutput: renderRun,
+  load: async () => (await import('./calls/run.ts')).runWork,
 })
 
 /** The same name with one option more: an agent has one of the two. */
@@ -97,9 +68,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => config.background,
-  execute: (call): Promise<RunOutput | StartOutput> =>
-    call.input.opts?.background === true ? start(call) : runToEnd(call),
-  toModelOutput: (output) => ('process' in output ? renderStart(output) : renderRun(output)),
+  load: async () => (await import('./calls/run.ts')).runOrStartWork,
 })
 
 type RunInput = z.output<ReturnType<typeof runInput>>
@@ -111,79 +80,6 @@ function touchedCommand({ command: line, opts }: RunInput): TouchedCommand {
 async function previewRun({
   input,
   config,
-}: Pick<RunCall, 'input' | 'config'>): Promise<ModulePreview> {
+}: Pick<ModuleToolCall<Shell, ShellConfig, RunInput>, 'input' | 'config'>): Promise<ModulePreview> {
   return (await import('../command-preview.ts')).previewCommand(input, config)
-}
-
-type RunCall = ModuleToolCall<Shell, ShellConfig, RunInput>
-
-async function runToEnd(call: RunCall): Promise<RunOutput> {
-  const { module, input, context } = call
-  const timeoutMs = input.opts?.timeoutMs
-  const result = await module.run(input.command, {
-    ...(await surroundings(call)),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    signal: context.signal,
-    maxOutputBytes: MAX_OUTPUT_BYTES,
-    onStdout: async (chunk) => context.progress('stdout', chunk),
-    onStderr: async (chunk) => context.progress('stderr', chunk),
-  })
-  const { stdout, stderr } = await showOutputs(result, context)
-  const meaning = exitCodeMeaning(input.command, result)
-  return {
-    exitCode: result.exitCode,
-    ...(meaning !== undefined && { meaning }),
-    stdout: stdout.text,
-    stderr: stderr.text,
-    ...(stdout.cut && { stdoutCut: stdout.cut }),
-    ...(stderr.cut && { stderrCut: stderr.cut }),
-    durationMs: result.durationMs,
-    timedOut: result.timedOut,
-    staleReads: await findStaleReads(context),
-  }
-}
-
-async function start(call: RunCall): Promise<StartOutput> {
-  const { module, input, context } = call
-  if (module.start === undefined) throw backgroundMissing(context.workspace)
-  return { process: await module.start(input.command, await surroundings(call)) }
-}
-
-/** Where and with which variables a command runs. */
-async function surroundings({
-  input,
-  context,
-}: RunCall): Promise<Pick<ShellRunOptions, 'cwd' | 'env'>> {
-  const { cwd, env } = input.opts ?? {}
-  return {
-    ...(cwd !== undefined && { cwd: await workspaceDirectory(cwd, context) }),
-    ...(env !== undefined && { env }),
-  }
-}
-
-function renderRun(output: RunOutput): string {
-  const meaning = output.meaning === undefined ? '' : `: ${output.meaning}`
-  const seconds = (output.durationMs / 1000).toFixed(1)
-  const duration = output.durationMs < SHOWN_DURATION_MS ? '' : `; ${seconds} s`
-  const empty = output.stdout === '' && output.stderr === '' ? '; no output' : ''
-  const stale = output.staleReads.map(nameStaleRead).join(', ')
-  return [
-    section(output.stdout),
-    output.stderr === '' ? '' : `[stderr]\n${section(output.stderr)}`,
-    `[exit code ${output.exitCode}${meaning}${duration}${empty}]`,
-    stale === '' ? '' : `\n[changed since you read them: ${stale}]`,
-  ].join('')
-}
-
-function nameStaleRead({ path, isRemoved }: StaleRead): string {
-  return isRemoved ? `${path} (removed)` : path
-}
-
-function section(text: string): string {
-  const plain = plainTerminalText(text)
-  return plain === '' || plain.endsWith('\n') ? plain : `${plain}\n`
-}
-
-function renderStart({ process }: StartOutput): string {
-  return `[started in the background: process ${process.id}]`
 }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MapFileSystem } from '../map-file-system.ts'
-import { measureHold } from '../event-loop-hold.ts'
+import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
 import { codeOf, ToolBench } from '../tool-bench.ts'
 
 const MB = 1_048_576
-/** What the rule allows. */
-const MAX_HOLD_MS = 50
 
 async function benchWith(text: string) {
   const bench = new ToolBench({ extended: true })
@@ -27,7 +25,7 @@ describe('the work of an edit is bounded', () => {
     ['a short text that nearly fits everywhere', 'a'.repeat(10 * MB), 'aaaaab', ''],
     ['lines that are all alike', 'abcdefg abcdefh\n'.repeat(MB / 2), 'abcdefg abcdefx\n', 'y'],
     ['a block of lines that are all alike', 'ab\n'.repeat(MB), `${'ab\n'.repeat(9999)}b`, 'y'],
-  ])('%s', { timeout: 60_000 }, async (_what, text, oldText, newText) => {
+  ])('%s', { timeout: 120_000 }, async (_what, text, oldText, newText) => {
     const bench = await benchWith(text)
     const { result, longestMs } = await edit(bench, oldText, newText)
     expect(['ok', 'no-match']).toContain(result)
@@ -38,7 +36,7 @@ describe('the work of an edit is bounded', () => {
     ['CRLF in a file with LF', '\n', '\r\n'],
     ['LF in a file with CRLF', '\r\n', '\n'],
     ['CRLF in a file with CRLF', '\r\n', '\r\n'],
-  ])('a new text of nothing but line ends: %s', { timeout: 20_000 }, async (_what, own, given) => {
+  ])('a new text of nothing but line ends: %s', { timeout: 120_000 }, async (_what, own, given) => {
     const bench = await benchWith(`one${own}two${own}three${own}`)
     // As a parser makes it: in one piece.
     const newText = Buffer.from(given.repeat((4 * MB) / given.length)).toString()
@@ -47,7 +45,7 @@ describe('the work of an edit is bounded', () => {
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)
   })
 
-  it('many edits, each of every byte', { timeout: 60_000 }, async () => {
+  it('many edits, each of every byte', { timeout: 120_000 }, async () => {
     const bench = await benchWith('a'.repeat(2 * MB))
     const edits = Array.from({ length: 20 }, (_, index) => ({
       oldText: index % 2 === 0 ? 'a' : 'b',
@@ -59,7 +57,7 @@ describe('the work of an edit is bounded', () => {
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)
   })
 
-  it('computes how long the result is before it makes it', { timeout: 20_000 }, async () => {
+  it('computes how long the result is before it makes it', { timeout: 120_000 }, async () => {
     const bench = await benchWith('a'.repeat(10 * MB))
     const before = process.memoryUsage().rss
     const { result, longestMs } = await edit(bench, 'a', 'b'.repeat(50))

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { measureHold } from '../event-loop-hold.ts'
+import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
 import { codeOf, ToolBench } from '../tool-bench.ts'
 
 const MB = 1_048_576
-/** What the rule allows. */
-const MAX_HOLD_MS = 50
 
 async function benchWith(text: string) {
   const bench = new ToolBench({ extended: true })
@@ -56,7 +54,7 @@ describe('texts of an edit that are as long as they may be', () => {
     ['CRLF', 'a\n', 'a', '\r\n'.repeat(MB)],
     ['a new text of line feeds', 'a\r\nb\r\n', 'b', '\n'.repeat(MB)],
     ['a long text that repeats itself', 'a'.repeat(10 * MB), `${'a'.repeat(MOST - 1)}b`, ''],
-  ])('%s', { timeout: 60_000 }, async (_what, text, oldText, newText) => {
+  ])('%s', { timeout: 120_000 }, async (_what, text, oldText, newText) => {
     const bench = await benchWith(text)
     const { result, longestMs } = await measureHold(() =>
       codeOf(bench.call('edit_file', { path: '/f', oldText, newText })),

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { measureHold } from '../event-loop-hold.ts'
+import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
 import { codeOf, ToolBench } from '../tool-bench.ts'
-
-/** What the rule allows. */
-const MAX_HOLD_MS = 50
 
 const repeat = (text: string, count: number) => text.repeat(count)
 const patchOf = (...hunks: readonly string[]) => `--- a/f\n+++ b/f\n${hunks.join('\n')}\n`
@@ -119,7 +116,7 @@ describe('the work of a patch is bounded', () => {
       patchOf('@@ -999999999 +1 @@', '-b', '+c'),
       'patch-failed',
     ],
-  ])('%s', { timeout: 60_000 }, async (_what, text, patch, code) => {
+  ])('%s', { timeout: 120_000 }, async (_what, text, patch, code) => {
     const bench = new ToolBench({ extended: true })
     await bench.fs.writeFile('/f', text)
     const { result, longestMs } = await measureHold(() =>

@@ -203,7 +203,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0
 describe('a diff of git', () => {
   it(
     'changes, makes, removes, renames and copies as git did',
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async ({ skip }) => {
       skip(!hasGit, 'git is not installed')
       const seed = sampler.seedOf('diffs')

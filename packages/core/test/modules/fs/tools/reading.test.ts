@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GlobOutput } from '../../../../src/modules/fs/tools/glob.ts'
-import type { GrepOutput } from '../../../../src/modules/fs/tools/grep.ts'
+import type { GrepOutput } from '../../../../src/modules/fs/tools/calls/grep.ts'
 import type { LsOutput } from '../../../../src/modules/fs/tools/ls.ts'
-import type { ReadFileOutput } from '../../../../src/modules/fs/tools/read-file.ts'
+import type { ReadFileOutput } from '../../../../src/modules/fs/tools/calls/read-file.ts'
 import { ToolBench } from '../tool-bench.ts'
 
 async function withFiles(files: Record<string, string | Uint8Array>, config = {}) {

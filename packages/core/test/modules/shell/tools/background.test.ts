@@ -4,7 +4,7 @@ import type {
   ProcessOutput,
   Shell,
 } from '../../../../src/modules/shell/contract.ts'
-import type { ProcessOutputPage } from '../../../../src/modules/shell/tools/process-output.ts'
+import type { ProcessOutputPage } from '../../../../src/modules/shell/tools/calls/process-output.ts'
 import { StubAgent } from '../../../tools/stub-context.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

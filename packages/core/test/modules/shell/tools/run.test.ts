@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { FileStat, FileSystem } from '../../../../src/modules/fs/contract.ts'
 import { FileSystemError } from '../../../../src/errors/file-system-error.ts'
 import type { RunResult, Shell } from '../../../../src/modules/shell/contract.ts'
-import type { RunOutput } from '../../../../src/modules/shell/tools/run.ts'
+import type { RunOutput } from '../../../../src/modules/shell/tools/calls/run.ts'
 import { StubAgent } from '../../../tools/stub-context.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
