@@ -56,7 +56,7 @@ const program = `
 
 test(
   'a deadline rings also where nothing else keeps the process alive',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const args = ['--conditions=@helix-agents/source', '--input-type=module', '--eval', program]
     const { stdout } = await promisify(execFile)(process.execPath, args, {

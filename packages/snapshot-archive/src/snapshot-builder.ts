@@ -1,5 +1,6 @@
 import { FileSystemError } from '@helix-agents/core'
 import {
+  BlockWriter,
   checkManifest,
   digestEntries,
   isInnerTarget,
@@ -13,7 +14,6 @@ import {
   sortByCodePoint,
 } from '@helix-agents/core/provider'
 import { SnapshotArchiveError, type SnapshotArchiveErrorCode, showName } from './archive-error.ts'
-import { BlockWriter } from './block-writer.ts'
 import type { SnapshotSource } from './read-blocks.ts'
 
 /** Whose snapshot an imported one becomes. */
@@ -47,7 +47,7 @@ export class SnapshotBuilder {
   constructor(target: SnapshotSource, limits: SnapshotLimits) {
     this.#target = target
     this.#limits = limits
-    this.#blocks = new BlockWriter(target)
+    this.#blocks = new BlockWriter(target.store, target.scope)
   }
 
   /** @throws {SnapshotArchiveError} */

@@ -2,6 +2,7 @@ import { WorkspaceFailedError } from '@helix-agents/core'
 import type {
   OpenedWorkspace,
   OpenOptions,
+  ProviderHistory,
   ResolveOptions,
   SessionRef,
   WorkspaceProvider,
@@ -10,6 +11,7 @@ import type {
 import {
   type CloudflareSandboxConfig,
   type CloudflareSandboxConfigInput,
+  DEFAULT_CONFIG,
   parseSandboxConfig,
   SANDBOX_KIND,
 } from './config.ts'
@@ -17,6 +19,8 @@ import { OpenGate } from './lifecycle/open-gate.ts'
 import { openSandbox } from './lifecycle/open-sandbox.ts'
 import { ProviderMemory } from './lifecycle/provider-memory.ts'
 import { resolveSandbox } from './lifecycle/resolve-sandbox.ts'
+import { SandboxHistory } from './lifecycle/sandbox-history.ts'
+import { releaseSandbox } from './lifecycle/release-sandbox.ts'
 import { toOpenError } from './lifecycle/map-error.ts'
 import {
   assertBindings,
@@ -24,13 +28,14 @@ import {
   readSettings,
   type SandboxSettings,
 } from './provider-options.ts'
-import { REF_SCHEMA_VERSION } from './ref.ts'
+import { readRef, REF_SCHEMA_VERSION } from './ref.ts'
 
 /**
  * Workspaces in Cloudflare Sandboxes: files, commands, code and snapshots in a container of their
  * own.
  *
- * The disk of a container is gone when it sleeps or is replaced.  * operation acts, and told: the registry opens an empty workspace and says so, or the last
+ * The disk of a container is gone when it sleeps or is replaced. That is found out before an
+ * operation acts, and told: the registry opens an empty workspace and says so, or the last
  * snapshot comes back, where `autoRestore` is declared. Mounted buckets stay.
  */
 export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<CloudflareSandboxConfigInput> {
@@ -43,7 +48,10 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
     branch: true,
   } as const
   readonly refSchemaVersion = REF_SCHEMA_VERSION
-  readonly noHistory = 'backups expire'
+  readonly history: ProviderHistory = new SandboxHistory({
+    servicesOf: (config) =>
+      this.#services(config === undefined ? DEFAULT_CONFIG : this.parseConfig(config)),
+  })
   readonly #options: CloudflareSandboxWorkspaceProviderOptions
   readonly #settings: SandboxSettings
   readonly #gate: OpenGate
@@ -94,6 +102,23 @@ export class CloudflareSandboxWorkspaceProvider implements WorkspaceProvider<Clo
       if (options.config !== undefined) assertSnapshots(config, options)
       return resolveSandbox(this.#services(config), ref, options)
     })
+  }
+
+  /** A sandbox is one backend, whatever its refs know of its containers. */
+  identify(ref: WorkspaceRef): string {
+    return readRef(ref).sandbox
+  }
+
+  /** Ends the sandbox of one ref, and nothing else of its session. */
+  async release(ref: WorkspaceRef, options: ResolveOptions): Promise<void> {
+    const config = this.parseConfig(options.config ?? { kind: SANDBOX_KIND })
+    await releaseSandbox(this.#services(config), ref, options)
+  }
+
+  /** Backups need a bucket; `portableSnapshots` needs none. */
+  noHistory({ backupR2Binding }: CloudflareSandboxConfigInput): string | undefined {
+    if (backupR2Binding !== undefined) return undefined
+    return 'no backup bucket is declared (backupR2Binding)'
   }
 
   #services(config: CloudflareSandboxConfig) {

@@ -98,6 +98,17 @@ export function assertClaim(payload: SandboxRef, claimant: Claimant): void {
   if (!isOwn(payload, claimant)) throw notOwn('is of another session')
 }
 
+/**
+ * What a session may free: its own sandboxes, forks included, whether they were made or not.
+ * @throws {WorkspaceFailedError} `ref-invalid`.
+ */
+export function assertReleasable(payload: SandboxRef, claimant: Claimant): void {
+  const { owner, sandbox } = payload
+  const isNamed = sandbox === claimant.sandbox || isForkId(sandbox)
+  if (!isNamed) throw notOwn('names another sandbox')
+  if (owner !== claimant.owner && !isNewFork(payload)) throw notOwn('is of another session')
+}
+
 function isOwn(payload: SandboxRef, claimant: Claimant): boolean {
   if (payload.owner === null) return isNewFork(payload)
   return payload.owner === claimant.owner && payload.epoch !== null

@@ -4,8 +4,8 @@ import { availability, Bench, codeOf, skipNote } from './testbed/bench.ts'
 
 describe.skipIf(!availability.available)(`code in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   // The code waits for what only somebody writes who has heard it.
   test.each([
@@ -27,7 +27,7 @@ describe.skipIf(!availability.available)(`code in workerd${skipNote}`, () => {
         await ws.call('fs.rm', '/heard')
       }
     },
-    60_000,
+    120_000,
   )
 })
 
@@ -47,5 +47,5 @@ describe.skipIf(!availability.available)(`an image without Python${skipNote}`, (
     expect(await codeOf(ws.call('code.runCode', 'typescript', 'const a: number = 1'))).toBe(
       'no error',
     )
-  }, 60_000)
+  }, 120_000)
 })

@@ -78,8 +78,8 @@ const LEFT = 'ls -A /workspace /var/tmp/.helix | grep -E "^[.]helix-write-|[.]sh
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   test.concurrent.each<[string, readonly LongOperation[]]>([
     ['reading', reading],

@@ -54,8 +54,8 @@ const cases = Object.entries<FaultCase>(faults) as [FaultName, FaultCase][]
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   describe('every operation', () => {
     // The other one leaves a platform of which nothing can be asked any more.
@@ -119,7 +119,11 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   test(
     'a container that ends by itself in the middle ends the call',
     async () => {
-      const exits = { kind: 'exits', afterMs: 6000, exitCode: 3, times: 1 } as const
+      // A multiple of what a start takes on a busy machine, so that the calls are under way by then.
+      const startedAt = performance.now()
+      await bench.open('a start before')
+      const afterMs = 2000 + 5 * (performance.now() - startedAt)
+      const exits = { kind: 'exits', afterMs, exitCode: 3, times: 1 } as const
       bench.testbed.faults.inject(exits)
       const ws = await bench.open('exits')
       const calls = [
@@ -190,8 +194,8 @@ const OLD_DATE = '2026-04-20'
 
 describe.skipIf(!availability.available)(`in workerd of an old date${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start('local', OLD_DATE)), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start('local', OLD_DATE)), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   const oneByOne = cases.filter(([, { meets }]) => meets === 'each')
   const told = sampler.pick('faults of an old date', oneByOne, 1)

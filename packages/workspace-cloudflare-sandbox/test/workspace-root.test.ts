@@ -40,8 +40,8 @@ describe.skipIf(!availability.available)(`the reproduction of the removal issue$
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   test('removed: it is made again by whatever comes next', async () => {
     const ws = await bench.open('removed')

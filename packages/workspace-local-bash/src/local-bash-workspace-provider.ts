@@ -30,6 +30,7 @@ import {
   ownMarker,
   type OwnerMarker,
   readOwner,
+  watchOwner,
   writeOwner,
 } from './owner.ts'
 import { CAPABILITIES, parseRef, PROVIDER_ID, REF_SCHEMA_VERSION, toRef } from './ref.ts'
@@ -115,6 +116,14 @@ export interface LocalBashWorkspaceProviderOptions {
   readonly platform?: NodeJS.Platform
 }
 
+interface ShellParts extends Pick<
+  SubprocessShellOptions,
+  'launcher' | 'isOnlyHere' | 'env' | 'logger' | 'clock'
+> {
+  readonly directory: WorkspaceDirectory
+  readonly fs: TmpdirFileSystem
+}
+
 /**
  * Workspaces in temporary directories, their commands run by the shell of the host. POSIX only.
  *
@@ -172,8 +181,10 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       try {
         const ids = { session: hashSession(session.sessionId), line: unguessableName() }
         const marker = this.#mark(directory, { ...ids, env, isolation })
+        const isOnlyHere = watchOwner(directory.path)
         restoreDirectory(directory)
-        const ws = await this.#build({ directory, isolation, marker, options, session })
+        const placed = { directory, isolation, marker, options, session }
+        const ws = await this.#build(placed, isOnlyHere)
         return { ws, ref: toRef({ directory: directory.name, isolation }), receipt: CREATED }
       } catch (error) {
         await removeDirectory(directory.path)
@@ -195,13 +206,8 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       if (before !== undefined) await endAbandoned(directory, before)
       const { env = {}, line = unguessableName(), lost } = before ?? {}
       const marker = this.#mark(directory, { session, line, env, isolation })
-      const ws = await this.#build({
-        directory,
-        isolation,
-        marker,
-        options,
-        session: options.session,
-      })
+      const placed = { directory, isolation, marker, options, session: options.session }
+      const ws = await this.#build(placed, () => false)
       return { ws, ref: toRef({ directory: name, isolation }), receipt: receiptOf(lost) }
     }, options.signal)
   }
@@ -243,7 +249,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     return marker
   }
 
-  async #build(parts: PlacedWorkspace): Promise<LocalBashWorkspace> {
+  async #build(parts: PlacedWorkspace, isOnlyHere: () => boolean): Promise<LocalBashWorkspace> {
     const { directory, isolation, marker, options } = parts
     const logger = this.#options.logger ?? options.logger ?? noopLogger
     const clock = this.#options.clock ?? options.clock
@@ -255,7 +261,7 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       maxFileBytes: (options.capabilities.fs?.maxFileSizeMb ?? Number.POSITIVE_INFINITY) * MEBIBYTE,
       restore: () => restoreDirectory(directory),
     })
-    const from = { directory, launcher, fs, env: marker.env, logger, clock }
+    const from = { directory, launcher, fs, isOnlyHere, env: marker.env, logger, clock }
     const settings = this.#shellOptions(from)
     const shell = new SubprocessShell(settings)
     const { code: declared } = options.capabilities
@@ -282,22 +288,14 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
     })
   }
 
-  #shellOptions(parts: {
-    readonly directory: WorkspaceDirectory
-    readonly launcher: Launcher
-    readonly fs: TmpdirFileSystem
-    readonly env: Readonly<Record<string, string>>
-    readonly logger: Logger
-    readonly clock: Clock
-  }): SubprocessShellOptions {
-    const { directory, launcher, fs, logger, clock } = parts
+  #shellOptions({ directory, fs, env: own, ...given }: ShellParts): SubprocessShellOptions {
     const passed = passedEnvironment(process.env, this.#options.passEnv ?? DEFAULT_PASS_ENV)
-    const env: Record<string, string> = { ...passed, ...launcher.baseEnv, ...parts.env }
+    const env: Record<string, string> = { ...passed, ...given.launcher.baseEnv, ...own }
     if (env.PATH !== undefined) env.PATH = fixedPath(env.PATH, directory.path)
     return {
+      ...given,
       name: directory.name,
       files: fs.context,
-      launcher,
       gate: this.#gate,
       pipes: this.#pipes,
       env,
@@ -305,8 +303,6 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       maxOutputBytes: this.#options.maxOutputBytes ?? MEBIBYTE,
       maxStoredOutputBytes: this.#options.maxStoredOutputBytes ?? 2048 * MEBIBYTE,
       killGraceMs: this.#options.killGraceMs ?? 250,
-      clock,
-      logger,
     }
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs'
-import { rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { envSchema, isolationSchema } from './config.ts'
@@ -70,6 +70,20 @@ export function writeOwner(directory: string, marker: OwnerMarker): void {
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+/**
+ * The result tells whether the marker is still the one that stands there now: whoever takes the
+ * workspace over, here or elsewhere, writes another.
+ */
+export function watchOwner(directory: string): () => boolean {
+  const stamp = stampOf(directory)
+  return () => stampOf(directory) === stamp
+}
+
+function stampOf(directory: string): string {
+  const stats = lstatSync(join(directory, MARKER_NAME), { bigint: true, throwIfNoEntry: false })
+  return `${stats?.ino}:${stats?.ctimeNs}`
 }
 
 /** The marker of a directory; undefined when it has none that this user wrote. */

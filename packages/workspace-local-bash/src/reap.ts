@@ -214,5 +214,7 @@ export function lastUseMs(path: string, marker: OwnerMarker, nowMs: number): num
 function timeOf(path: string, nowMs: number): number {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return 0
-  return stats.mtimeMs <= nowMs ? stats.mtimeMs : stats.ctimeMs
+  // The clock has whole milliseconds, a file has fractions of them.
+  const [changedMs, systemMs] = [Math.floor(stats.mtimeMs), Math.floor(stats.ctimeMs)]
+  return changedMs <= nowMs ? changedMs : systemMs
 }

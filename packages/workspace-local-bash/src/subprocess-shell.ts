@@ -35,6 +35,8 @@ export interface SubprocessShellOptions {
   readonly name: string
   readonly files: FileContext
   readonly launcher: Launcher
+  /** Whether nobody else, now or before, can have started processes of the workspace. */
+  readonly isOnlyHere: () => boolean
   /** Says when a command may start. */
   readonly gate: CommandGate
   readonly pipes: PipePool
@@ -63,6 +65,7 @@ export class SubprocessShell implements Shell {
   readonly #background: BackgroundProcesses
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  #hasLaunched = false
   /** When its first command started, in clock ticks of the host; unset with namespaces. */
   #sinceTicks: number | undefined
 
@@ -149,6 +152,8 @@ export class SubprocessShell implements Shell {
     this.#closing.abort(closed())
     await Promise.allSettled(this.#running)
     await this.#background.killAll(killGraceMs)
+    // To look through all processes of the host takes a while.
+    if (!this.#hasLaunched && this.#options.isOnlyHere()) return
     const places = [join(files.scratch, 'pipes', '/')]
     const directory = (): string => files.containment.root
     const sinceTicks = this.#sinceTicks
@@ -206,6 +211,7 @@ export class SubprocessShell implements Shell {
     try {
       const marker = { [MARKER_VARIABLE]: `${name}:${id}` }
       const request = { command, path, directory, env: { ...env, ...options.env, ...marker } }
+      this.#hasLaunched = true
       const launch = launcher.launch(request)
       // The directory stays open until the process has started in it, which is this same turn.
       queueMicrotask(() => directory.close())

@@ -26,12 +26,12 @@ export function isHeld(path: string, workspace: string): boolean {
   return holdersOf(path).length > 0
 }
 
-/** When something was last added to it or taken from it. */
+/** When something was last added to it or taken from it, in whole milliseconds as clocks have them. */
 export function lastChangeMs(path: string): number {
   const times = [path, ...readdirSync(path).map((name) => join(path, name))].map(
     (part) => lstatSync(part, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   )
-  return Math.max(...times)
+  return Math.floor(Math.max(...times))
 }
 
 /** Removes it without recursion: an entry that was added by now stops the removal. */

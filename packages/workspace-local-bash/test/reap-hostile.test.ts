@@ -113,7 +113,7 @@ async function twins() {
   await ws.shell.start('while :; do echo x >> beat; sleep 0.02; done')
   const beats = (): number =>
     statSync(at(ws.id, 'root', 'beat'), { throwIfNoEntry: false })?.size ?? 0
-  await expect.poll(beats, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(beats, { timeout: 60_000 }).toBeGreaterThan(0)
   const dead = await abandoned()
   renameSync(at(dead), at(`${ws.id}.reaped`))
   return { ws, beats }
@@ -124,7 +124,7 @@ describe('an interrupted removal beside a living workspace of the same name', ()
     const { ws, beats } = await twins()
     expect(await reap()).toMatchObject({ removed: [`${ws.id}.reaped`], live: [ws.id] })
     const before = beats()
-    await expect.poll(beats, { timeout: 10_000 }).toBeGreaterThan(before)
+    await expect.poll(beats, { timeout: 60_000 }).toBeGreaterThan(before)
   })
   it('is out of the way when an inventory ends the living one', async () => {
     const { ws } = await twins()

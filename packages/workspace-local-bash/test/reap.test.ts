@@ -5,6 +5,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -179,6 +180,15 @@ describe('what is never removed', () => {
     await ws.detach()
     expect((await reap(6 * 24 * HOUR_MS)).waiting).toEqual([ws.id])
     expect((await reap(8 * 24 * HOUR_MS)).removed).toEqual([ws.id])
+  })
+  it('no workspace beyond its grace period: times of files have fractions of a millisecond', async () => {
+    const { ws } = await host.open()
+    const root = join(host.tmpdirRoot, ws.id, 'root')
+    await ws.detach()
+    writeFileSync(join(root, 'last'), 'x')
+    const clock = new ManualClock(Math.floor(statSync(root).ctimeMs))
+    const options = { tmpdirRoot: host.tmpdirRoot, clock, detachedGraceMs: 0 }
+    expect((await reapLocalBashTmpdirs(options)).removed).toEqual([ws.id])
   })
   it('what is only named alike', async () => {
     const root = host.tmpdirRoot

@@ -9,6 +9,7 @@ import {
 import type { ActiveRun } from '../run/active-runs.ts'
 import type { ResumeOptions } from './executor-options.ts'
 import type { AgentResult } from '../agent-result.ts'
+import { abortTurns } from '../stream/abort-turns.ts'
 import { readStream } from '../stream/read-stream.ts'
 import { untilRunEnds } from '../stream/until-run-ends.ts'
 import type { RunServices } from '../ports.ts'
@@ -41,7 +42,9 @@ export interface AgentHandle<TOutput = unknown> {
    * Stops the run at once, model and tools included; its workspaces follow `keepWorkspaces`. A run of
    * another process learns of it from the store, within a second: this resolves once it is stored. A
    * session that does not run is ended: with it its workspaces, those that could not be closed before
-   * included, and its requests. An aborted run is not resumed.
+   * included, and its requests. An aborted run is not resumed. Turns that wait in the `turnQueue` never
+   * run; the handle of a queued turn aborts that one only, and one that has not begun leaves its session
+   * as it was.
    */
   abort(): Promise<void>
   /** Resumes the session. @throws {SessionError} `not-resumable` */
@@ -67,7 +70,6 @@ export interface HandleParts<TOutput> {
 
 export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<TOutput> {
   const { services, sessionId, runId, actions } = parts
-  const liveRun = (): ActiveRun | undefined => services.active.get(sessionId)
   return {
     sessionId,
     runId,
@@ -75,14 +77,21 @@ export function createHandle<TOutput>(parts: HandleParts<TOutput>): AgentHandle<
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has checked it
     result: async () => (await (parts.run?.done ?? storedResult(parts))) as AgentResult<TOutput>,
     interrupt: () => interruptRun(services, sessionId),
-    abort: async () => {
-      const run = liveRun()
-      if (run !== undefined) return run.control.stop('aborted')
-      const isStored = await requestStop(services, sessionId, 'abort')
-      if (!isStored) await actions.abortSession()
-    },
+    abort: () => abortTurns(services, { sessionId }, () => abortRun(services, sessionId, actions)),
     resume: (options = {}) => actions.resume(options),
   }
+}
+
+/** Stops the run of a session, wherever it is, or ends a session that does not run. */
+export async function abortRun(
+  services: RunServices,
+  sessionId: string,
+  actions: Pick<HandleActions<unknown>, 'abortSession'>,
+): Promise<void> {
+  const run = services.active.get(sessionId)
+  if (run !== undefined) return run.control.stop('aborted')
+  const isStored = await requestStop(services, sessionId, 'abort')
+  if (!isStored) await actions.abortSession()
 }
 
 async function interruptRun(services: RunServices, sessionId: string): Promise<void> {

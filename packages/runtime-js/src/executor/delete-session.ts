@@ -34,6 +34,8 @@ export async function deleteSession(
   if (abortRun) await endRuns(active, sessionId)
   active.reserve(sessionId)
   try {
+    // One that waits would make the session again.
+    await services.turnQueue?.cancelTurns(sessionId)
     const deletion = { services, agents: agentsWithin(agent), keepWorkspaces }
     await deleteReserved(deletion, agent, sessionId)
   } finally {

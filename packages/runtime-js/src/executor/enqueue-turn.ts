@@ -1,14 +1,21 @@
 import { type Agent, AgentAlreadyRunningError, SessionError } from '@helix-agents/core'
-import { initializeAgentState, type TurnOptions } from '@helix-agents/core/runtime'
+import { initializeAgentState, NO_USAGE, type TurnOptions } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { readTurn, type TurnOfQueue, untilTurnEnds } from '../stream/read-turn.ts'
-import type { AgentHandle } from './agent-handle.ts'
+import { abortSession } from '../session/abort-session.ts'
+import { abortTurns } from '../stream/abort-turns.ts'
+import { type AgentHandle, abortRun } from './agent-handle.ts'
 import { parseSessionId } from './check-arguments.ts'
 import { toLabels, toUserMessages } from './execute-input.ts'
 import type { EnqueueOptions, ExecuteInput } from './executor-options.ts'
 
 /** Pause before the next check of a session that another worker takes over. */
 const PAUSE_MS = 500
+
+/** A turn in its queue, of an agent. */
+export interface QueuedTurn extends TurnOfQueue {
+  readonly agent: Agent
+}
 
 /**
  * Stores a turn for a worker. Nothing else is stored: a crash loses the turn or nothing.
@@ -20,7 +27,7 @@ export async function enqueueTurn(
   agent: Agent,
   input: ExecuteInput,
   options: EnqueueOptions,
-): Promise<TurnOfQueue> {
+): Promise<QueuedTurn> {
   const { turnQueue: queue, stateStore } = services
   const sessionId = parseSessionId(options.sessionId)
   if (queue === undefined) {
@@ -41,7 +48,7 @@ export async function enqueueTurn(
     sessionId,
     ...(state !== undefined && { state }),
   })
-  return { ...turn, queue }
+  return { ...turn, queue, agent }
 }
 
 function toTurnOptions(options: EnqueueOptions): TurnOptions {
@@ -72,13 +79,21 @@ function assertFits(
 export function withTurn<TOutput>(
   handle: AgentHandle<TOutput>,
   services: RunServices,
-  turn: TurnOfQueue,
+  turn: QueuedTurn,
 ): AgentHandle<TOutput> {
+  const { sessionId, turnId, agent } = turn
+  const actions = { abortSession: () => abortSession(services, agent, sessionId) }
   return {
     ...handle,
+    abort: () => abortTurns(services, turn, () => abortRun(services, sessionId, actions)),
     stream: (options) => readTurn(services, turn, options),
     result: async () => {
-      await untilTurnEnds(services, turn)
+      const { isAborted } = await untilTurnEnds(services, turn)
+      const session = isAborted ? await services.stateStore.loadSession(sessionId) : undefined
+      if (session !== undefined && session?.status !== 'aborted') {
+        const stepCount = session?.stepCount ?? 0
+        return { sessionId, runId: turnId, stepCount, usage: NO_USAGE, status: 'aborted' }
+      }
       for (;;) {
         try {
           return await handle.result()

@@ -72,6 +72,8 @@ export interface StartedRun {
  */
 export class JSAgentExecutor extends HistoryOperations {
   readonly #services: RunServices
+  /** How long a run of a process that died keeps its session, in milliseconds. */
+  readonly leaseMs: number
 
   /**
    * @throws {WorkspaceFailedError} `config-invalid` for providers that cannot be told apart.
@@ -87,9 +89,8 @@ export class JSAgentExecutor extends HistoryOperations {
     super()
     assertParts({ stateStore, streamManager, llmAdapter })
     const providers = toProviderMap(options.workspaceProviders)
-    const { workspaceMaxConcurrentOpens: maxConcurrentOpens } = options
+    const { workspaceMaxConcurrentOpens: maxConcurrentOpens, clock = systemClock } = options
     const logger = guardLogger(options.logger)
-    const clock = options.clock ?? systemClock
     this.#services = {
       stateStore,
       streamManager,
@@ -113,6 +114,7 @@ export class JSAgentExecutor extends HistoryOperations {
       turnQueue: options.turnQueue,
       launch: (request) => this.#launch(request),
     }
+    this.leaseMs = this.#services.leaseMs
   }
 
   /**

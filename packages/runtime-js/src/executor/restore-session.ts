@@ -11,6 +11,7 @@ import { loadOwnSession } from '../session/load-own-session.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
 import type { RunServices } from '../ports.ts'
 import { findFiles, restoreFiles, type WantedFiles } from '../history/checkpoint-files.ts'
+import { Making } from '../history/making.ts'
 import { holdSession } from '../lease/hold-session.ts'
 import type { RestoreCheckpointOptions } from './executor-options.ts'
 import { tryCollect } from '../history/release-workspaces.ts'
@@ -90,7 +91,8 @@ async function restoreWithFiles(
         { branchId: sessionId },
         clock.now(),
       )
-      const files = await restoreFiles(services, { session, files: wanted, current })
+      const making = new Making(services, sessionId)
+      const files = await restoreFiles(services, { session, files: wanted, current, making })
       try {
         await lease.confirm()
         const { runId } = lease.write()
@@ -101,7 +103,7 @@ async function restoreWithFiles(
         throw error
       }
       try {
-        await stateStore.forgetReleased(sessionId, [intent])
+        await stateStore.forgetReleased(sessionId, [intent, ...making.ids])
       } catch (err) {
         // The session has been restored; the next collection finds nothing to free.
         logger.warn({ err, sessionId }, logMessages.historyNotCollected)

@@ -10,6 +10,7 @@ import type { Checkpoint, WorkspaceDeclaration } from '@helix-agents/core/runtim
 import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
+import { type Making, reportWaiting } from './making.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
 
 /** The files of a checkpoint that are wanted: of one workspace, or that it was not there yet. */
@@ -91,6 +92,8 @@ interface RestoreFiles {
   readonly allowCrossSession?: boolean
   /** Open workspaces of the session that took the snapshots, for providers without a history. */
   readonly current?: Readonly<Record<string, WorkspaceRef>>
+  /** Absent for a session that is not stored yet. */
+  readonly making?: Making
 }
 
 /**
@@ -100,7 +103,7 @@ interface RestoreFiles {
  */
 export async function restoreFiles(
   services: RunServices,
-  { session, files, allowCrossSession = false, current = {} }: RestoreFiles,
+  { session, files, allowCrossSession = false, current = {}, making }: RestoreFiles,
 ): Promise<RestoredRefs> {
   const made = new Map<string, WorkspaceRef | null>()
   try {
@@ -113,7 +116,8 @@ export async function restoreFiles(
           workspace: declaration.name,
           providerId: snapshot.providerId,
         }
-        const one = { snapshot, allowCrossSession, current, made }
+        const onMaking = making?.of(declaration.name)
+        const one = { snapshot, allowCrossSession, current, made, ...(onMaking && { onMaking }) }
         await observeHistory(services, 'restore', subject, () => restoreOne(services, owner, one))
       }
     }
@@ -132,6 +136,7 @@ async function restoreOne(
     readonly allowCrossSession: boolean
     readonly current: Readonly<Record<string, WorkspaceRef>>
     readonly made: Map<string, WorkspaceRef | null>
+    readonly onMaking?: NonNullable<ResolveOptions['onMaking']>
   },
 ): Promise<void> {
   const { name } = owner.declaration
@@ -139,17 +144,23 @@ async function restoreOne(
   const provider = services.providers.get(providerId)
   if (provider === undefined) throw cannotRestore(name, providerId)
   const options = resolveOptions(services, owner)
-  const { allowCrossSession } = one
+  const { allowCrossSession, onMaking } = one
   try {
-    const made = await restoreFrom(provider, one, { ...options, allowCrossSession })
+    const request = { ...options, allowCrossSession, ...(onMaking && { onMaking }) }
+    const made = await restoreFrom(provider, one, request)
     const { isMoved = false, provider: selection } = owner.declaration
-    const ref = isMoved ? { ...made, moved: { provider: selection } } : made
-    one.made.set(name, ref)
-    const { ws, receipt } = await provider.resolve(ref, options)
+    const moved = isMoved ? { moved: { provider: selection } } : {}
+    one.made.set(name, { ...made, ...moved })
+    const opened = await provider.resolve({ ...made, ...moved }, options)
+    const { ws, receipt } = opened
+    // Some are made when they are opened first.
+    const { moved: _, ...ref } = opened.ref
     // The receipt says once what is not there: the model must read it.
     const { detail: notice } = receipt
-    if (notice !== undefined) one.made.set(name, { ...ref, moved: { provider: selection, notice } })
+    const told = notice === undefined ? moved : { moved: { provider: selection, notice } }
+    one.made.set(name, { ...ref, ...told })
     await ws.detach?.()
+    reportWaiting(services, opened, { workspace: name, session: owner.session })
   } catch (cause) {
     const detail = `the files of workspace "${name}" could not be restored`
     throw new WorkspaceFailedError('provider-failed', detail, { cause })

@@ -147,6 +147,18 @@ function promisedBy({ snapshots }: SessionHistory): ReadonlySet<string> {
   )
 }
 
+/** What is stored may be all that is known: not every provider can list what it holds. */
+async function removeStored(
+  { services, report }: Collection,
+  snapshots: SessionHistory['snapshots'],
+): Promise<void> {
+  for (const { files } of snapshots) {
+    if (files.snapshot === undefined) continue
+    if (await removeSnapshot(services, files.snapshot)) report.snapshots += 1
+    else report.owed += 1
+  }
+}
+
 /** Frees everything that providers hold for a session that is about to be removed. @returns names of what is left */
 export async function releaseEverything(
   services: RunServices,
@@ -154,7 +166,7 @@ export async function releaseEverything(
   session: Collection['session'],
 ): Promise<readonly string[]> {
   const { sessionId } = session
-  const { released } = await services.stateStore.loadHistory(sessionId)
+  const { released, snapshots } = await services.stateStore.loadHistory(sessionId)
   const report = { workspaces: 0, snapshots: 0, owed: 0 }
   const collection: Collection = { services, agent, session, report, needed: new Set() }
   const owed: string[] = []
@@ -163,6 +175,7 @@ export async function releaseEverything(
     if (!isGone && 'workspace' in one) owed.push(one.workspace)
   }
   const before = report.owed
+  await removeStored(collection, snapshots)
   await collectHeld(collection, sessionId, new Set())
   return report.owed > before ? [...owed, 'history'] : owed
 }

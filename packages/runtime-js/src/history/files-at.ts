@@ -4,6 +4,7 @@ import type { SessionState, WorkspaceDeclaration } from '@helix-agents/core/runt
 import type { RunServices } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
 import { findOne, restoreFiles } from './checkpoint-files.ts'
+import { Making } from './making.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
 
 /** One workspace of a session. */
@@ -34,14 +35,17 @@ async function withFilesOf<T>(
     throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
   }
   const files = [findOne(checkpoint, declaration)]
-  const made = await restoreFiles(services, { session, files, current: session.workspaceRefs })
+  const making = new Making(services, sessionId)
+  const current = session.workspaceRefs
+  const made = await restoreFiles(services, { session, files, current, making })
   const ref = made[declaration.name] ?? undefined
   if (ref === undefined) return work(undefined)
   const owner = { session, declaration: declarationOfRef(declaration, ref) }
   try {
     return await withBackend(services, { ...owner, ref }, work)
   } finally {
-    await releaseBackend(services, ref, owner)
+    const isGone = await releaseBackend(services, ref, owner)
+    if (isGone) await services.stateStore.forgetReleased(sessionId, making.ids)
   }
 }
 

@@ -12,12 +12,15 @@ import {
 import type { WorkspaceDeclaration } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { FileBlocks } from './file-blocks.ts'
+import { type Making, reportWaiting } from './making.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
 import type { CheckpointFiles } from './read-files.ts'
 
 /** Whose the new backend is, and where: `declaration.provider` is its provider. */
 interface BackendPlace {
   readonly services: RunServices
+  /** Of a session that is stored: what is about to be made is recorded with it. */
+  readonly making?: Making
   readonly session: SessionRef
   readonly declaration: WorkspaceDeclaration
 }
@@ -72,7 +75,7 @@ export async function fillBackend(place: BackendPlace, content: BackendContent):
     await assertOpens(place, ref)
     return { ref, report: { workspaceId: target.ws.id, files, bytes, digest, losses } }
   } catch (error) {
-    const owner = { session, declaration: { ...declaration, name: workspace, isMoved: true } }
+    const owner = { session, declaration: { ...declaration, isMoved: true }, workspace }
     await releaseBackend(services, target.ref, owner)
     throw error
   }
@@ -93,14 +96,16 @@ export function snapshotOptions(
 async function openTarget(
   place: BackendPlace,
 ): Promise<{ readonly target: OpenedWorkspace; readonly workspace: string }> {
-  const { services, session, declaration } = place
+  const { services, session, declaration, making } = place
   const { name, provider: to } = declaration
   const provider = services.providers.get(to.kind)
   if (provider === undefined) throw missingFiles(declaration)
   const config = provider.parseConfig?.(to) ?? to
   const { capabilities, signal, logger, clock } = resolveOptions(services, { session, declaration })
   const workspace = `${name}-${crypto.randomUUID().slice(0, 8)}`
-  const options = { workspace, capabilities, signal, logger, clock }
+  const onMaking = making?.of(name)
+  const made = { workspace, resolvedAs: name, ...(onMaking && { onMaking }) }
+  const options = { ...made, capabilities, signal, logger, clock }
   return { target: await provider.open(config, session, options), workspace }
 }
 
@@ -111,8 +116,9 @@ async function assertOpens(
 ): Promise<void> {
   const provider = services.providers.get(ref.providerId)
   if (provider === undefined) throw missingFiles(declaration)
-  const { ws } = await provider.resolve(ref, resolveOptions(services, { session, declaration }))
-  await ws.detach?.()
+  const opened = await provider.resolve(ref, resolveOptions(services, { session, declaration }))
+  await opened.ws.detach?.()
+  reportWaiting(services, opened, { workspace: declaration.name, session })
 }
 
 /** Reads all of the target again. @throws {WorkspaceFailedError} `provider-failed` */

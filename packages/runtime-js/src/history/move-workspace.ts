@@ -13,6 +13,7 @@ import { loadOwnSession } from '../session/load-own-session.ts'
 import { FileBlocks } from './file-blocks.ts'
 import { withBackend } from './files-at.ts'
 import { fillBackend, type Filled, type MoveReport, snapshotOptions } from './fill-backend.ts'
+import { Making } from './making.ts'
 import { tryCollect } from './release-workspaces.ts'
 
 /** Where a workspace moves to. */
@@ -82,21 +83,28 @@ async function moveHeld(move: Move, { session, lease }: HeldSession): Promise<Mo
   const { stateStore, clock } = services
   const intent = await stateStore.recordReleased(sessionId, { branchId: sessionId }, clock.now())
   const place = { session, declaration: declarationOfRef(declared, source), ref: source }
-  const moved = await withBackend(services, place, (files) => copyTo(move, session, files))
+  const making = new Making(services, sessionId)
+  const moved = await withBackend(services, place, (files) =>
+    copyTo(move, { session, making }, files),
+  )
   await lease.confirm()
   const { ref, report } = moved
   await stateStore.saveWorkspaceRef({ ...lease.write(), workspace: name, ref, releasesOld: true })
-  await stateStore.forgetReleased(sessionId, [intent])
+  await stateStore.forgetReleased(sessionId, [intent, ...making.ids])
   return report
 }
 
-async function copyTo(move: Move, session: SessionState, files: FileSystem): Promise<Filled> {
+async function copyTo(
+  move: Move,
+  { session, making }: { readonly session: SessionState; readonly making: Making },
+  files: FileSystem,
+): Promise<Filled> {
   const { services, declared, to } = move
   const store = new FileBlocks(files)
   const scope = session.sessionId
   const options = snapshotOptions(services, session, declared)
   const { manifest, losses } = await takeSnapshot(files, store, options)
   const source = { manifest, store, scope }
-  const place = { services, session, declaration: { ...declared, provider: to } }
+  const place = { services, session, making, declaration: { ...declared, provider: to } }
   return fillBackend(place, { source, losses, event: 'was moved to another place' })
 }

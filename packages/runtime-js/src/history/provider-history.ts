@@ -56,13 +56,16 @@ export function canonicalJson(value: unknown): string {
 export interface BackendOwner {
   readonly session: SessionRef
   readonly declaration: WorkspaceDeclaration
+  /** The name under which it was made, beside the workspace. Default: that of the declaration. */
+  readonly workspace?: string
 }
 
 /** What a provider gets to open a backend without a registry. */
 export function resolveOptions(services: Services, owner: BackendOwner): ResolveOptions {
-  const { session, declaration } = owner
+  const { session, declaration, workspace = declaration.name } = owner
   return {
-    workspace: declaration.name,
+    workspace,
+    ...(workspace !== declaration.name && { resolvedAs: declaration.name }),
     session,
     config: declaration.provider,
     capabilities: declaration.capabilities,

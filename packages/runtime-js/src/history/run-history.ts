@@ -16,6 +16,7 @@ import type {
 import { observeHistory } from '../observe/history.ts'
 import type { RunHistory, RunServices, StepFiles } from '../ports.ts'
 import { declarationOfRef } from '../session/end-refs.ts'
+import { Making } from './making.ts'
 import { historyOf, removeSnapshot, resolveOptions } from './provider-history.ts'
 
 type KeptSnapshot = StoredSnapshot & { readonly files: { readonly snapshot: SnapshotRef } }
@@ -61,7 +62,8 @@ class SnapshotHistory implements RunHistory {
     const { snapshot } = newest.files
     // What was moved since has no snapshot where it is now.
     if (snapshot.providerId !== declaration.provider.kind) return undefined
-    const options = { ...resolveOptions(services, { session, declaration }), signal }
+    const onMaking = new Making(services, session.sessionId).of(name)
+    const options = { ...resolveOptions(services, { session, declaration }), signal, onMaking }
     const made = await restoreUnlessGone(services, snapshot, options)
     const detail = `Its files are those after step ${newest.stepCount} of ${session.stepCount}.`
     return made && { ref: made, detail }

@@ -4,6 +4,7 @@ import type {
   SequencedChunk,
   StreamReaderOptions,
   TurnQueuePort,
+  TurnStatus,
 } from '@helix-agents/core/runtime'
 import type { RunServices } from '../ports.ts'
 import { readStream } from './read-stream.ts'
@@ -18,9 +19,13 @@ const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
 /** @throws {SessionError} `turn-rejected` */
-export async function untilTurnEnds(services: RunServices, turn: TurnOfQueue): Promise<void> {
+export async function untilTurnEnds(services: RunServices, turn: TurnOfQueue): Promise<TurnStatus> {
   const pauses = new Pauses(services)
-  while (!(await hasEnded(turn))) await pauses.next()
+  for (;;) {
+    const status = await statusOf(turn)
+    if (status.state === 'ended') return status
+    await pauses.next()
+  }
 }
 
 /**
@@ -39,15 +44,27 @@ export async function* readTurn(
   const pauses = new Pauses(services)
   for (;;) {
     // Before the read: what is written until the end of the turn is read then.
-    const isOver = await hasEnded(turn)
-    const from = position === undefined ? {} : { fromSequence: position }
-    for await (const entry of readStream(services, sessionId, { ...options, ...from })) {
+    const status = await statusOf(turn)
+    // What is there is of an earlier turn.
+    if (hasNothing(status, position)) return
+    const isOver = status.state === 'ended' || signal?.aborted === true
+    const from = readFrom(options, position)
+    for await (const entry of readStream(services, sessionId, from)) {
       position = entry.sequence + 1
       if (entry.agentId !== earlierRun) yield entry
     }
-    if (isOver || signal?.aborted === true) return
+    if (isOver) return
     await pauses.next()
   }
+}
+
+function readFrom(options: StreamReaderOptions, position: number | undefined): StreamReaderOptions {
+  return position === undefined ? options : { ...options, fromSequence: position }
+}
+
+/** It was aborted before it began, or before anything of it was read. */
+function hasNothing({ isAborted }: TurnStatus, position: number | undefined): boolean {
+  return isAborted === true && position === undefined
 }
 
 /** @returns the run of the session before the one of the turn */
@@ -71,9 +88,10 @@ async function untilBegun(
 }
 
 /** @throws {SessionError} `turn-rejected` */
-async function hasEnded({ queue, sessionId, turnId }: TurnOfQueue): Promise<boolean> {
-  const { state, rejected } = await queue.turnStatus(turnId)
-  if (rejected === undefined) return state === 'ended'
+async function statusOf({ queue, sessionId, turnId }: TurnOfQueue): Promise<TurnStatus> {
+  const status = await queue.turnStatus(turnId)
+  const { rejected } = status
+  if (rejected === undefined) return status
   throw new SessionError('turn-rejected', sessionId, `no worker could start its turn: ${rejected}`)
 }
 

@@ -14,7 +14,7 @@ test('each behaviour has a saboteur', () => {
 describe.concurrent('saboteurs', () => {
   test.each(executorBehaviours)(
     '$id rejects its saboteur',
-    { timeout: 20_000 },
+    { timeout: 120_000 },
     async (behaviour) => {
       const broken = createSubject(executorSaboteurs[behaviour.id])
       await expect(behaviour.run(broken)).rejects.toBeInstanceOf(ConformanceError)

@@ -71,7 +71,7 @@ test('processes that die one after the other leave a session that ends well', as
     numRuns: sampler.size(400, 80),
     seed: sampler.seedOf('deaths in a row'),
   })
-}, 60_000)
+}, 120_000)
 
 /** Plays through these deaths, and finds nothing wrong. */
 async function endsWell(deaths: readonly { at: number; death: Death }[]): Promise<void> {

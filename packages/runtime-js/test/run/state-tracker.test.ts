@@ -77,3 +77,34 @@ describe('what is stored with the result of a call', () => {
     expect(state.consumeChange()).toEqual({ value: { items: ['x', '1'] } })
   })
 })
+
+describe('what readers hear of an update', () => {
+  test('is where it has happened: names are escaped, and an append names the end of its list', () => {
+    const { state, patches } = tracker({ 'a/b': { '~c': ['x', 'y'] } })
+    state.update<{ 'a/b': { '~c': string[] } }>(first, (draft) => {
+      draft['a/b']['~c'].push('z')
+      draft['a/b']['~c'][0] = 'w'
+    })
+    expect(patches).toEqual([
+      { op: 'replace', path: '/a~1b/~0c/0', value: 'w' },
+      { op: 'add', path: '/a~1b/~0c/-', value: 'z' },
+    ])
+  })
+
+  test('is nothing when nothing has changed, and then nothing is stored', () => {
+    const { state, patches } = tracker()
+    state.update<Basket>(first, (draft) => void (draft.items = draft.items ?? []))
+    expect(patches).toEqual([])
+    expect(state.settle(first)).toBeUndefined()
+  })
+
+  test('comes once for each update', () => {
+    const { patches, push } = tracker()
+    push(first, '1')
+    push(second, '2')
+    expect(patches).toEqual([
+      { op: 'add', path: '/items/-', value: '1' },
+      { op: 'add', path: '/items/-', value: '2' },
+    ])
+  })
+})

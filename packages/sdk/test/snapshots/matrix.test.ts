@@ -30,9 +30,12 @@ const files = sampler.size(10_000, 50)
 const session = { sessionId: 'session', agentType: 'agent' }
 const ends: (() => Promise<void>)[] = []
 
+/** To remove 10,000 files takes a busy disk minutes. */
+const TIMEOUT_MS = sampler.size(900_000, 120_000)
+
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
-})
+}, TIMEOUT_MS)
 
 function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'helix-matrix-'))
@@ -100,7 +103,7 @@ const pairs = kinds.flatMap((from) => kinds.map((to) => [from, to] as const))
 describe.each(Object.keys(stores))('with a %s', (name) => {
   // The store has no part in what providers hold: the second one is tried with one pair.
   const some = name === 'memory store' || sampler.isExhaustive ? pairs : pairs.slice(-1)
-  test.each(some)('from %s to %s', { timeout: 120_000 }, async (from, to) => {
+  test.each(some)('from %s to %s', { timeout: TIMEOUT_MS }, async (from, to) => {
     const store = entry(stores, name)()
     const source = await open(from)
     await fillAwkward(source.fs, files)

@@ -251,6 +251,8 @@ export interface DriverSnapshots {
   ): Promise<DriverSnapshot>
   /** The name that it was taken with, as the bucket knows it; undefined when it is unknown. */
   nameOf?(snapshot: DriverSnapshot): Promise<string | undefined>
+  /** Frees it, where the bucket can be reached; elsewhere its rules do. One that is gone is no error. */
+  remove?(snapshot: Pick<DriverSnapshot, 'id'>): Promise<void>
   /** Exact: what the snapshot does not hold is gone from the directory afterwards. */
   restore(
     snapshot: DriverSnapshot,

@@ -51,13 +51,23 @@ export async function createAttachment(
   request: ResolveOptions,
 ): Promise<Attachment> {
   const { config } = services
-  const { workspace } = request
+  const workspace = nameOf(request)
   const { sessionId } = request.session
   const sandbox = await sandboxIdOf(config, sessionId, workspace)
   const owner = await hashParts('owner', sessionId, workspace)
   const session = await hashParts('session', sessionId)
   const claimant = { owner, sandbox, isShared: config.id !== undefined }
   return { services, request, claimant, session }
+}
+
+/** The name under which a session resolves what is made. */
+export function nameOf({ workspace, resolvedAs = workspace }: ResolveOptions): string {
+  return resolvedAs
+}
+
+/** Whether it is made beside the workspace that the session has. */
+export function isBeside(request: ResolveOptions): boolean {
+  return nameOf(request) !== request.workspace
 }
 
 /** A new fence: a sandbox that comes to be, or is found without a ref. */
@@ -84,7 +94,8 @@ export function recordOf(
   { request, claimant }: Attachment,
   sandboxId: string,
 ): SandboxDirectoryEntry {
-  const { session, workspace } = request
+  const { session } = request
+  const workspace = nameOf(request)
   return { sandboxId, session, workspace, isShared: claimant.isShared }
 }
 
@@ -106,7 +117,9 @@ export function nowOf({ services, request }: Attachment): number {
 }
 
 /** What the ref of a workspace offers: snapshots need a bucket. */
-function capabilitiesOf({ backupR2Binding }: CloudflareSandboxConfig): WorkspaceCapabilityFlags {
+export function capabilitiesOf({
+  backupR2Binding,
+}: CloudflareSandboxConfig): WorkspaceCapabilityFlags {
   const always = { fs: true, shell: true, code: true }
   return backupR2Binding === undefined ? always : { ...always, snapshot: true, branch: true }
 }
@@ -148,7 +161,8 @@ export function buildWorkspace(
     ...(snapshot !== undefined && { snapshot }),
     record: recordOf(attachment, opened.ref.sandbox),
     ...(options.directory !== undefined && { directory: options.directory }),
-    destroyOnClose: config.destroyOnClose,
+    // What is closed before its session came to use it is used by nobody.
+    destroyOnClose: config.destroyOnClose || isBeside(request),
     onDestroyed: () => memory.noteEnd(opened.ref.lifetime),
   })
   return { ws, ref: toRef(opened.ref, capabilities), receipt: opened.receipt }
@@ -166,19 +180,19 @@ function buildSnapshotter(
     session,
     ttlSeconds: config.backupTtlSeconds,
     isKept: config.autoRestore,
-    toForkRef: (sandboxId, snapshot) =>
-      toRef(
-        {
-          line: sandbox.driver.line,
-          sandbox: sandboxId,
-          owner: null,
-          isShared: false,
-          lifetime: newLifetime(),
-          epoch: null,
-          seenMs: clock.now(),
-          snapshot,
-        },
+    toForkRef: (sandboxId, snapshot) => {
+      const { line } = sandbox.driver
+      return toRef(
+        unmade({ line, sandbox: sandboxId, seenMs: clock.now(), snapshot }),
         capabilities,
-      ),
+      )
+    },
   })
+}
+
+/** Of a sandbox that is not made yet; it is of whoever resolves it first. */
+export function unmade(
+  given: Pick<SandboxRef, 'line' | 'sandbox' | 'seenMs' | 'snapshot'>,
+): SandboxRef {
+  return { ...given, owner: null, isShared: false, lifetime: newLifetime(), epoch: null }
 }

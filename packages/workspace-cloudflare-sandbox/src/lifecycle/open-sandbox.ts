@@ -1,16 +1,22 @@
+import { WorkspaceFailedError } from '@helix-agents/core'
 import type { OpenedWorkspace, ResolveOptions, RestoreReceipt } from '@helix-agents/core/provider'
 import {
   type Attachment,
   buildWorkspace,
+  capabilitiesOf,
   createAttachment,
   createDriver,
+  isBeside,
   newLifetime,
   nowOf,
   preparationOf,
   recordOf,
   type SandboxServices,
+  unmade,
 } from './build-workspace.ts'
 import { describeKept, ensureContainer, mountAll } from './prepare-sandbox.ts'
+import { toRef } from '../ref.ts'
+import { forkId } from '../sandbox-id.ts'
 
 /** Key of what a session has lost. */
 export function lossKey({ claimant }: Attachment): string {
@@ -28,6 +34,7 @@ export async function openSandbox(
   const { signal } = request
   signal.throwIfAborted()
   const attachment = await createAttachment(services, request)
+  if (isBeside(request)) return openBeside(attachment)
   const { claimant } = attachment
   const driver = createDriver(attachment, claimant.sandbox)
   await services.options.directory?.recordOpening(recordOf(attachment, claimant.sandbox))
@@ -46,6 +53,35 @@ export async function openSandbox(
     snapshot: null,
   }
   return buildWorkspace(attachment, driver, { ref, receipt })
+}
+
+/**
+ * A sandbox of its own beside the one of the session, which the ref of the caller finds again. A crash at
+ * any await leaves one that the caller has the ref of.
+ */
+async function openBeside(attachment: Attachment): Promise<OpenedWorkspace> {
+  const { services, request, claimant } = attachment
+  if (claimant.isShared) throw sharedOnly(claimant.sandbox)
+  const { signal } = request
+  const sandbox = await forkId(claimant.sandbox, 'restored')
+  const driver = createDriver(attachment, sandbox)
+  const seenMs = nowOf(attachment)
+  const { owner } = claimant
+  const ref = { ...unmade({ line: driver.line, sandbox, seenMs, snapshot: null }), owner }
+  await request.onMaking?.(toRef(ref, capabilitiesOf(services.config)))
+  await services.options.directory?.recordOpening(recordOf(attachment, sandbox))
+  signal.throwIfAborted()
+  const { epoch } = await ensureContainer(driver, { signal })
+  await mountAll(driver, preparationOf(attachment))
+  const receipt = { outcome: 'created' } as const
+  return buildWorkspace(attachment, driver, { ref: { ...ref, epoch }, receipt })
+}
+
+function sharedOnly(sandbox: string): WorkspaceFailedError {
+  const detail = `the declaration names the shared sandbox ${sandbox}: nothing is made beside it`
+  return new WorkspaceFailedError('config-invalid', detail, {
+    hint: 'An operator must remove id and shareAcrossSessions from the provider options.',
+  })
 }
 
 /** A session whose files were found gone is informed, whatever is there now. */

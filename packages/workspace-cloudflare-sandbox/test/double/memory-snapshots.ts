@@ -24,6 +24,10 @@ export class MemorySnapshots implements DriverSnapshots {
     return { id, directory, expiresAtMs: this.#world.now() + ttlSeconds * 1000, local: true }
   }
 
+  async remove({ id }: Pick<DriverSnapshot, 'id'>): Promise<void> {
+    this.#world.backups.delete(id)
+  }
+
   async restore({ id }: DriverSnapshot, _directory: string, limits: Limits): Promise<void> {
     const container = await this.#reach('snapshots.restore')
     this.#world.onRestore(limits)

@@ -35,7 +35,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     drive(testbed, 'code', [ENSURE, ...steps], { env: { GIVEN: 'given' } }).then((all) =>
       all.slice(1),
     )
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterAll(() => testbed.stop())
 
   it('runs where it should, with what it should know, in one round trip', async () => {
@@ -48,7 +48,7 @@ describe.skipIf(reason !== undefined)('code', () => {
       Array.from({ length: 3 }, () => [['stdout', '/workspace given\n']]),
     )
     expect(results.map(({ trips }) => trips)).toEqual([['exec'], ['exec'], ['exec']])
-  }, 60_000)
+  }, 120_000)
 
   it('keeps what is printed, by children too, in order with what is told', async () => {
     const results = await at(
@@ -74,7 +74,7 @@ describe.skipIf(reason !== undefined)('code', () => {
       ['stdout', 'd\n'],
       ['result', { e: 1 }],
     ])
-  }, 60_000)
+  }, 120_000)
 
   it.each([
     ['python', 'print("kept")\nimport os\nos._exit(3)', 3],
@@ -102,7 +102,7 @@ describe.skipIf(reason !== undefined)('code', () => {
         exitCode,
       ])
     },
-    60_000,
+    120_000,
   )
 
   it('tells errors, of syntax too, and keeps stdout free of them', async () => {
@@ -120,7 +120,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     ])
     expect(results.map(said)).toEqual([[], [['stdout', '1\n']], [], []])
     expect(outcome(results[1]).error?.trace).toContain('raise ValueError("no")')
-  }, 60_000)
+  }, 120_000)
 
   it('keeps contexts apart, and what they define', async () => {
     const [one, two, js, ts] = (
@@ -160,7 +160,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     const codes = later.map(({ error }) => error?.['code'])
     expect(codes).toEqual([undefined, 'context-missing', 'context-missing', undefined])
     expect(later[3]?.value).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   it('follows the workspace to what has its place', async () => {
     const contexts = (await at(create('python'), create('javascript'))).map(({ value }) => value)
@@ -171,7 +171,7 @@ describe.skipIf(reason !== undefined)('code', () => {
       run(contexts[1], 'console.log(require("node:fs").readFileSync("a", "utf8").trim())'),
     )
     expect(results.slice(1).map(said)).toEqual([[['stdout', 'new\n']], [['stdout', 'new\n']]])
-  }, 60_000)
+  }, 120_000)
 
   it('ends a run at its time, and an aborted one, with all that they started', async () => {
     const [one, two] = (await at(create('python'), create('javascript'))).map(({ value }) => value)
@@ -181,7 +181,8 @@ describe.skipIf(reason !== undefined)('code', () => {
       'process.on("SIGTERM", () => {}); require("node:child_process").spawn("sleep", ["4720"], { detached: true }); console.log("begun"); while (true) {}'
     const list = 'grep -lzx "472[0]" /proc/[0-9]*/cmdline 2>/dev/null | wc -l'
     // Many times what an interpreter takes to start, also on a busy machine.
-    const timeMs = 3000
+    const [started] = await at(once('javascript', '1'))
+    const timeMs = 1500 + 10 * (started?.tookMs ?? 0)
     const endless = [
       run(one, python, timeMs),
       { ...run(two, javascript), abortAfterMs: timeMs },
@@ -202,7 +203,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     expect(new TextDecoder().decode(left)).toBe('0\n')
     const codes = results.slice(1).map(({ error }) => error?.['code'])
     expect(codes).toEqual(['context-missing', 'context-missing'])
-  }, 60_000)
+  }, 120_000)
 
   it('runs code of any size, and cuts what it prints', async () => {
     const [context] = (await at(create('python'))).map(({ value }) => value)
@@ -219,7 +220,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     const [[, text], last] = said(results[2]) as [[string, string], unknown]
     expect(text).toContain('934465 bytes are left out; the whole output is in /workspace/.helix/')
     expect(last).toEqual(['result', '1'])
-  }, 60_000)
+  }, 120_000)
 
   it('is not taken in by files that are named as modules of the library', async () => {
     const names = ['json', 'traceback', 'linecache', 'base64', 'importlib', 'ast', 'io']
@@ -231,7 +232,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     )
     expect(said(results[1])).toEqual([['display', '']])
     expect(outcome(results[1]).error).toMatchObject({ name: 'ValueError', message: 'no' })
-  }, 60_000)
+  }, 120_000)
 
   it('leaves all names to the code', async () => {
     const names = ['marks', 'last', 'run', 'emit', 'load', 'session', 'given']
@@ -246,7 +247,7 @@ describe.skipIf(reason !== undefined)('code', () => {
       [['result', `'${names.map(() => 'undefined').join(' ')}'`]],
       [['stdout', "['__builtins__', '__doc__', '__loader__']\n"]],
     ])
-  }, 60_000)
+  }, 120_000)
 
   it('takes turns in a context', async () => {
     const [context] = (await at(create('python'))).map(({ value }) => value)
@@ -261,7 +262,7 @@ describe.skipIf(reason !== undefined)('code', () => {
     expect(results.map(({ error }) => error)).toEqual([undefined, undefined])
     const [last] = await at(run(context, 'order'))
     expect(['[1, 2]', '[1]']).toContain((said(last)[0] as string[])[1])
-  }, 60_000)
+  }, 120_000)
 
   it('knows its languages', async () => {
     const [ruby] = await at(create('ruby'))

@@ -13,8 +13,6 @@ const outcome = (result: StepResult | undefined): ExecOutcome => {
   return result?.value as ExecOutcome
 }
 const stdout = (result: StepResult | undefined): string => text(outcome(result).stdout.bytes)
-/** Many times what a shell takes to start in a container, also on a busy machine. */
-const BEGUN_MS = 1500
 const HEARTBEAT = 'while :; do echo x >> beat; sleep 0.02; done'
 const STOPPED = line('wc -c < beat; sleep 0.2; wc -c < beat')
 
@@ -35,7 +33,12 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
   let testbed: SandboxTestbed
   const at = (sandbox: string, ...steps: Step[]): Promise<readonly StepResult[]> =>
     drive(testbed, sandbox, [ENSURE, ...steps]).then((results) => results.slice(1))
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  /** Many times what a command takes that does nothing, also on a busy machine. */
+  const begunMs = async (sandbox: string): Promise<number> => {
+    const [ran] = await at(sandbox, line('true'))
+    return 1000 + 10 * (ran?.tookMs ?? 0)
+  }
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterAll(() => testbed.stop())
 
   it('get arguments, environment and directory as given', async () => {
@@ -88,8 +91,9 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
       ['a session of its own', `setsid bash -c '${HEARTBEAT}' & sleep 60`],
       ['a stopped one', `(${HEARTBEAT}) & sleep 0.1; kill -STOP $$`],
     ] as const
+    const timeoutMs = await begunMs('b')
     const steps = left.flatMap(([, command]) => [
-      line(`rm -f beat; echo before; ${command}`, { timeoutMs: BEGUN_MS }),
+      line(`rm -f beat; echo before; ${command}`, { timeoutMs }),
       STOPPED,
     ])
     const results = await at('b', ...steps)
@@ -118,9 +122,10 @@ describe.skipIf(reason !== undefined)('commands', { concurrent: true }, () => {
   }, 90_000)
 
   it('are ended by an abort, and keep their output', async () => {
+    const abortAfterMs = await begunMs('d')
     const results = await at(
       'd',
-      { ...line(`echo ready; (${HEARTBEAT}) & wait; exit 3`), abortAfterMs: BEGUN_MS },
+      { ...line(`echo ready; (${HEARTBEAT}) & wait; exit 3`), abortAfterMs },
       STOPPED,
       { ...line('echo made > made'), abortAfterMs: 0 },
       line('ls made'),

@@ -14,7 +14,7 @@ const exitCode = (result: StepResult | undefined): number | undefined =>
 
 describe.skipIf(reason !== undefined)('faults', () => {
   let testbed: SandboxTestbed
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterEach(() => testbed.faults.clear())
   afterAll(() => testbed.stop())
 
@@ -44,7 +44,7 @@ describe.skipIf(reason !== undefined)('faults', () => {
     fault.remove()
     const [ensured, ran] = await session
     expect([ensured?.error, exitCode(ran)]).toEqual([undefined, 0])
-  }, 60_000)
+  }, 120_000)
 
   it.each(['before-admission', 'after-admission'] as const)(
     'what may have run is not repeated, unless it does no harm: interrupted %s',
@@ -68,14 +68,14 @@ describe.skipIf(reason !== undefined)('faults', () => {
       const { stdout } = valueOf<ExecOutcome>(log)
       expect(new TextDecoder().decode(stdout.bytes)).toBe(when === 'after-admission' ? 'x\n' : '')
     },
-    60_000,
+    120_000,
   )
 
   it('a slow start is waited for', async () => {
     testbed.faults.inject({ kind: 'slow-start', delayMs: 1500, sandbox: 'slow' })
     const [ensured, ran] = await drive(testbed, 'slow', [ENSURE, line('true')], { liveness })
     expect([ensured?.error, exitCode(ran)]).toEqual([undefined, 0])
-  }, 60_000)
+  }, 120_000)
 
   it('a lost reply ends at the deadline, and the next call works', async () => {
     await drive(testbed, 'lost', [ENSURE])
@@ -94,7 +94,7 @@ describe.skipIf(reason !== undefined)('faults', () => {
     expect(gone?.error).toMatchObject({ code: 'interrupted' })
     expect(gone?.error?.['admitted']).not.toBe('no')
     expect(exitCode(next)).toBe(0)
-  }, 60_000)
+  }, 120_000)
 
   it('a frozen network ends no later than the deadline', async () => {
     await drive(testbed, 'frozen', [ENSURE])
@@ -105,7 +105,7 @@ describe.skipIf(reason !== undefined)('faults', () => {
     expect(ran?.error).toMatchObject({ code: 'interrupted', admitted: 'unknown' })
     expect(got?.error).toMatchObject({ code: 'interrupted', admitted: 'unknown' })
     fault.remove()
-  }, 60_000)
+  }, 120_000)
 
   it('a destroy that the platform refuses is not reported as done', async () => {
     await drive(testbed, 'stays', [ENSURE])
@@ -116,5 +116,5 @@ describe.skipIf(reason !== undefined)('faults', () => {
       isThere ? 'destroy-unconfirmed' : 'destroyed',
     )
     testbed.faults.clear()
-  }, 60_000)
+  }, 120_000)
 })

@@ -17,7 +17,7 @@ describe.skipIf(reason !== undefined)('file trees', () => {
   let testbed: SandboxTestbed
   const at = (sandbox: string, ...steps: Step[]): Promise<readonly StepResult[]> =>
     drive(testbed, sandbox, [ENSURE, ...steps]).then((results) => results.slice(1))
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterAll(() => testbed.stop())
 
   it('copy and move', async () => {
@@ -78,7 +78,7 @@ describe.skipIf(reason !== undefined)('file trees', () => {
       'executable',
       '',
     ])
-  }, 30_000)
+  }, 120_000)
 
   it('list, search and read many', async () => {
     const odd = 'odd \' "\n*'
@@ -156,7 +156,7 @@ describe.skipIf(reason !== undefined)('file trees', () => {
       valueOf<{ bytes?: Uint8Array }[]>(results[13]).map(({ bytes: got }) => got?.length),
     ).toEqual([200_000])
     for (const { trips } of results) expect(trips.length).toBeLessThanOrEqual(2)
-  }, 30_000)
+  }, 120_000)
 
   it('follow links inside and none that lead out', async () => {
     const results = await at(
@@ -226,5 +226,5 @@ describe.skipIf(reason !== undefined)('file trees', () => {
     ).toEqual([undefined, 3])
     const { stdout } = valueOf<ExecOutcome>(results.at(-1))
     expect(new TextDecoder().decode(stdout.bytes)).toBe('secret\ns\nlink\n')
-  }, 30_000)
+  }, 120_000)
 })

@@ -31,7 +31,7 @@ describe.skipIf(reason !== undefined)('files', () => {
   let testbed: SandboxTestbed
   const at = (sandbox: string, ...steps: Step[]): Promise<readonly StepResult[]> =>
     drive(testbed, sandbox, [ENSURE, ...steps]).then((results) => results.slice(1))
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterAll(() => testbed.stop())
 
   it('keep every byte, at every size, in one round trip', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(reason !== undefined)('files', () => {
       const trips = [written, read, stat].map((result) => result?.trips)
       expect(trips).toEqual([...TRIPS[size < 67_500 ? 0 : size < 1_048_576 ? 1 : 2], ['exec']])
     }
-  }, 60_000)
+  }, 120_000)
 
   it('keep the permissions of a file, whether its version is asked for or not', async () => {
     for (const mode of ['644', '600', '755', '4755', '0', '444']) {
@@ -78,7 +78,7 @@ describe.skipIf(reason !== undefined)('files', () => {
       expect([checked?.error, plain?.error]).toEqual([undefined, undefined])
       expect([ran, again].map(printed)).toEqual([`${mode}\n2`, `${mode}\n`])
     }
-  }, 60_000)
+  }, 120_000)
 
   it('keep text as it is', async () => {
     for (const content of ["it's\n\n", 'zß水🍌', '\0', "''''", '%n ok\n', '\r\n', '\u{feff}']) {
@@ -89,7 +89,7 @@ describe.skipIf(reason !== undefined)('files', () => {
       )
       expect(text(read)).toBe(content)
     }
-  }, 60_000)
+  }, 120_000)
 
   it('read ranges, and refuse more than allowed', async () => {
     const path = '/workspace/range'
@@ -127,7 +127,7 @@ describe.skipIf(reason !== undefined)('files', () => {
         Buffer.compare(result.value as Uint8Array, data.subarray(offset, offset + length)),
       ).toBe(0)
     }
-  }, 60_000)
+  }, 120_000)
 
   it('change version with every change', async () => {
     const path = '/workspace/version'
@@ -136,7 +136,7 @@ describe.skipIf(reason !== undefined)('files', () => {
     const versions = results.slice(0, -1).map(({ value }) => (value as DriverEntry).version)
     expect(new Set(versions).size).toBe(13)
     expect(valueOf<DriverEntry>(results.at(-1)).version).toBe(versions.at(-1))
-  }, 30_000)
+  }, 120_000)
 
   it('write only under their conditions', async () => {
     const path = '/workspace/conditional'
@@ -186,7 +186,7 @@ describe.skipIf(reason !== undefined)('files', () => {
     expect(codes(results.slice(16)).filter((code) => code === 'fine').length).toBe(8)
     const [log] = await at('race', files('read', '/workspace/log'))
     expect(text(log).split('\n').toSorted()).toEqual(['', '0', '1', '2', '3', '4', '5', '6', '7'])
-  }, 30_000)
+  }, 120_000)
 
   it('stream in, and leave nothing of a stream that failed', async () => {
     const big = 'x'.repeat(3_000_000)
@@ -200,7 +200,7 @@ describe.skipIf(reason !== undefined)('files', () => {
     expect(codes(results)).toEqual(['fine', 'fine', 'fine', 'fine'])
     expect(valueOf<DriverEntry>(results[1]).sizeBytes).toBe(3_000_000)
     expect(new TextDecoder().decode(valueOf<ExecOutcome>(results[3]).stdout.bytes)).toBe('0\n')
-  }, 30_000)
+  }, 120_000)
 
   it('go in as pieces when a message cannot hold them, and leave none', async () => {
     const size = 2 * 8_388_608 + 5
@@ -218,7 +218,7 @@ describe.skipIf(reason !== undefined)('files', () => {
     expect(told).toBe(`${expected}  -\n${size}\n0\n`)
     const joins = ['writeFile', 'writeFile', 'exec', 'writeFile', 'exec', 'exec']
     expect(results.slice(0, 2).map(({ trips }) => trips)).toEqual([joins, joins])
-  }, 60_000)
+  }, 120_000)
 
   it('say what is wrong with a path', async () => {
     const results = await at(

@@ -23,7 +23,7 @@ const codeOf = ({ error }: StepResult): unknown => error?.['code'] ?? 'fine'
 
 describe.skipIf(reason !== undefined)('lifecycle', () => {
   let testbed: SandboxTestbed
-  beforeAll(async () => void (testbed = await startDriverTestbed()), 60_000)
+  beforeAll(async () => void (testbed = await startDriverTestbed()), 180_000)
   afterAll(() => testbed.stop())
 
   it('knows its container again, and one that slept', async () => {

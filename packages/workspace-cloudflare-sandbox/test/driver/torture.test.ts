@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)(`torture${reason === undefined ? '' : `: $
   beforeAll(async () => {
     testbed = await startDriverTestbed()
     await drive(testbed, 'torture', [ENSURE, line('mkdir -p t')])
-  }, 60_000)
+  }, 120_000)
   afterAll(() => testbed.stop())
 
   it('knows at least 150 lines', () => expect(TORTURE.length).toBeGreaterThanOrEqual(150))
@@ -113,5 +113,5 @@ describe.skipIf(reason !== undefined)(`torture${reason === undefined ? '' : `: $
     expect(latin1(stdout.bytes.subarray(-6))).toBe('xxend\n')
     expect(results[0]?.trips).toEqual(['exec'])
     expect(ours(results[1] as StepResult).stdout).toBe(`${bytes + 4}\nxend\n`)
-  }, 60_000)
+  }, 120_000)
 })

@@ -163,5 +163,5 @@ test.each(failures)(
     expect(told).toHaveLength(attempts.length)
     expect(leaked([...told, opened.ref, opened.receipt, ...scene.logger.lines])).toEqual([])
   },
-  60_000,
+  120_000,
 )

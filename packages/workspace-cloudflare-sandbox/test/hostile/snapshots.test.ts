@@ -9,8 +9,8 @@ interface Taken {
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   test('the backup of another session under the own name is refused', async () => {
     const config = { backupR2Binding: 'BACKUP_BUCKET' } as const
@@ -55,8 +55,8 @@ describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
 
 describe.skipIf(!availability.available)(`restores in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
   const config = { backupR2Binding: 'BACKUP_BUCKET', autoRestore: true } as const
 
   test('of several names of one file, and odd ones, are whole', async () => {

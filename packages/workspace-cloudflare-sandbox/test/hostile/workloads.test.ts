@@ -32,8 +32,8 @@ async function promptly<T>(run: () => Promise<T>): Promise<T> {
 
 describe.skipIf(!availability.available)(`in workerd${skipNote}`, () => {
   let bench: Bench
-  beforeAll(async () => void (bench = await Bench.start()), 60_000)
-  afterAll(() => bench?.testbed.stop(), 60_000)
+  beforeAll(async () => void (bench = await Bench.start()), 180_000)
+  afterAll(() => bench?.testbed.stop(), 180_000)
 
   test('files that are no files are refused at once, also in the place of a large one', async () => {
     const ws = await bench.open('special')

@@ -88,12 +88,12 @@ describe.skipIf(!availability.available)(`on the test bed${skipNote}`, () => {
   beforeAll(async () => {
     encodeAsNode = encodeAsWorkers()
     testbed = await startDriverTestbed()
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     encodeAsNode?.()
     process.stdout.write(`${renderBoundTable(rows)}\n`)
     await testbed?.stop()
-  }, 60_000)
+  }, 120_000)
 
   const provider = new CloudflareSandboxWorkspaceProvider({
     driver: (settings) =>

@@ -19,6 +19,7 @@ import {
 import { BehaviourRunner, type Transport } from './behaviour-runner.ts'
 import { PacedClock } from './paced-clock.ts'
 import { composedCalls } from './composed-calls.ts'
+import { travel } from './journey.ts'
 import { reproduceRemoval } from './removal-reproduction.ts'
 import {
   type Answer,
@@ -120,6 +121,8 @@ export class BenchObject extends DurableObject<BenchBindings> {
         return this.#resolve(given as unknown as OpenArguments & { ref: WorkspaceRef })
       case 'call':
         return this.#call(given as unknown as CallArguments)
+      case 'journey':
+        return travel(this.makeProvider(), given.way === 'backups' ? 'backups' : 'portable')
       default:
         return Promise.resolve('touched')
     }

@@ -5,6 +5,7 @@ import {
   type FileEntry,
   type FileType,
   joinPath,
+  pathDepth,
 } from '@helix-agents/core/provider'
 import type { FileContext } from './file-context.ts'
 import { errnoOf, toFileSystemError } from './map-error.ts'
@@ -15,10 +16,9 @@ import { readSorted } from './tree/read-sorted.ts'
 export async function listDirectory(context: FileContext, path: string): Promise<FileEntry[]> {
   const directory = context.containment.openDirectory(path)
   try {
-    return (
-      (await listQuickly(context, directory, path)) ??
-      (await listBy(directory.self, directory, path))
-    )
+    const children = await readSorted(directory, { slice: createTimeSlice() })
+    const listing = { directory, children, path }
+    return (await listQuickly(context, listing)) ?? (await listBy(directory.self, listing))
   } catch (error) {
     throw toFileSystemError(error, path)
   } finally {
@@ -26,23 +26,31 @@ export async function listDirectory(context: FileContext, path: string): Promise
   }
 }
 
+interface Listing {
+  readonly directory: PinnedDirectory
+  readonly children: readonly Dirent[]
+  readonly path: string
+}
+
 /**
  * Looks children up by their path on the host, which is twice as fast as through the descriptor,
  * and then makes sure that this path led to the directory all the time: whoever exchanges a
- * directory on the way changes the time of the one above. Undefined when one did change.
+ * directory on the way changes the time of the one above. Undefined when one did change, and where
+ * the check costs more than it saves.
  */
 async function listQuickly(
   context: FileContext,
-  directory: PinnedDirectory,
-  path: string,
+  listing: Listing,
 ): Promise<FileEntry[] | undefined> {
-  if (!context.versions.isFine) return undefined
+  const { directory, children, path } = listing
+  // Each directory on the way is looked at twice.
+  if (!context.versions.isFine || children.length <= 4 * pathDepth(path)) return undefined
   const location = shortLocation(directory)
   if (location === undefined) return undefined
   const before = traceOf(context, location)
   const pinned = lstatSync(directory.at('.'), { bigint: true })
   if (before === undefined || before.inode !== pinned.ino) return undefined
-  const entries = await listBy(location, directory, path)
+  const entries = await listBy(location, listing)
   return traceOf(context, location)?.trace === before.trace ? entries : undefined
 }
 
@@ -78,14 +86,10 @@ function traceOf(
 }
 
 /** @param base Path on the host to look children up in. */
-async function listBy(
-  base: string,
-  directory: PinnedDirectory,
-  path: string,
-): Promise<FileEntry[]> {
+async function listBy(base: string, { children, path }: Listing): Promise<FileEntry[]> {
   const slice = createTimeSlice()
   const entries: FileEntry[] = []
-  for (const child of await readSorted(directory, { slice })) {
+  for (const child of children) {
     entries.push(toEntry(base, child, joinPath(path, child.name)))
     if (slice.due) await slice.pause()
   }

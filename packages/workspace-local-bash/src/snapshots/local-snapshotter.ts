@@ -5,6 +5,7 @@ import {
   WorkspaceFailedError,
 } from '@helix-agents/core'
 import {
+  BlockWriter,
   digestEntries,
   SNAPSHOT_BLOCK_BYTES,
   SNAPSHOT_FORMAT_VERSION,
@@ -20,11 +21,11 @@ import {
 import type { FileContext } from '../file-system/file-context.ts'
 import { unguessableName } from '../file-system/path/unguessable-name.ts'
 import { PROVIDER_ID } from '../ref.ts'
-import { BlockWriter } from './block-writer.ts'
 import { KnownFiles } from './known-files.ts'
 import { type ReadTree, readTree } from './read-tree.ts'
 import type { SnapshotLine } from './snapshot-line.ts'
 import { toSnapshotRef } from './snapshot-ref.ts'
+import { sha256 } from './store/block-files.ts'
 
 /** What the snapshots of one workspace need. */
 export interface LocalSnapshotterParts {
@@ -127,7 +128,9 @@ export class LocalSnapshotter implements Snapshotter {
     { signal, keep = false }: SnapshotOptions,
   ): Promise<SnapshotRef> {
     const { line, logger } = this.#parts
-    const writer = new BlockWriter(line)
+    const { maxBytes } = line.bounds
+    const options = { hashOf: sha256, copies: true, maxBytes }
+    const writer = new BlockWriter(line.store, line.scope, options)
     const known = last?.known ?? new KnownFiles()
     const tree = await this.#read(known, { writer, signal })
     await writer.flush()
@@ -138,7 +141,7 @@ export class LocalSnapshotter implements Snapshotter {
     this.#last = { header: manifest.header, known }
     const { list: losses, sentence: lost } = tree.losses
     if (losses.length > 0) logger.warn({ losses }, 'snapshot does not hold all of the workspace')
-    await line.dropOldest(writer.bytes)
+    await line.dropOldest(writer.storedBytes)
     return toSnapshotRef({ line: line.scope, id, digest, ...(lost !== undefined && { lost }) })
   }
 

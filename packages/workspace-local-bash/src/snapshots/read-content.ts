@@ -1,10 +1,9 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
+import { type BlockWriter, SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
 import { READ } from '../file-system/path/open-flags.ts'
 import type { Place } from '../file-system/path/walk-path.ts'
 import { versionOf } from '../file-system/version.ts'
-import type { BlockWriter } from './block-writer.ts'
 import { SYNC_BYTES } from './write-bytes.ts'
 
 const readAsync = promisify(read)

@@ -1,3 +1,4 @@
+import { SnapshotStoreError } from '@helix-agents/core'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import type { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 
@@ -84,8 +85,13 @@ export class SnapshotLine {
     this.#deleted += 1
   }
 
+  /** While one of its snapshots is damaged nothing is freed; deleting that one ends it. */
   async #sweep(graceMs: number): Promise<void> {
-    await this.store.sweep(this.scope, { graceMs })
+    try {
+      await this.store.sweep(this.scope, { graceMs })
+    } catch (error) {
+      if (!SnapshotStoreError.isInstance(error) || error.code !== 'corrupt') throw error
+    }
     this.#bytes = await this.store.blockBytes(this.scope)
     this.#deleted = 0
   }

@@ -112,7 +112,7 @@ describe('hostile code', () => {
     ['javascript', 'await new Promise(() => setInterval(() => {}, 1000))'],
   ]
 
-  test.each(stopped)('%s is ended: %s', { timeout: 30_000 }, async (language, code) => {
+  test.each(stopped)('%s is ended: %s', { timeout: 120_000 }, async (language, code) => {
     const { exitCode, error, outputs } = await codeOf().runCode(language, code, { timeoutMs: 700 })
     expect([exitCode, error?.name]).toEqual([124, 'TimeoutError'])
     expect(printed(outputs).length).toBeLessThan(2.5 * 1024 * 1024)
@@ -145,7 +145,7 @@ describe('hostile code', () => {
     ['bash', '(('],
   ]
 
-  test.each(ended)('%s ends by itself: %s', { timeout: 30_000 }, async (language, code) => {
+  test.each(ended)('%s ends by itself: %s', { timeout: 120_000 }, async (language, code) => {
     const { exitCode } = await codeOf().runCode(language, code, { timeoutMs: 10_000 })
     expect(exitCode).not.toBe(124)
     expect(Reflect.get({}, 'polluted')).toBeUndefined()

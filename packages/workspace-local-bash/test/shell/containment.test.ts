@@ -171,7 +171,7 @@ describe.skipIf(!hasLimit)('a limit of processes', () => {
     expect(all).toBeUndefined()
     expect(processesIn(inside)).toEqual([])
     expect((await run('echo next')).stdout).toBe('next\n')
-  }, 60_000)
+  }, 120_000)
   it('is none where the processes are those of the host', async () => {
     await open({ containment: 'scan' })
     expect(ws.maxProcesses).toBeUndefined()

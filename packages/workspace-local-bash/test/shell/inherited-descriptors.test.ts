@@ -55,5 +55,5 @@ it.each(namespace === undefined ? ['scan'] : ['namespace', 'scan'])(
     )
     expect(output).toBe('end\n')
   },
-  30_000,
+  120_000,
 )

@@ -11,7 +11,7 @@ import { TestHost, text } from '../open-workspace.ts'
 /** How long what is left behind sleeps: no other run of these tests has the same. */
 const SECONDS = String(1_000_000 + process.pid)
 /** Far from that, and enough on a busy machine. */
-const SOON_MS = 12_000
+const SOON_MS = 60_000
 
 const sampler = new TestSampler()
 /** Of the ways to outlive a command, those that a sample takes. */
@@ -112,7 +112,7 @@ describe.each(found)('with containment %s', (containment) => {
       await ws.shell.run(command)
       expect([members(), sleepers()]).toEqual([[], []])
     }
-  }, 60_000)
+  }, 120_000)
 
   it('what start started lives on, and dies with kill, detach or close', async () => {
     const one = await ws.shell.start(`setsid sleep ${SECONDS} & sleep ${SECONDS}`)

@@ -25,7 +25,7 @@ beforeEach(() => {
   host = new TestHost()
   store = new DirectorySnapshotStore({ directory: join(host.tmpdirRoot, 'store') })
 })
-afterEach(() => host.dispose())
+afterEach(() => host.dispose(), TIMEOUT_MS)
 
 it(
   'the event loop is free while directories are taken, compared and restored',

@@ -45,6 +45,29 @@ describe('what is kept, and what is freed', () => {
     await small.dispose()
   })
 
+  it('all of it, while a stored snapshot is damaged: what that one names is not known', async () => {
+    const clock = new ManualClock(Date.now())
+    const snapshots = { directory: subject.storeDirectory, maxSnapshots: 2 }
+    const small = new TestHost({ snapshots, clock })
+    const { ws: mine } = await small.open()
+    const take = async (from: number, to: number): Promise<void> => {
+      for (let n = from; n < to; n += 1) {
+        writeFileSync(join(mine.shellRoot, 'f'), `content ${n}`)
+        await mine.snapshot.snapshot()
+        await clock.advance(60_000)
+      }
+    }
+    await take(0, 9)
+    for (const path of subject.stored(/manifests\/\d{16}\./)) {
+      writeFileSync(path, 'no entry of a manifest', { flag: 'a' })
+    }
+    await take(9, 10)
+    expect(subject.blocks).toHaveLength(10)
+    await take(10, 18)
+    expect(subject.blocks.length).toBeLessThan(10)
+    await small.dispose()
+  })
+
   it('no more bytes than maxBytes: older ones go, and one that is larger alone is rejected', async () => {
     const small = new TestHost({
       snapshots: { directory: subject.storeDirectory, maxBytes: 10_000 },

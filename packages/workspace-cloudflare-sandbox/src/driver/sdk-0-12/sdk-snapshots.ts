@@ -78,6 +78,13 @@ export class SdkSnapshots implements DriverSnapshots {
     return typeof name === 'string' ? name : undefined
   }
 
+  async remove({ id }: Pick<DriverSnapshot, 'id'>): Promise<void> {
+    const { bucket } = this.#options
+    // The record goes last: what a crash leaves is found by the rules of the bucket.
+    await readBucket(async () => bucket?.delete(`backups/${id}/data.sqsh`))
+    await readBucket(async () => bucket?.delete(`backups/${id}/meta.json`))
+  }
+
   async restore(snapshot: DriverSnapshot, directory: string, limits: Limits): Promise<void> {
     const { calls, link, isLocal } = this.#options
     if (link.clock.now() >= snapshot.expiresAtMs) throw expired()

@@ -1,4 +1,4 @@
-import { PolicyError, WorkspaceFailedError } from '@helix-agents/core'
+import { type Clock, PolicyError, WorkspaceFailedError } from '@helix-agents/core'
 import type {
   SnapshotOptions,
   SnapshotRef,
@@ -73,22 +73,36 @@ export class CloudflareSandboxSnapshotter implements Snapshotter {
     options.signal?.throwIfAborted()
     const { session, snapshot } = parseSnapshot(ref)
     if (options.allowCrossSession !== true) await this.#assertOwn(session, snapshot)
-    if (snapshot.backup.expiresAtMs <= this.#sandbox.clock.now()) {
-      throw new WorkspaceFailedError('provider-failed', 'the snapshot has expired', {
-        hint: 'Take a new snapshot.',
-      })
-    }
+    assertLasts(snapshot, this.#sandbox.clock)
     return this.#options.toForkRef(await forkId(this.#sandbox.ref.sandbox, kind), snapshot)
   }
 
-  /** A ref passes through the model, which may change it: the bucket knows better. */
   async #assertOwn(session: string, { backup }: StoredSnapshot): Promise<void> {
     const name = await this.#sandbox.call(async (driver) => driver.snapshots?.nameOf?.(backup))
-    if (session === this.#options.session && (name ?? session) === session) return
-    throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
-      hint: 'Restore a snapshot that this session took.',
-    })
+    assertTakenBy(this.#options.session, { session, name })
   }
+}
+
+/**
+ * A ref passes through the model, which may change it: the bucket knows better.
+ * @throws {PolicyError} `cross-session`
+ */
+export function assertTakenBy(
+  own: string,
+  { session, name = session }: { readonly session: string; readonly name: string | undefined },
+): void {
+  if (session === own && name === session) return
+  throw new PolicyError('cross-session', 'the snapshot was taken by another session', {
+    hint: 'Restore a snapshot that this session took.',
+  })
+}
+
+/** @throws {WorkspaceFailedError} `provider-failed` */
+export function assertLasts({ backup }: StoredSnapshot, clock: Pick<Clock, 'now'>): void {
+  if (backup.expiresAtMs > clock.now()) return
+  throw new WorkspaceFailedError('provider-failed', 'the snapshot has expired', {
+    hint: 'Take a new snapshot.',
+  })
 }
 
 function snapshotsOf({ snapshots }: SandboxDriver): DriverSnapshots {
@@ -97,7 +111,7 @@ function snapshotsOf({ snapshots }: SandboxDriver): DriverSnapshots {
 }
 
 /** @throws {WorkspaceFailedError} `ref-invalid`. */
-function parseSnapshot({ providerId, ref }: SnapshotRef): z.output<typeof snapshotSchema> {
+export function parseSnapshot({ providerId, ref }: SnapshotRef): z.output<typeof snapshotSchema> {
   const parsed = snapshotSchema.safeParse(ref)
   if (providerId === SANDBOX_KIND && parsed.success) return parsed.data
   throw new WorkspaceFailedError(

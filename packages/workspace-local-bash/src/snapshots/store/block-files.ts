@@ -103,7 +103,7 @@ export class BlockFiles {
   /** Bytes of a block, and when it was wanted last. Undefined when it is gone. */
   stat(hash: string): { readonly bytes: number; readonly wantedMs: number } | undefined {
     const stats = lstatSync(this.#pathOf(hash), { throwIfNoEntry: false })
-    return stats && { bytes: stats.size, wantedMs: stats.mtimeMs }
+    return stats && { bytes: stats.size, wantedMs: Math.round(stats.mtimeMs) }
   }
 
   delete(hash: string): void {

@@ -206,9 +206,9 @@ export class DirectorySnapshotStore implements SnapshotStore {
     })
   }
 
-  /** When something was stored or deleted in a scope; 0 when it is not there. */
+  /** When something was stored or deleted in a scope, in whole milliseconds; 0: it is not there. */
   lastChangeMs(scope: string): number {
-    return lstatSync(this.#pathOf(scope), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    return Math.floor(lstatSync(this.#pathOf(scope), { throwIfNoEntry: false })?.mtimeMs ?? 0)
   }
 
   /** Finishes deletions of scopes that were interrupted, and have been for a time. */
@@ -216,7 +216,8 @@ export class DirectorySnapshotStore implements SnapshotStore {
     for (const name of namesIn(this.#directory).filter((one) => LEFTOVER.test(one))) {
       const path = join(this.#directory, name)
       const stats = lstatSync(path, { throwIfNoEntry: false })
-      if (stats && this.#clock.now() - stats.mtimeMs >= graceMs) await removeHostPath(path)
+      if (stats && this.#clock.now() - Math.floor(stats.mtimeMs) >= graceMs)
+        await removeHostPath(path)
     }
   }
 

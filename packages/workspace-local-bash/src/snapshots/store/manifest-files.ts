@@ -89,8 +89,7 @@ export class ManifestFiles {
     const fileHash = await hashInSlices(bytes)
     const known = this.#known.get(path)
     if (known?.fileHash === fileHash) return known.manifest
-    const manifest = await this.#parse(bytes)
-    if (manifest.header.snapshotId !== snapshotId) throw corrupt('it has the name of another one')
+    const manifest = await this.#parse(bytes, snapshotId)
     this.#known.add(path, { manifest, fileHash })
     return manifest
   }
@@ -113,10 +112,19 @@ export class ManifestFiles {
     }
   }
 
-  /** Adds whatever looks like a hash in a manifest, also in a damaged one: too many do no harm. */
+  /**
+   * Adds what a manifest names. One that was parsed before is only compared with its hash.
+   * @throws {SnapshotStoreError} `corrupt`
+   */
   async addHashes(key: string, hashes: Set<string>): Promise<void> {
     const slice = createTimeSlice()
-    const bytes = await readInSlices(join(this.#directory, key))
+    const path = join(this.#directory, key)
+    const bytes = await readInSlices(path)
+    const fileHash = await hashInSlices(bytes)
+    if (!this.#known.isSound(path, fileHash)) {
+      await this.#parse(bytes, key.slice(ID_AT))
+      this.#known.addSound(path, fileHash)
+    }
     // Two stretches overlap by what a hash may lack of its end.
     for (let at = 0; at < bytes.length; at += STRETCH_BYTES) {
       const text = bytes.toString('latin1', at, at + STRETCH_BYTES + HASH_CHARACTERS)
@@ -139,12 +147,14 @@ export class ManifestFiles {
     throw notFound()
   }
 
-  async #parse(bytes: Uint8Array): Promise<SnapshotManifest> {
+  async #parse(bytes: Uint8Array, snapshotId: string): Promise<SnapshotManifest> {
     try {
-      return await parseManifest(bytes)
+      const manifest = await parseManifest(bytes)
+      if (manifest.header.snapshotId === snapshotId) return manifest
     } catch (cause) {
       throw SnapshotStoreError.isInstance(cause) ? corrupt(cause.message, cause) : cause
     }
+    throw corrupt('it has the name of another one')
   }
 
   #find(snapshotId: string): string | undefined {

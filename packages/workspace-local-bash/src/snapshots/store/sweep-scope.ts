@@ -50,7 +50,10 @@ function* unknownOf(
   }
 }
 
-/** Deletes the blocks that no manifest names, and that none wanted for the grace period. */
+/**
+ * Deletes the blocks that no manifest names, and that none wanted for the grace period.
+ * @throws {SnapshotStoreError} `corrupt` when a manifest cannot be read: what it names is not known.
+ */
 export async function sweepScope(
   { blocks, manifests }: { readonly blocks: BlockFiles; readonly manifests: ManifestFiles },
   nowMs: number,

@@ -1,0 +1,54 @@
+import { type OpenedWorkspace, logMessages, type SessionRef } from '@helix-agents/core/provider'
+import type { WorkspaceRef } from '@helix-agents/core/provider'
+import type { RunServices } from '../ports.ts'
+
+/**
+ * Backends that are about to be made for a stored session, by providers that cannot list them. Each is
+ * recorded before it is there, so that a collection frees what a process that died has left.
+ */
+export class Making {
+  readonly #services: Pick<RunServices, 'stateStore' | 'clock'>
+  readonly #sessionId: string
+  readonly #ids: number[] = []
+
+  constructor(services: Pick<RunServices, 'stateStore' | 'clock'>, sessionId: string) {
+    this.#services = services
+    this.#sessionId = sessionId
+  }
+
+  /** For the option `onMaking` of what is made for a workspace. */
+  of(workspace: string): (ref: WorkspaceRef) => Promise<void> {
+    const { stateStore, clock } = this.#services
+    return async (ref) => {
+      const released = { workspace, ref }
+      this.#ids.push(await stateStore.recordReleased(this.#sessionId, released, clock.now()))
+    }
+  }
+
+  /** Ids of the records, for when the session has the refs of what was made. */
+  get ids(): readonly number[] {
+    return this.#ids
+  }
+}
+
+/** Says to a ledger of backends that one is there and waits for its session. */
+export function reportWaiting(
+  { lifecycle, logger }: Pick<RunServices, 'lifecycle' | 'logger'>,
+  { ws, ref, receipt }: OpenedWorkspace,
+  of: { readonly workspace: string; readonly session: SessionRef },
+): void {
+  const { agentType, sessionId } = of.session
+  const event = {
+    workspace: of.workspace,
+    session: { agentType, sessionId },
+    providerId: ref.providerId,
+    workspaceId: ws.id,
+    ref,
+  }
+  try {
+    lifecycle?.onOpen?.({ ...event, receipt })
+    lifecycle?.onClose?.({ ...event, mode: 'detach' })
+  } catch (err) {
+    logger.error({ err }, logMessages.lifecycleListenerFailed)
+  }
+}

@@ -1,0 +1,34 @@
+// Moves and a history with the real SDK in workerd, and the container server behind it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Journey } from '../worker/journey.ts'
+import { availability, Bench, skipNote } from './bench.ts'
+
+describe.skipIf(!availability.available)(`a session travels${skipNote}`, () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await Bench.start()
+  })
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]()
+  })
+
+  test.each(['portable', 'backups'])(
+    'into a sandbox, back a step with its files, and out again: %s',
+    { timeout: 300_000 },
+    async (way) => {
+      const { value, error } = await bench.ask(`journey-${way}`, {
+        program: 'journey',
+        arguments: { way },
+      })
+      expect(error).toBeUndefined()
+      const journey = value as Journey
+      expect(journey.moved).toContain('one')
+      expect(journey.wentBack).toContain('two')
+      expect(journey.movedOut).toContain('two')
+      expect(journey.changes).toEqual(['/d/a'])
+      const [first, second] = journey.sandboxes
+      expect(first).toMatch(/^hx-/)
+      expect(second).not.toBe(first)
+    },
+  )
+})
