@@ -109,7 +109,8 @@ export class TestAgent extends createAgentServer(options) {}
 export class QuickAgent extends createAgentServer({
   ...options,
   heartbeatMs: 30,
-  bodyTimeoutMs: 50,
+  // More than a body takes on a busy machine: a test waits it out.
+  bodyTimeoutMs: 2000,
   workspaceOpenStrategy: 'eager',
   workspaceMaxConcurrentOpens: 2,
 }) {}

@@ -2,6 +2,7 @@ import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/
 import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { branchSchema, DEFAULT_BODY_TIMEOUT_MS, readBody } from '../http/request-body.ts'
 import type { Authenticate } from './authenticate.ts'
+import { branchWithFiles } from './branch-with-files.ts'
 import type { Caller } from './caller.ts'
 import {
   answerPreflight,
@@ -138,8 +139,7 @@ async function branch<Env extends object>(
   const { bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS, clock = systemClock } = options
   const limits = { maxBytes: MAX_BRANCH_BODY_BYTES, timeoutMs, clock }
   const body = await readBody(request, branchSchema, limits)
-  const { sessionId = crypto.randomUUID(), files, ...from } = body
-  if (files !== undefined) throw withoutFiles()
+  const { sessionId = crypto.randomUUID(), ...from } = body
   const to = siblingOf(path, sessionId)
   const starter = await callerOf(routing, to, { action: 'start', isWrite: true })
   if (starter instanceof Response) return starter
@@ -147,14 +147,17 @@ async function branch<Env extends object>(
   const target = { agent: path.agent, sessionId: path.sessionId, base: path.base, caller }
   const seed = await sendToObject(stubOf(routing, path), toObjectRequest(ask, '/branch', target))
   if (!seed.ok) return seed
+  if (from.files !== undefined) {
+    return branchWithFiles({
+      request,
+      from: { stub: stubOf(routing, path), path, caller },
+      to: { stub: stubOf(routing, to), path: to, caller: starter },
+      seed,
+    })
+  }
   const bring = withBody(request, seed.body)
   const next = { agent: to.agent, sessionId, base: to.base, caller: starter, isSeed: true }
   return sendToObject(stubOf(routing, to), toObjectRequest(bring, to.rest, next))
-}
-
-function withoutFiles(): RequestError {
-  const problem = 'a branch is in another object, which has none of the files'
-  return new RequestError(422, 'branch-without-files', `${problem}: leave out "files"`)
 }
 
 function withBody({ url, headers }: Request, body: BodyInit | null): Request {

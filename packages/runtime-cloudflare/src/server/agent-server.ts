@@ -1,5 +1,6 @@
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
+import { hasAbandonedFiles } from '../http/branch-files.ts'
 import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
 import { hasPlace, tooMany } from '../http/caller-places.ts'
@@ -11,6 +12,7 @@ import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
 import { assertServerOptions } from './check-options.ts'
+import { deleteSession } from './delete-session.ts'
 import { eraseUnusedObject } from './erase-unused-object.ts'
 import { known, maySee, openAccess } from './session-access.ts'
 
@@ -126,6 +128,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       await super.alarm()
       this.#host.noteRung()
       await this.#eraseUnused()
+      await this.#eraseAbandoned()
     } catch (err) {
       this.#host.logger.error({ err }, 'alarm could not be answered')
       await this.#host.ringLater()
@@ -151,6 +154,12 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       this.#beginning--
       if (isEmpty) await this.#eraseUnused()
     }
+  }
+
+  /** Files of a branch whose session was never made: nobody else would remove them. */
+  async #eraseAbandoned(): Promise<void> {
+    if (this.#beginning > 0 || !(await this.#host.isEmpty())) return
+    if (await hasAbandonedFiles(this.#host)) await deleteSession(this.#host)
   }
 
   #eraseUnused(): Promise<void> {

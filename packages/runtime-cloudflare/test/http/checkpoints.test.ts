@@ -93,7 +93,7 @@ test.each([
 })
 
 describe('a branch', () => {
-  test('with files is rejected: its object would have none of them', async () => {
+  test('with files is rejected where no workspace has a history', async () => {
     const session = await createTwoTurns()
     const branch = createSession({ brain })
     const body = { sessionId: branch.id, files: 'checkpoint' }

@@ -57,7 +57,7 @@ const untilCompleted = (session: TestSession) =>
       expect(row['status']).toBe('completed')
       expect((await storedIn(session)).alarm).toBeNull()
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   )
 
 const remove = { method: 'DELETE' }

@@ -43,12 +43,15 @@ async function fill(session: TestSession, caller: Caller, places: number): Promi
 async function createEnded(caller: Caller = {}): Promise<TestSession> {
   const session = createSession({ brain: () => say('hello') })
   await asked(session, caller, '/start', '{"message":"go"}')
-  await vi.waitFor(async () => {
-    const request = new Request(session.url('/state'))
-    const options = { binding: 'AGENTS', authenticate: () => caller }
-    const { body } = await answerOf((await routeAgentRequest(request, env, options))!)
-    expect(body.status).toBe('completed')
-  })
+  await vi.waitFor(
+    async () => {
+      const request = new Request(session.url('/state'))
+      const options = { binding: 'AGENTS', authenticate: () => caller }
+      const { body } = await answerOf((await routeAgentRequest(request, env, options))!)
+      expect(body.status).toBe('completed')
+    },
+    { timeout: 60_000 },
+  )
   return session
 }
 
@@ -74,7 +77,7 @@ describe('bodies that do not end', () => {
   })
 
   test('are given up when their time is out', async () => {
-    // Its bodies have 50 ms.
+    // Its bodies have 2 s.
     const session = createSession({}, { agent: 'quick', namespace: env.QUICK })
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
@@ -164,10 +167,10 @@ test('a command of a WebSocket that is not answered holds a place', async () => 
   })
   socket.accept()
   for (let at = 0; at < 200; at++) socket.send('{"type":"message","message":"slow"}')
-  await vi.waitFor(() => expect(codes).toHaveLength(200 - MAX_BODIES), { timeout: 20_000 })
+  await vi.waitFor(() => expect(codes).toHaveLength(200 - MAX_BODIES), { timeout: 60_000 })
   expect(new Set(codes)).toEqual(new Set(['too-many-requests']))
   expect(begun).toBe(MAX_BODIES)
   gate.open()
   await session.ended()
   socket.close()
-}, 30_000)
+}, 120_000)

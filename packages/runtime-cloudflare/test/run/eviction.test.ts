@@ -90,7 +90,7 @@ test('an object whose run is cut off is woken by its alarm', async () => {
   await first.begun
   await crash()
   // Nobody asks the object for anything.
-  await vi.waitFor(() => expect(calls).toBe(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(calls).toBe(2), { timeout: 60_000 })
   expect(await session.ended()).toBe('completed')
   expect((await session.messages()).map(({ content }) => content)).toEqual(['hello', 'answer to 1'])
   await untilAtRest(session)
@@ -122,7 +122,7 @@ test('a run under way keeps its object in memory', async () => {
   await idle.ended()
   await untilAtRest(idle)
   await session.post('/start', { message: 'hello' })
-  await vi.waitFor(() => expect(happened).toEqual(['model']), { timeout: 10_000 })
+  await vi.waitFor(() => expect(happened).toEqual(['model']), { timeout: 60_000 })
   const evicted = evictDurableObject(session.stub).then(() => happened.push('evicted'))
   // The one that was asked for later, of an object at rest, does not take as long.
   await evictDurableObject(idle.stub)

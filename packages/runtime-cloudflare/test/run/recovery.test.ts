@@ -26,7 +26,7 @@ function createGates() {
           await session.get('/state')
           expect(gates).toHaveLength(count)
         },
-        { timeout: 10_000, interval: 5 },
+        { timeout: 60_000, interval: 5 },
       ),
     openLast: () => gates.at(-1)?.open(),
   }
@@ -142,7 +142,7 @@ describe('a run that cannot be taken up', () => {
           expect(alarm ?? Number.NaN).toBeLessThanOrEqual(note.retryAt!)
           await putRetryAt(session, storage, Date.now() + 240_000)
         }),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     isMissing = false
     gate.open()

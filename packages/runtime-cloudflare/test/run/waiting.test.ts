@@ -136,16 +136,22 @@ describe('an object whose session waits', () => {
       agents: (ctx) => [defineAgent({ name: 'quick', llmConfig, tools: [pay(ctx)], approvals })],
     })
     const [{ expiresAt, requestId }] = await requestsOf(session)
-    await vi.waitFor(async () => {
-      expect(await storedIn(session)).toMatchObject({ alarm: expiresAt })
-    })
+    await vi.waitFor(
+      async () => {
+        expect(await storedIn(session)).toMatchObject({ alarm: expiresAt })
+      },
+      { timeout: 60_000 },
+    )
     await evictDurableObject(session.stub)
     clockError.ms = 60_000
     try {
       await inObject(session, ({ storage }) => storage.setAlarm(Date.now()))
-      await vi.waitFor(async () => {
-        expect((await session.get('/state')).body.status).toBe('completed')
-      })
+      await vi.waitFor(
+        async () => {
+          expect((await session.get('/state')).body.status).toBe('completed')
+        },
+        { timeout: 60_000 },
+      )
     } finally {
       clockError.ms = 0
     }
@@ -167,9 +173,12 @@ describe('an object whose session waits', () => {
     })
     await crash()
     expect(await session.ended()).toMatch(/waiting|completed/)
-    await vi.waitFor(async () => {
-      expect((await session.get('/state')).body.status).toBe('completed')
-    })
+    await vi.waitFor(
+      async () => {
+        expect((await session.get('/state')).body.status).toBe('completed')
+      },
+      { timeout: 60_000 },
+    )
     expect(await payments(session)).toEqual(['{"amount":5}'])
   })
 })
@@ -243,16 +252,22 @@ describe('an answer', () => {
     )
     await session.post('/start', { message: 'go' })
     await gate.begun
-    const [{ requestId }] = await vi.waitFor(async () => {
-      const found = await requestsOf(session)
-      expect(found).toHaveLength(1)
-      return found
-    })
+    const [{ requestId }] = await vi.waitFor(
+      async () => {
+        const found = await requestsOf(session)
+        expect(found).toHaveLength(1)
+        return found
+      },
+      { timeout: 60_000 },
+    )
     await session.post(`/requests/${requestId}`, { decision: 'approve' })
     gate.open()
-    await vi.waitFor(async () => {
-      expect((await session.get('/state')).body.status).toBe('completed')
-    })
+    await vi.waitFor(
+      async () => {
+        expect((await session.get('/state')).body.status).toBe('completed')
+      },
+      { timeout: 60_000 },
+    )
     expect(await payments(session)).toEqual(['{"amount":1}'])
     await untilAtRest(session)
   })
@@ -266,11 +281,14 @@ test('over a WebSocket that stays connected while the object sleeps', async () =
   socket?.addEventListener('message', ({ data }) => received.push(JSON.parse(String(data))))
   socket?.accept()
   const until = (type: string) =>
-    vi.waitFor(() => {
-      const found = received.find((one) => one.type === type)
-      expect(found).toBeDefined()
-      return found
-    })
+    vi.waitFor(
+      () => {
+        const found = received.find((one) => one.type === type)
+        expect(found).toBeDefined()
+        return found
+      },
+      { timeout: 60_000 },
+    )
   expect(await until('approval_request')).toMatchObject({ toolName: 'pay' })
   await until('end')
   await untilAtRest(session)

@@ -167,7 +167,7 @@ describe('a store that does not take any more', () => {
       const note = await inObject(session, ({ storage }) => storage.kv.get(key))
       expect(note).toMatchObject({ retryAt: expect.any(Number) })
     }
-    await vi.waitFor(isGivenUp, { timeout: 10_000 })
+    await vi.waitFor(isGivenUp, { timeout: 60_000 })
     vi.restoreAllMocks()
     const { alarm } = await storedIn(session)
     expect(alarm! - before).toBeGreaterThan(50_000)

@@ -106,5 +106,5 @@ test('a listener hears of the workspaces that are opened and let go', async () =
     ['open', 'box', 'in-memory'],
     ['detach', 'box'],
   ]
-  await vi.waitFor(() => expect(heard).toEqual(whole), { timeout: 10_000 })
+  await vi.waitFor(() => expect(heard).toEqual(whole), { timeout: 60_000 })
 })

@@ -97,7 +97,7 @@ test('a provider collects by the alarm of the object, also in its next instance'
       const alarm = await inObject(session, ({ storage }) => storage.getAlarm())
       expect(alarm).toBe(due)
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   )
   await crash()
   await session.get('/state')
@@ -107,7 +107,7 @@ test('a provider collects by the alarm of the object, also in its next instance'
     storage.kv.put('due', now)
     await storage.setAlarm(now)
   })
-  await vi.waitFor(() => expect(collected).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(collected).toHaveLength(1), { timeout: 60_000 })
   expect(collected[0]).toBeGreaterThanOrEqual(now)
   await untilAtRest(session)
 })

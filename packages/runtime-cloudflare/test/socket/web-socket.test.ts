@@ -57,7 +57,7 @@ function clientOf(response: Response): Client {
           expect(found).toBeDefined()
           return found
         },
-        { timeout: 10_000, interval: 2 },
+        { timeout: 60_000, interval: 2 },
       ),
   }
 }
@@ -239,11 +239,11 @@ test('a client that leaves before it is answered disturbs nobody', async () => {
       const sockets = await inObject(session, (ctx) => ctx.getWebSockets().length)
       expect(sockets).toBe(0)
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   )
   gate.open()
   await vi.waitFor(async () => expect(await session.messages()).toHaveLength(4), {
-    timeout: 10_000,
+    timeout: 60_000,
   })
 })
 

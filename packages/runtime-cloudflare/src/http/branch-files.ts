@@ -1,0 +1,137 @@
+import type { CheckpointFiles } from '@helix-agents/runtime-js'
+import { importTar } from '@helix-agents/snapshot-archive'
+import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
+import type { Checkpoint } from '@helix-agents/core/runtime'
+import * as z from 'zod'
+import type { AgentHost } from '../server/agent-host.ts'
+import { RequestError } from './http-error.ts'
+import type { SessionRequest } from './session-request.ts'
+
+/** Names the files that came for one branch, in the addresses of its requests. */
+export const STAGE_PARAM = 'stage'
+export const WORKSPACE_PARAM = 'workspace'
+/** What a branch with files has to bring, beside what it begins with. */
+export const BRANCH_FILES_HEADER = 'x-helix-branch-files'
+
+/** Where the files of a branch are, and of which workspaces. */
+export const branchPointSchema = z.strictObject({
+  checkpointId: z.string(),
+  workspaces: z.array(z.string()),
+})
+
+const KEY = 'helix:branch-files:'
+/** No branch takes so long: its request has ended, or its instance. */
+const ABANDONED_MS = 3_600_000
+/** What has come for one branch: when it began, and snapshots by workspace. */
+const stageSchema = z.strictObject({ at: z.number(), snapshots: z.record(z.string(), z.string()) })
+
+type Host<Env> = Pick<AgentHost<Env>, 'ctx' | 'clock'>
+
+/** The files of a workspace, before the session of the branch is there. They are stored as they come. */
+export async function takeBranchFiles<Env>({
+  request,
+  url,
+  access: { host, agent, session },
+}: SessionRequest<Env>): Promise<Response> {
+  if (session !== null) throw new RequestError(409, 'session-exists', 'the new session exists')
+  host.assertNotErasing()
+  const stage = url.searchParams.get(STAGE_PARAM) ?? ''
+  const workspace = url.searchParams.get(WORKSPACE_PARAM) ?? ''
+  if (request.body === null) throw new RequestError(400, 'invalid-request', 'there are no files')
+  const { sessionId, clock, ctx } = host
+  const createdAt = clock.now()
+  await noteBegun(host, stage)
+  const identity = { sessionId, agentType: agent.name, workspace, workspaceId: workspace }
+  const { header } = await importTar(
+    request.body,
+    { store: new DOSnapshotStore(ctx.storage), scope: scopeOf(stage) },
+    { identity: { ...identity, providerId: 'branch', createdAt } },
+  )
+  noteSnapshot(host, stage, [workspace, header.snapshotId])
+  return Response.json({ snapshotId: header.snapshotId }, { status: 201 })
+}
+
+/** The files that came for a branch, by workspace. */
+export async function filesOfBranch<Env>(
+  host: Host<Env>,
+  stage: string,
+): Promise<Record<string, CheckpointFiles>> {
+  const snapshots: Readonly<Record<string, string>> = readStage(host, stage)?.snapshots ?? {}
+  const store = new DOSnapshotStore(host.ctx.storage)
+  const scope = scopeOf(stage)
+  const files: Record<string, CheckpointFiles> = {}
+  for (const [workspace, snapshotId] of Object.entries(snapshots)) {
+    files[workspace] = { manifest: await store.getManifest(scope, snapshotId), store, scope }
+  }
+  return files
+}
+
+/** Removes what has come for branches, also for those whose request did not end. */
+export async function dropBranchFiles<Env>(host: Host<Env>): Promise<void> {
+  const { kv } = host.ctx.storage
+  const store = new DOSnapshotStore(host.ctx.storage)
+  const keys = Array.from(kv.list({ prefix: KEY }), ([key]) => key)
+  for (const key of keys) {
+    const scope = scopeOf(key.slice(KEY.length))
+    for (const { snapshotId } of (await store.listManifests(scope)).items) {
+      await store.deleteManifest(scope, snapshotId)
+    }
+    await store.sweep(scope, { graceMs: 0 })
+    kv.delete(key)
+  }
+}
+
+/**
+ * Whether files came for a branch that was never made. Sets the alarm when that cannot be said yet.
+ */
+export async function hasAbandonedFiles<Env>(host: Host<Env>): Promise<boolean> {
+  const { kv } = host.ctx.storage
+  const begun = [...kv.list({ prefix: KEY })].map(([, value]) => stageSchema.parse(value).at)
+  if (begun.length === 0) return false
+  const newest = Math.max(...begun)
+  if (host.clock.now() >= newest + ABANDONED_MS) return true
+  await ringForAbandoned(host, newest)
+  return false
+}
+
+/** The files of a checkpoint that a branch begins with, for those that it was there of. */
+export function branchPointOf(
+  { id, workspaceRefs, workspaceSnapshots = {} }: Checkpoint,
+  declared: readonly string[],
+): z.output<typeof branchPointSchema> {
+  const isThere = (name: string): boolean =>
+    Object.hasOwn(workspaceSnapshots, name) || Object.hasOwn(workspaceRefs, name)
+  return { checkpointId: id, workspaces: declared.filter(isThere) }
+}
+
+async function ringForAbandoned<Env>({ ctx }: Host<Env>, begun: number): Promise<void> {
+  const at = begun + ABANDONED_MS
+  const current = await ctx.storage.getAlarm()
+  if (current === null || current > at) await ctx.storage.setAlarm(at)
+}
+
+function scopeOf(stage: string): string {
+  return `branch-${stage}`
+}
+
+function readStage<Env>({ ctx }: Host<Env>, stage: string) {
+  const stored = ctx.storage.kv.get(KEY + stage)
+  return stored === undefined ? undefined : stageSchema.parse(stored)
+}
+
+/** Before anything is stored: what comes is found again, whatever happens to its request. */
+async function noteBegun<Env>(host: Host<Env>, stage: string): Promise<void> {
+  const begun = readStage(host, stage) ?? { at: host.clock.now(), snapshots: {} }
+  host.ctx.storage.kv.put(KEY + stage, begun)
+  await ringForAbandoned(host, begun.at)
+}
+
+function noteSnapshot<Env>(
+  host: Host<Env>,
+  stage: string,
+  [workspace, snapshotId]: readonly [workspace: string, snapshotId: string],
+): void {
+  const { at, snapshots } = readStage(host, stage) ?? { at: host.clock.now(), snapshots: {} }
+  const next = { at, snapshots: { ...snapshots, [workspace]: snapshotId } }
+  host.ctx.storage.kv.put(KEY + stage, next)
+}
