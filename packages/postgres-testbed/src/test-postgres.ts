@@ -26,6 +26,8 @@ const SETTINGS = {
   listen_addresses: '',
   max_connections: '200',
   shared_buffers: '32MB',
+  // A checkpoint comes when it is asked for, not in the middle of a test.
+  checkpoint_timeout: '1d',
   // Errors of statements reach their callers; the log holds what happens to the server.
   log_min_messages: 'log',
   log_checkpoints: 'off',

@@ -30,7 +30,7 @@ export class ForeignWrites {
   #client: Client | undefined
   #cancelPoll: (() => void) | undefined
   #connects = false
-  #notifies = false
+  #notifying: Promise<void> | undefined
   #isClosed = false
 
   constructor(connections: Connections, settings: PostgresSettings) {
@@ -54,7 +54,12 @@ export class ForeignWrites {
   /** Wakes the readers of other processes. Streams that change meanwhile go together. */
   notify(streams: readonly number[]): void {
     for (const stream of streams) this.#changed.add(stream)
-    if (!this.#notifies) void this.#notifyAll()
+    this.#notifying ??= this.#notifyAll()
+  }
+
+  /** Waits until what was committed is notified: the process may end after that. */
+  async flush(): Promise<void> {
+    while (this.#notifying !== undefined) await this.#notifying
   }
 
   /** Calls the listeners once more: what they wait for does not come any more. */
@@ -127,13 +132,12 @@ export class ForeignWrites {
   }
 
   async #notifyAll(): Promise<void> {
-    this.#notifies = true
-    while (this.#changed.size > 0 && !this.#isClosed) {
+    while (this.#changed.size > 0) {
       const streams = this.#changed.size > MAX_STREAMS ? [] : [...this.#changed]
       this.#changed.clear()
       await this.#send(`${this.#origin}:${streams.join(',')}`)
     }
-    this.#notifies = false
+    this.#notifying = undefined
   }
 
   /** A notification that is lost is made up for by the polls of the readers. */

@@ -23,6 +23,9 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #settings: PostgresSettings
   readonly #connections: Connections
   readonly #foreignWrites: ForeignWrites
+  /** Calls that were not answered yet. */
+  readonly #running = new Set<Promise<unknown>>()
+  #isClosed = false
 
   /**
    * Connects at the first call.
@@ -37,14 +40,18 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Runs `work` on one consistent view of the data. @throws {SqlError} */
   read<T>(work: (sql: SqlStatements) => T): Promise<T> {
-    return this.#persist(() => this.#connected((one) => readTransaction(one, work, this.#settings)))
+    return this.#track(() =>
+      this.#persist(() => this.#connected((one) => readTransaction(one, work, this.#settings))),
+    )
   }
 
   /** Runs `work` in one transaction: wholly, or not at all when it throws. @throws {SqlError} */
-  async write<T>(work: (sql: SqlStatements) => T): Promise<T> {
-    const { value, notified } = await this.#writeUntilKnown(work)
-    if (notified.length > 0) this.#foreignWrites.notify(notified)
-    return value
+  write<T>(work: (sql: SqlStatements) => T): Promise<T> {
+    return this.#track(async () => {
+      const { value, notified } = await this.#writeUntilKnown(work)
+      if (notified.length > 0) this.#foreignWrites.notify(notified)
+      return value
+    })
   }
 
   /** Calls `listener` soon after another process has written, and after `close`. */
@@ -57,10 +64,28 @@ export class PostgresDatabase implements SqlDatabase {
     return this.#connected((one) => readTransaction(one, work, this.#settings))
   }
 
-  /** Ends the connections, when their transactions have ended. Closing again does nothing. */
+  /**
+   * Ends the connections, when the calls before it are answered and the readers of other processes are
+   * notified. Closing again does nothing.
+   */
   async close(): Promise<void> {
-    if (this.#connections.isClosed) return
-    await Promise.all([this.#foreignWrites.close(), this.#connections.close()])
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const stopped = this.#foreignWrites.close()
+    await Promise.allSettled(this.#running)
+    await this.#foreignWrites.flush()
+    await Promise.all([stopped, this.#connections.close()])
+  }
+
+  async #track<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new SqlError('closed', 'the database was closed')
+    const running = run()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
   }
 
   /** A transaction runs again only when the server says that it was rolled back. */
@@ -98,7 +123,7 @@ export class PostgresDatabase implements SqlDatabase {
     const { clock, reconnectTimeoutMs } = this.#settings
     const deadline = clock.now() + reconnectTimeoutMs
     const policy = retry(
-      handleWhen((error) => isPassing(error) && clock.now() < deadline),
+      handleWhen((error) => isPassing(error) && clock.now() < deadline && !this.#isClosed),
       {
         maxAttempts: MAX_ATTEMPTS,
         backoff: new ExponentialBackoff({ initialDelay: FIRST_DELAY_MS, maxDelay: MAX_DELAY_MS }),

@@ -1,7 +1,7 @@
 import { defineConformance } from '@helix-agents/workspace-conformance'
 import { storeBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, it } from 'vitest'
-import { emptyPlace, opened, query } from './opened.ts'
+import { emptiedPlace, opened, query } from './opened.ts'
 
 const runner = { it, fails: it.fails }
 // The suite moves time by what it passes.
@@ -10,7 +10,7 @@ const options = { leaseClock: 'caller' } as const
 describe('PostgresStateStore', () => {
   defineConformance(runner, storeBehaviours, {
     create: async () => {
-      const url = await emptyPlace()
+      const url = await emptiedPlace()
       const first = await opened(url, options)
       const reopen = async () => {
         await first.close()

@@ -2,9 +2,10 @@
 // once, and a call waits or fails as `unavailable`.
 import type { SequencedChunk } from '@helix-agents/core/runtime'
 import { startTestPostgres } from '@helix-agents/postgres-testbed'
+import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { emptyPlace, opened, query } from './opened.ts'
+import { afterLastCheckpoint, emptyPlace, opened, query } from './opened.ts'
 import { begun, NOW, step, textsOf } from './script.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n}`)
@@ -12,9 +13,11 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, n) 
 test.each(['before', 'during', 'after'] as const)(
   'a connection that is cut %s its commit stores the step once',
   async (cut) => {
-    const proxy = await CuttingProxy.open(await emptyPlace())
+    const place = await emptyPlace()
+    const proxy = await CuttingProxy.open(place)
     const { stateStore } = await opened(proxy.url)
     const write = await begun(stateStore, 's')
+    await afterLastCheckpoint(place)
     for (const name of names(10)) {
       if (Number(name) % 3 === 0) proxy.nextCut = cut
       await stateStore.commitStep(step(write, name))
@@ -26,8 +29,10 @@ test.each(['before', 'during', 'after'] as const)(
 )
 
 test('steps, messages and streams survive connections that are cut again and again', async () => {
-  const proxy = await CuttingProxy.open(await emptyPlace())
+  const place = await emptyPlace()
+  const proxy = await CuttingProxy.open(place)
   const { stateStore, streamManager } = await opened(proxy.url)
+  await afterLastCheckpoint(place)
   const writer = await streamManager.startRun('stream', 'run', 'agent')
   const sessions = ['a', 'b', 'c']
   const runs = sessions.map(async (sessionId, index) => {
@@ -58,12 +63,13 @@ test('steps, messages and streams survive connections that are cut again and aga
   expect(deltas.toSorted()).toEqual(written.toSorted())
 })
 
-test('a server that crashes and restarts is waited for', { timeout: 60_000 }, async () => {
+test('a server that crashes and restarts is waited for', async () => {
   const server = await startTestPostgres()
   onTestFinished(() => server.remove())
-  const database = await server.createDatabase()
-  const { stateStore } = await opened(database.url, { reconnectTimeoutMs: 30_000 })
+  const url = server.url()
+  const { stateStore } = await opened(url, { reconnectTimeoutMs: 60_000 })
   const write = await begun(stateStore, 's')
+  await afterLastCheckpoint(url)
   let restarted: Promise<void> | undefined
   for (const name of names(30)) {
     if (name === '10') restarted = server.restart('immediate')
@@ -73,7 +79,7 @@ test('a server that crashes and restarts is waited for', { timeout: 60_000 }, as
   expect(await textsOf(stateStore, 's')).toEqual(names(30))
 
   await server.stop()
-  const impatient = await opened(database.url, { reconnectTimeoutMs: 100 }).catch((error) => error)
+  const impatient = await opened(url, { reconnectTimeoutMs: 100 }).catch((error) => error)
   expect(impatient).toMatchObject({ code: 'unavailable', transient: true })
   await server.start()
   expect(await stateStore.loadSession('s')).toMatchObject({ stepCount: 30 })
@@ -114,21 +120,18 @@ test('a reader goes on when the connection that listens was cut', async () => {
 
 test('a statement that takes too long fails alone', async () => {
   const url = await emptyPlace()
-  const { stateStore } = await opened(url, { statementTimeoutMs: 1000 })
+  const { stateStore } = await opened(url)
+  const impatient = await opened(url, { statementTimeoutMs: 1000 })
   const write = await begun(stateStore, 's')
-  const { database } = await opened(url)
-  const { promise: locked, resolve } = Promise.withResolvers<void>()
-  const held = database.write((sql) => {
-    sql.get("SELECT 1 FROM helix_sessions WHERE session_id = 's' FOR UPDATE")
-    resolve()
-    return sql.get('SELECT pg_sleep(2.5)::text AS slept')
-  })
-  await locked
-  await expect(stateStore.commitStep(step(write, '1'))).rejects.toMatchObject({
+  const other = new Client({ connectionString: url })
+  await other.connect()
+  onTestFinished(() => other.end())
+  await other.query("BEGIN; SELECT 1 FROM helix_sessions WHERE session_id = 's' FOR UPDATE")
+  await expect(impatient.stateStore.commitStep(step(write, '1'))).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('took too long'),
   })
-  await held
+  await other.query('ROLLBACK')
   await stateStore.commitStep(step(write, '2'))
   expect(await textsOf(stateStore, 's')).toEqual(['2'])
 })

@@ -1,14 +1,13 @@
 // Readers that poll, as behind a pooler: many at once read one stream while it is written.
 import type { SequencedChunk } from '@helix-agents/core/runtime'
-import { createTestDatabase } from '@helix-agents/postgres-testbed'
 import { expect, test } from 'vitest'
-import { opened } from './opened.ts'
+import { emptyPlace, opened } from './opened.ts'
 import { NOW } from './script.ts'
 
 test('many readers of one stream that poll get all of it', async () => {
-  await using database = await createTestDatabase()
-  const writer = await opened(database.url, { listen: false })
-  const reader = await opened(database.url, { listen: false, pollMs: 1 })
+  const url = await emptyPlace()
+  const writer = await opened(url, { listen: false })
+  const reader = await opened(url, { listen: false, pollMs: 1 })
   const names = Array.from({ length: 60 }, (_, at) => `${at}`)
   const stream = await writer.streamManager.startRun('stream', 'run', 'agent')
   const chunk = { type: 'text_delta', agentId: 'run', agentType: 'agent', timestamp: NOW } as const

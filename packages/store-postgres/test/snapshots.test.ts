@@ -14,24 +14,12 @@ import {
   type SnapshotStoreSubject,
 } from '@helix-agents/workspace-conformance/store'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
-import { emptyPlace, opened, query } from './opened.ts'
+import { emptiedPlace, emptyPlace, opened, query } from './opened.ts'
 import { raceManifest } from './snapshot-race.ts'
-
-const TABLES = 'helix_snapshot_scopes, helix_snapshot_blocks, helix_snapshot_manifests'
-let place: Promise<string> | undefined
-
-/** One set of tables, empty. */
-async function emptyTables(): Promise<string> {
-  const isFirst = place === undefined
-  place ??= emptyPlace()
-  const url = await place
-  if (!isFirst) await query(url, `TRUNCATE ${TABLES}`)
-  return url
-}
 
 /** A store whose time stands still until the suite moves it. */
 async function openSubject(): Promise<SnapshotStoreSubject> {
-  const url = await emptyTables()
+  const url = await emptiedPlace()
   const time = { nowMs: 1_700_000_000_000 }
   const clock = { ...systemClock, now: () => time.nowMs }
   const options = { leaseClock: 'caller', clock } as const

@@ -1,7 +1,7 @@
 import { defineConformance } from '@helix-agents/workspace-conformance'
 import { streamBehaviours } from '@helix-agents/workspace-conformance/store'
 import { describe, it } from 'vitest'
-import { emptyPlace, opened } from './opened.ts'
+import { emptiedPlace, opened } from './opened.ts'
 
 const runner = { it, fails: it.fails }
 const maxBufferedChunks = 10
@@ -13,17 +13,11 @@ describe.each([
   const options = { streams: { maxBufferedChunks }, listen }
   defineConformance(runner, streamBehaviours, {
     create: async () => {
-      const url = await emptyPlace()
+      const url = await emptiedPlace()
       const { streamManager } = await opened(url, options)
       const reopen = async () => (await opened(url, options)).streamManager
       return { streams: streamManager, maxBufferedChunks, reopen }
     },
     offers: ['durable', 'shared'],
-    deviations: [
-      {
-        behaviour: 'stream/read/waiting-reader-goes-on-within-one-turn',
-        reason: 'a row is a round trip away',
-      },
-    ],
   })
 })

@@ -1,5 +1,6 @@
 export { QueueError, type QueueErrorCode } from './queue-error.ts'
 export { openTurnQueue, type QueueStats, TurnQueue, type TurnQueueOptions } from './turn-queue.ts'
+export type { SessionHome } from './session-homes.ts'
 export type { WorkerRow } from './worker-table.ts'
 export type { WorkerHealth } from './worker-health.ts'
 export { createWorker, Worker, type WorkerOptions } from './worker.ts'

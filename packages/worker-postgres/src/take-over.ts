@@ -12,6 +12,8 @@ export interface TakeOverParts {
   readonly now: () => number
   /** Room to take one more session over, until it is released; `undefined` when there is none. */
   readonly reserve: (sessionId: string) => (() => void) | undefined
+  /** The sessions among these that stay with another machine that lives. */
+  readonly elsewhere: (sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** Whether this worker runs the session. */
   readonly isOwn: (sessionId: string) => boolean
   /** Receives each run that goes on here. */
@@ -44,7 +46,7 @@ export async function takeOver(
 }
 
 async function* sessionsOf(
-  { stateStore }: TakeOverParts,
+  { stateStore, elsewhere }: TakeOverParts,
   agent: Agent,
   status: SessionStatus,
 ): AsyncGenerator<SessionState> {
@@ -52,7 +54,10 @@ async function* sessionsOf(
   do {
     const query = { agentType: agent.name, status, limit: PAGE, ...(cursor && { cursor }) }
     const page = await stateStore.listSessions(query)
-    yield* page.items
+    // One whose lease has expired has lost its machine.
+    const ids = status === 'running' ? [] : page.items.map(({ sessionId }) => sessionId)
+    const away = await elsewhere(ids)
+    yield* page.items.filter(({ sessionId }) => !away.has(sessionId))
     cursor = page.nextCursor
   } while (cursor !== undefined)
 }

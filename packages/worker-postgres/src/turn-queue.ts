@@ -1,5 +1,6 @@
 import type { Agent, Logger, UserMessage } from '@helix-agents/core'
 import type {
+  CancelledTurns,
   EnqueuedTurn,
   TurnOptions,
   TurnQueuePort,
@@ -9,6 +10,7 @@ import { PgBoss } from 'pg-boss'
 import { QueueError, toQueueError } from './queue-error.ts'
 import { checkId, toMessage, type Turn, turnToJson } from './turn.ts'
 import { type ConsumerOptions, TurnConsumer } from './turn-consumer.ts'
+import { type SessionHome, SessionHomes } from './session-homes.ts'
 import { WorkerTable, type WorkerRow } from './worker-table.ts'
 
 /** Options of {@link openTurnQueue}. */
@@ -87,8 +89,10 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueu
     await boss.start()
     await boss.createQueue(TURNS, QUEUE)
     const workers = new WorkerTable(boss.getDb(), schema)
+    const homes = new SessionHomes(boss.getDb(), schema)
     await workers.create()
-    const queue = new TurnQueue(boss, schema, workers)
+    await homes.create()
+    const queue = new TurnQueue({ boss, schema, workers, homes })
     if (listen) await queue.listen()
     return queue
   } catch (error) {
@@ -97,19 +101,28 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueu
   }
 }
 
+interface QueueParts {
+  readonly boss: PgBoss
+  readonly schema: string
+  readonly workers: WorkerTable
+  readonly homes: SessionHomes
+}
+
 /** Turns of agents that wait for a worker; made by {@link openTurnQueue}. */
 export class TurnQueue implements TurnQueuePort, AsyncDisposable {
   readonly #boss: PgBoss
   readonly #schema: string
   readonly #workers: WorkerTable
+  readonly #homes: SessionHomes
   readonly #consumers = new Set<TurnConsumer>()
   #listener: { close(): Promise<void> } | undefined
 
   /** @internal */
-  constructor(boss: PgBoss, schema: string, workers: WorkerTable) {
+  constructor({ boss, schema, workers, homes }: QueueParts) {
     this.#boss = boss
     this.#schema = schema
     this.#workers = workers
+    this.#homes = homes
   }
 
   /**
@@ -151,12 +164,35 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     const state: unknown = row?.['state']
     if (state === 'created' || state === 'retry') return { state: 'queued' }
     if (state === 'active') return { state }
+    if (state === 'cancelled') return { state: 'ended', isAborted: true }
     if (state === 'failed') return { state: 'ended', rejected: 'it failed too often' }
     const isRejected = row?.['outcome'] === 'rejected'
     return { state: 'ended', ...(isRejected && { rejected: String(row['code']) }) }
   }
 
-  /** What waits and what runs. @throws {QueueError} `unavailable` */
+  /**
+   * Cancels the turns of a session that wait, or one of them: they never run. None that a worker has.
+   * @throws {QueueError} `unavailable`
+   */
+  async cancelTurns(sessionId: string, turnId?: string): Promise<CancelledTurns> {
+    const which = 'name = $1 AND singleton_key = $2 AND ($3::uuid IS NULL OR id = $3::uuid)'
+    const values = [TURNS, sessionId, turnId ?? null]
+    const job = `${this.#schema}.job`
+    const cancelled = await this.#query(
+      `UPDATE ${job} SET state = 'cancelled', completed_on = now()
+      WHERE ${which} AND state < 'active' RETURNING started_on IS NOT NULL AS begun`,
+      values,
+    )
+    // After the update, which waits for a claim that is under way.
+    const running = await this.#query(
+      `SELECT 1 FROM ${job} WHERE ${which} AND state = 'active'`,
+      values,
+    )
+    const begun = cancelled.some((row) => row['begun'] === true)
+    return { cancelled: cancelled.length, begun, active: running.length > 0 }
+  }
+
+  /** What waits and what runs, counted now: it takes longer the more waits. @throws {QueueError} `unavailable` */
   async stats(): Promise<QueueStats> {
     const waits = `state < 'active' AND start_after`
     const [row] = await this.#query(
@@ -181,6 +217,15 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
   async workers(): Promise<readonly WorkerRow[]> {
     try {
       return await this.#workers.list()
+    } catch (error) {
+      throw toQueueError(error)
+    }
+  }
+
+  /** The machines that these sessions stay with; none for a session that any machine continues. */
+  async homes(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
+    try {
+      return await this.#homes.list(sessionIds)
     } catch (error) {
       throw toQueueError(error)
     }
@@ -215,6 +260,11 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     }
   }
 
+  /** @internal Lets the workers of all machines look for turns. */
+  async wake(): Promise<void> {
+    await this.#boss.getDb().executeSql('SELECT pg_notify($1, $2)', [this.#schema, ''])
+  }
+
   /** @internal Lets another worker resume a session. */
   async enqueueResume(turn: Omit<Turn, 'message'>): Promise<void> {
     await this.#send(turn, {})
@@ -225,11 +275,16 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     return this.#workers
   }
 
+  /** @internal */
+  get sessionHomes(): SessionHomes {
+    return this.#homes
+  }
+
   async #send(turn: Turn, options: Parameters<PgBoss['send']>[2]): Promise<void> {
     const data = turnToJson(turn)
     try {
       await this.#boss.send(TURNS, data, { ...options, singletonKey: turn.sessionId })
-      await this.#boss.getDb().executeSql('SELECT pg_notify($1, $2)', [this.#schema, ''])
+      await this.wake()
     } catch (error) {
       throw toQueueError(error)
     }

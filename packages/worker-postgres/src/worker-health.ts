@@ -16,10 +16,26 @@ export interface WorkerHealth {
   readonly handedOverTurns: number
   /** Sessions that it took over from machines that died. */
   readonly takeovers: number
-  /** The queue of all machines, at the last heartbeat; absent before the first one. */
-  readonly queue?: QueueStats
+  /** Sessions that stay with this machine, counted with the queue; absent before the first one. */
+  readonly stayingSessions?: number
+  /** The queue of all machines, counted `ageMs` ago, which is every 30 s; absent before the first heartbeat. */
+  readonly queue?: QueueStats & { readonly ageMs: number }
   /** How long its last claim of turns took, in milliseconds; absent before the first one. */
   readonly claimMs?: number
+}
+
+/** What a worker counted at a moment. */
+export interface Counted {
+  readonly at: number
+  readonly stats: QueueStats
+  readonly staying: number
+}
+
+export function countsOf(
+  { at, stats, staying }: Counted,
+  now: number,
+): Pick<WorkerHealth, 'queue' | 'stayingSessions'> {
+  return { stayingSessions: staying, queue: { ...stats, ageMs: now - at } }
 }
 
 type Sample = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number]
@@ -35,7 +51,12 @@ export function toMetricsText(health: WorkerHealth): string {
   return `${lines.join('\n')}\n`
 }
 
-function samplesOf({ queue, claimMs, ...health }: WorkerHealth): readonly Sample[] {
+function samplesOf({
+  queue,
+  claimMs,
+  stayingSessions,
+  ...health
+}: WorkerHealth): readonly Sample[] {
   const own: readonly Sample[] = [
     ['helix_worker_sessions', 'gauge', 'Sessions that run here.', health.sessions.length],
     ['helix_worker_concurrency', 'gauge', 'Turns at a time.', health.concurrency],
@@ -48,14 +69,20 @@ function samplesOf({ queue, claimMs, ...health }: WorkerHealth): readonly Sample
     claimMs === undefined
       ? []
       : [['helix_worker_claim_seconds', 'gauge', 'How long the last claim took.', claimMs / 1000]]
-  if (queue === undefined) return [...own, ...claim]
+  const staying: readonly Sample[] =
+    stayingSessions === undefined
+      ? []
+      : [['helix_machine_sessions', 'gauge', 'Sessions that stay here.', stayingSessions]]
+  if (queue === undefined) return [...own, ...claim, ...staying]
   const oldest = queue.oldestReadyMs / 1000
   return [
     ...own,
     ...claim,
+    ...staying,
     ['helix_queue_ready_turns', 'gauge', 'Turns that could start, all machines.', queue.ready],
     ['helix_queue_delayed_turns', 'gauge', 'Turns whose time has not come.', queue.delayed],
     ['helix_queue_active_turns', 'gauge', 'Turns that run, all machines.', queue.active],
     ['helix_queue_oldest_ready_seconds', 'gauge', 'How long the oldest one has waited.', oldest],
+    ['helix_queue_age_seconds', 'gauge', 'How old these counts are.', queue.ageMs / 1000],
   ]
 }

@@ -9,11 +9,12 @@ import {
 } from '@helix-agents/core'
 import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { AgentHandle, JSAgentExecutor, ShutdownOptions } from '@helix-agents/runtime-js'
+import { Affinity } from './affinity.ts'
 import { QueueError } from './queue-error.ts'
 import { takeOver, type TakeOverParts } from './take-over.ts'
 import { type Turn, turnFromJson } from './turn.ts'
-import type { QueueStats, TurnQueue } from './turn-queue.ts'
-import { toMetricsText, type WorkerHealth } from './worker-health.ts'
+import type { TurnQueue } from './turn-queue.ts'
+import { type Counted, countsOf, toMetricsText, type WorkerHealth } from './worker-health.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions {
@@ -45,7 +46,21 @@ export interface WorkerOptions {
    * and delayed turns start that much late. Default: 1 000.
    */
   readonly pollMs?: number
-  /** Interval of the heartbeat, in milliseconds. Default: 5 000. */
+  /**
+   * Kinds of workspaces whose files are on one machine: a session with one of them stays with its machine
+   * while that lives. None: any worker claims any turn. Default: `['local-bash', 'in-memory']`.
+   */
+  readonly affinityKinds?: readonly string[]
+  /**
+   * How long a turn waits for the machine of its session when all those workspaces have a history, in
+   * milliseconds; then another one takes it. Without a history it waits while the machine lives.
+   * A whole number, at least 1. Default: 5 000.
+   */
+  readonly affinityWaitMs?: number
+  /**
+   * Longest interval of the heartbeat, in milliseconds; a third of the executor's `leaseMs` at most.
+   * Silent for the lease, a machine counts as gone. Default: 5 000.
+   */
   readonly heartbeatMs?: number
   /** Receives the log. Default: no log. */
   readonly logger?: Logger
@@ -62,7 +77,17 @@ export function createWorker(executor: JSAgentExecutor, options: WorkerOptions):
   return new Worker(executor, options)
 }
 
-const NUMBERS = ['concurrency', 'turnsPerTenant', 'searchMs', 'pollMs', 'heartbeatMs'] as const
+const NUMBERS = [
+  'concurrency',
+  'turnsPerTenant',
+  'searchMs',
+  'pollMs',
+  'affinityWaitMs',
+  'heartbeatMs',
+] as const
+
+/** Between two counts of the queue: a count takes longer the more waits. */
+const COUNT_MS = 30_000
 
 /** The clocks of machines differ: what looks expired here may be held. */
 const MIN_SEARCH_MS = 250
@@ -78,6 +103,7 @@ export class Worker implements AsyncDisposable {
   readonly #executor: JSAgentExecutor
   readonly #options: Required<WorkerOptions>
   readonly #agents: ReadonlyMap<string, Agent>
+  readonly #affinity: Affinity
   /** Sessions of runs under way → whether they were taken over. */
   readonly #sessions = new Map<string, 'turn' | 'takeover'>()
   readonly #takeovers = new Set<Promise<void>>()
@@ -85,7 +111,7 @@ export class Worker implements AsyncDisposable {
   readonly #reserved = new Set<string>()
   readonly #counts = { finishedTurns: 0, rejectedTurns: 0, handedOverTurns: 0, takeovers: 0 }
   #state: WorkerHealth['state'] = 'created'
-  #queueStats: QueueStats | undefined
+  #counted: Counted | undefined
   #claimMs: number | undefined
   #stopConsuming: () => Promise<void> = () => Promise.resolve()
   #cancelSearch: () => void = () => {}
@@ -103,6 +129,8 @@ export class Worker implements AsyncDisposable {
       machine: hostname(),
       searchMs: 20_000,
       pollMs: 1000,
+      affinityKinds: ['local-bash', 'in-memory'],
+      affinityWaitMs: 5000,
       heartbeatMs: 5000,
       logger: noopLogger,
       clock: systemClock,
@@ -113,6 +141,15 @@ export class Worker implements AsyncDisposable {
       if (Number.isInteger(value) && value >= 1) continue
       throw new QueueError('invalid-option', `${name} must be a whole number, at least 1`)
     }
+    const {
+      queue,
+      stateStore,
+      machine,
+      affinityKinds: kinds,
+      affinityWaitMs: waitMs,
+    } = this.#options
+    const homes = queue.sessionHomes
+    this.#affinity = new Affinity({ homes, stateStore, machine, kinds, waitMs })
     this.#agents = new Map(options.agents.map((agent) => [agent.name, agent]))
   }
 
@@ -138,13 +175,14 @@ export class Worker implements AsyncDisposable {
       clock,
       logger,
       run,
+      restrict: (claim) => this.#affinity.restrict(claim),
       onClaim: (ms) => void (this.#claimMs = ms),
     })
   }
 
   /** How the worker is, from memory: it answers also while the database does not. */
   health(): WorkerHealth {
-    const { machine, concurrency } = this.#options
+    const { machine, concurrency, clock } = this.#options
     const sessions = [...this.#sessions.keys()]
     return {
       workerId: this.workerId,
@@ -153,7 +191,7 @@ export class Worker implements AsyncDisposable {
       concurrency,
       sessions,
       ...this.#counts,
-      ...(this.#queueStats && { queue: this.#queueStats }),
+      ...(this.#counted && countsOf(this.#counted, clock.now())),
       ...(this.#claimMs !== undefined && { claimMs: this.#claimMs }),
     }
   }
@@ -182,13 +220,17 @@ export class Worker implements AsyncDisposable {
     this.#cancelHeartbeat()
     const consumed = this.#stopConsuming()
     await this.#report()
+    // Others may take the turns of its sessions now.
+    await this.#attempt('workers not woken', () => this.#options.queue.wake())
     await this.#search
     await this.#executor.shutdown(options)
     await Promise.all([consumed, ...this.#takeovers])
     this.#state = 'stopped'
-    await this.#attempt('worker not removed from its table', () =>
-      this.#options.queue.workerTable.remove(this.workerId),
-    )
+    const { workerTable, sessionHomes } = this.#options.queue
+    await this.#attempt('worker not removed from its table', async () => {
+      await workerTable.remove(this.workerId)
+      await sessionHomes.removeOld()
+    })
   }
 
   /** Starts the turn, or finds out that it was started; then waits for its run. */
@@ -200,7 +242,7 @@ export class Worker implements AsyncDisposable {
     try {
       const handle = await this.#startTurn(agent, turnId, turn)
       if (handle === undefined) return { outcome: 'not-needed' }
-      const status = await this.#follow(sessionId, 'turn', handle)
+      const status = await this.#follow(agent, 'turn', handle)
       if (this.#isHandedOver(status)) return this.#handOver()
       this.#counts.finishedTurns++
       return { outcome: status }
@@ -228,14 +270,16 @@ export class Worker implements AsyncDisposable {
     return recovery.outcome === 'resumed' ? recovery.handle : undefined
   }
 
-  async #follow(
-    sessionId: string,
-    cause: 'turn' | 'takeover',
-    handle: AgentHandle,
-  ): Promise<string> {
+  async #follow(agent: Agent, cause: 'turn' | 'takeover', handle: AgentHandle): Promise<string> {
+    const { sessionId } = handle
     this.#sessions.set(sessionId, cause)
     try {
-      return (await handle.result()).status
+      const { status } = await handle.result()
+      // Before the next turn of the session can be claimed.
+      await this.#attempt('machine of session not recorded', () =>
+        this.#affinity.stay(agent, sessionId),
+      )
+      return status
     } finally {
       this.#sessions.delete(sessionId)
     }
@@ -271,6 +315,7 @@ export class Worker implements AsyncDisposable {
       agents: [...this.#agents.values()],
       logger,
       now: () => clock.now(),
+      elsewhere: (sessionIds) => this.#affinity.elsewhere(sessionIds),
       isOwn: (sessionId) => this.#sessions.has(sessionId),
       reserve: (sessionId) => {
         const taken = this.#takeovers.size + this.#reserved.size
@@ -287,7 +332,7 @@ export class Worker implements AsyncDisposable {
     this.#counts.takeovers++
     this.#options.logger.info({ sessionId, machine: this.#options.machine }, 'session taken over')
     const done = this.#attempt('session that was taken over failed', async () => {
-      const status = await this.#follow(sessionId, 'takeover', handle)
+      const status = await this.#follow(agent, 'takeover', handle)
       // No job of this worker stands for it.
       if (this.#isHandedOver(status)) {
         await this.#options.queue.enqueueResume({ agent: agent.name, sessionId })
@@ -301,18 +346,28 @@ export class Worker implements AsyncDisposable {
     await this.#report()
     if (this.#state !== 'running') return
     const { clock, heartbeatMs } = this.#options
-    this.#cancelHeartbeat = clock.setTimer(heartbeatMs, () => void this.#beat())
+    const wait = Math.min(heartbeatMs, Math.ceil(this.#executor.leaseMs / 3))
+    this.#cancelHeartbeat = clock.setTimer(wait, () => void this.#beat())
   }
 
   async #report(): Promise<void> {
     const { workerId, machine, state, sessions, concurrency, takeovers } = this.health()
     if (state !== 'running' && state !== 'draining') return
-    const row = { workerId, machine, pid: process.pid, state, sessions, concurrency, takeovers }
+    const own = { workerId, machine, pid: process.pid, state, sessions, concurrency, takeovers }
+    const row = { ...own, lostAfterMs: this.#executor.leaseMs }
     await this.#attempt('worker not recorded', async () => {
       await this.#options.queue.workerTable.save(row)
       // One that drains does not wait for it.
-      if (state === 'running') this.#queueStats = await this.#options.queue.stats()
+      if (state === 'running') await this.#count()
     })
+  }
+
+  async #count(): Promise<void> {
+    const { queue, machine, clock } = this.#options
+    if (clock.now() - (this.#counted?.at ?? -Infinity) < COUNT_MS) return
+    const counts = [queue.stats(), queue.sessionHomes.countOf(machine)] as const
+    const [stats, staying] = await Promise.all(counts)
+    this.#counted = { at: clock.now(), stats, staying }
   }
 
   /** Logs what fails because the database does not answer: each of these is repeated by a timer. */

@@ -17,10 +17,11 @@ import {
   type Worker,
   type WorkerOptions,
 } from '@helix-agents/worker-postgres'
+import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import * as z from 'zod'
 
 /** Calls the tool `effect` for the last message, then says `done`. */
-const model: LLMAdapter = {
+export const model: LLMAdapter = {
   generateStep: (input) => {
     const last = input.messages.at(-1)
     const step =
@@ -40,6 +41,10 @@ export interface Cluster extends AsyncDisposable {
   readonly store: InMemoryStateStore
   readonly agent: Agent
   readonly logger: RecordingLogger
+  /** An agent with a workspace whose files are on a machine. */
+  readonly local: Agent
+  /** The same, with a history of it. */
+  readonly movable: Agent
   /** Messages whose tool has begun, in order. */
   readonly effects: string[]
   /** The tool of these messages waits until it is open. */
@@ -47,7 +52,7 @@ export interface Cluster extends AsyncDisposable {
   /** The most tools that ran at a time. */
   readonly most: () => number
   /** A worker as of another process. */
-  worker(options?: Partial<WorkerOptions>): Promise<Worker>
+  worker(options?: Partial<WorkerOptions> & { readonly leaseMs?: number }): Promise<Worker>
 }
 
 export async function createCluster(): Promise<Cluster> {
@@ -60,32 +65,55 @@ export async function createCluster(): Promise<Cluster> {
   const held = new Map<string, PromiseWithResolvers<void>>()
   let running = 0
   let most = 0
-  const effect = defineTool({
-    name: 'effect',
-    description: 'Has an effect.',
-    inputSchema: z.object({ of: z.string() }),
-    execute: async ({ of }) => {
-      effects.push(of)
-      most = Math.max(most, ++running)
-      await held.get(of)?.promise
-      running--
-      return of
-    },
+  const effectOf = (writes: boolean) =>
+    defineTool({
+      name: 'effect',
+      description: 'Has an effect.',
+      inputSchema: z.object({ of: z.string() }),
+      execute: async ({ of }, { workspaces, abortSignal }) => {
+        effects.push(of)
+        most = Math.max(most, ++running)
+        if (writes) await workspaces.use('box', async ({ live }) => live.fs?.writeFile('/of', of))
+        const { promise: aborted, resolve } = Promise.withResolvers<void>()
+        abortSignal.addEventListener('abort', () => resolve())
+        await Promise.race([held.get(of)?.promise, aborted])
+        running--
+        return of
+      },
+    })
+  const base = { llmConfig: { model: {} }, tools: [effectOf(true)] }
+  const box = {
+    provider: { kind: 'in-memory' },
+    capabilities: { fs: true, snapshot: true },
+  } as const
+  const agent = defineAgent({ ...base, name: 'a', tools: [effectOf(false)] })
+  const local = defineAgent({ ...base, name: 'local', workspaces: { box } })
+  const movable = defineAgent({
+    ...base,
+    name: 'movable',
+    workspaces: { box: { ...box, history: 'step' } },
   })
-  const agent = defineAgent({ name: 'a', llmConfig: { model: {} }, tools: [effect] })
+  // The disk of all machines, so that a session that moves keeps its files.
+  const workspaceProviders = [new InMemoryWorkspaceProvider()]
   const workers: Worker[] = []
   return {
     url: database.url,
     queue,
     store,
     agent,
+    local,
+    movable,
     logger,
     effects,
     held,
     most: () => most,
-    worker: async (options = {}) => {
-      const executor = new JSAgentExecutor(store, streams, model, { logger, leaseMs: 60_000 })
-      const parts = { queue, stateStore: store, agents: [agent], logger }
+    worker: async ({ leaseMs = 60_000, ...options } = {}) => {
+      const executor = new JSAgentExecutor(store, streams, model, {
+        logger,
+        leaseMs,
+        workspaceProviders,
+      })
+      const parts = { queue, stateStore: store, agents: [agent, local, movable], logger }
       const worker = createWorker(executor, { ...parts, ...options })
       workers.push(worker)
       await worker.start()

@@ -105,6 +105,8 @@ interface Turn {
   readonly plan: CrashPlan
 }
 
+const PASSING: ReadonlySet<string> = new Set(['unavailable', 'conflict'])
+
 /** Runs a session as far as this process gets. Another one may hold it, or the server be away. */
 async function isDone(turn: Turn): Promise<boolean> {
   try {
@@ -112,7 +114,9 @@ async function isDone(turn: Turn): Promise<boolean> {
   } catch (error) {
     const isHeld = AgentAlreadyRunningError.isInstance(error)
     if (isHeld || (SessionError.isInstance(error) && error.code === 'not-resumable')) return false
-    if (StateStoreError.isInstance(error) && error.code === 'unavailable') return false
+    // `conflict`: another process went on with the session since this one looked at it.
+    const mayPass = StateStoreError.isInstance(error) && PASSING.has(error.code)
+    if (mayPass) return false
     throw error
   }
 }

@@ -12,26 +12,18 @@ const steps = sampler.size(40, 8)
 const sessionIds = Array.from({ length: sampler.size(30, 4) }, (_, n) => `s${n}`)
 const leaseMs = 500
 
-test(
-  `three processes on one server survive ${kills} kills`,
-  { timeout: sampler.size(600_000, 120_000) },
-  async () => {
-    const url = await emptyPlace()
-    const lab = new CrashLab({ url, sessionIds, steps, leaseMs, pauseMs: 20 })
-    onTestFinished(() => lab.remove())
-    await lab.build()
-    await lab.run(fates())
-    const { stateStore, streamManager } = await opened(url)
-    const findings = await judge(
-      { stateStore, streamManager },
-      { sessionIds, steps },
-      lab.effects(),
-    )
-    expect({ seed: sampler.seed, findings }).toEqual({ seed: sampler.seed, findings: [] })
-    // When a session ends early, fewer processes are there to be killed.
-    expect(lab.killed).toBeGreaterThan(0)
-  },
-)
+test(`three processes on one server survive ${kills} kills`, { timeout: 600_000 }, async () => {
+  const url = await emptyPlace()
+  const lab = new CrashLab({ url, sessionIds, steps, leaseMs, pauseMs: 20 })
+  onTestFinished(() => lab.remove())
+  await lab.build()
+  await lab.run(fates())
+  const { stateStore, streamManager } = await opened(url)
+  const findings = await judge({ stateStore, streamManager }, { sessionIds, steps }, lab.effects())
+  expect({ seed: sampler.seed, findings }).toEqual({ seed: sampler.seed, findings: [] })
+  // When a session ends early, fewer processes are there to be killed.
+  expect(lab.killed).toBeGreaterThan(0)
+})
 
 /** Most die at a point, some at any moment, and every fourth is frozen instead. */
 function fates(): readonly Fate[] {

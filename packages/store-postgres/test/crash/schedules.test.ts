@@ -27,7 +27,7 @@ interface Fault {
 
 test(
   `${schedules} schedules lose no step and double no effect`,
-  { timeout: sampler.size(7_200_000, 60_000) },
+  { timeout: sampler.size(7_200_000, 600_000) },
   async () => {
     const url = await emptyPlace()
     const stores = await opened(url)

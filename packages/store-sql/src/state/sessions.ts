@@ -152,9 +152,14 @@ function filtersOf({ agentType, status, idPrefix = '' }: SessionQuery): readonly
   ]
 }
 
+const BETWEEN = '(session_id >= ? AND session_id < ?)'
+const UP_TO_THE_LAST = 'session_id >= ?'
+
 function prefixFilter(idPrefix: string): Filter {
   const ranges = rangesOfPrefix(idPrefix)
-  const condition = ranges.map(() => '(session_id >= ? AND session_id < ?)').join(' OR ')
+  const condition = ranges
+    .map(({ length }) => (length === 1 ? UP_TO_THE_LAST : BETWEEN))
+    .join(' OR ')
   return { condition: `(${condition})`, values: ranges.flat() }
 }
 

@@ -8,7 +8,8 @@ import { fromStorableMessage, toStorableMessage } from './message-json.ts'
 const entrySchema = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
-  arguments: z.unknown(),
+  // JSON has no `undefined`: a call without arguments has no such key.
+  arguments: z.unknown().optional(),
   startedAt: z.number(),
   asks: z.literal(true).optional(),
 })
@@ -34,7 +35,7 @@ export function toJournalEntry(row: SqlRow): JournalEntry {
   const entry = jsonColumn(row, 'entry')
   if (!isEntry(entry)) throw damaged('entry')
   const result = optionalColumn(row, 'result', readResult)
-  return { ...entry, ...(result !== undefined && { result }) }
+  return { ...entry, arguments: entry.arguments, ...(result !== undefined && { result }) }
 }
 
 function readResult(row: SqlRow, name: string): JournalResult {
