@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { CodeEngine } from '@helix-agents/core/provider'
 import { createEngine } from './engine.ts'
 import { type QuickJsCodeOptions, readSettings } from './options.ts'
+import { compileWasm } from './seat/compile-wasm.ts'
 import { ThreadPool } from './seat/thread-pool.ts'
 import { ThreadSeat } from './seat/thread-seat.ts'
 
@@ -17,9 +16,4 @@ export function quickJsCode(options: QuickJsCodeOptions = {}): CodeEngine {
   const settings = readSettings(options)
   const pool = new ThreadPool(() => (compiled ??= compileWasm()), settings.limits)
   return createEngine(settings, () => new ThreadSeat(pool))
-}
-
-async function compileWasm(): Promise<WebAssembly.Module> {
-  const path = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')
-  return WebAssembly.compile(await readFile(path))
 }

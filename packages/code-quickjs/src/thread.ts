@@ -9,11 +9,13 @@ const { wasm, abort, limits } = workerData as ThreadData
 const flag = new Int32Array(abort)
 const replies = new Map<number, PromiseWithResolvers<FileReply>>()
 let calls = 0
-/** Made before it is needed, so that a run starts at once. */
-let session = newSession()
-
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 const post = (message: FromThread): void => parentPort?.postMessage(message)
+
+const postReady = (): void => post({ type: 'ready' })
+
+/** Made before it is needed, so that a run starts at once. */
+let session = newSession()
 
 const host: SessionHost = {
   isAborted: () => Atomics.load(flag, 0) === 1,
@@ -29,8 +31,8 @@ const host: SessionHost = {
 
 function newSession(): Promise<QuickJsSession> {
   const made = QuickJsSession.create(wasm, limits)
-  // The run that needs it says so.
-  made.catch(() => undefined)
+  // The run that needs it says what failed.
+  void made.then(postReady, postReady)
   return made
 }
 

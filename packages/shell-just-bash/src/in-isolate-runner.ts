@@ -19,7 +19,8 @@ export class InIsolateRunner implements ScriptRunner {
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
     try {
-      return await Promise.race([executeScript(justBash, script, { host, signal }), ended.promise])
+      const run = executeScript(justBash, script, { host, signal, isShared: true })
+      return await Promise.race([run, ended.promise])
     } finally {
       signal.removeEventListener('abort', onAbort)
     }

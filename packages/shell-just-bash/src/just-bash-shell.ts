@@ -94,6 +94,7 @@ export class JustBashShell implements EngineShell {
       stdout,
       stderr,
       signal,
+      clock: host.clock,
     })
     const timeoutMs = options.timeoutMs ?? settings.defaultTimeoutMs
     const end = await this.#supervise(script, run, timeoutMs)

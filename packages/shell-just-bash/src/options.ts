@@ -63,9 +63,10 @@ export const THREAD_LIMITS: ScriptLimits = {
   maxVisitedFiles: 1_000_000,
 }
 
-/** Where nothing can interrupt a script, these are all that does. */
+/** Where only a script itself can let timers run, these bound what it does between its turns. */
 export const ISOLATE_LIMITS: ScriptLimits = {
-  maxCommands: 20_000,
+  // A round of a loop costs two more: its turn.
+  maxCommands: 60_000,
   maxLoopIterations: 20_000,
   maxCallDepth: 100,
   maxStringBytes: 8 * MEGABYTE,

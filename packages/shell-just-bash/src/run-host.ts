@@ -1,4 +1,4 @@
-import { FileSystemError } from '@helix-agents/core'
+import { type Clock, FileSystemError } from '@helix-agents/core'
 import type { CommandBatch, CommandFiles } from '@helix-agents/core/provider'
 import type { ShellSettings } from './options.ts'
 import type { OutputCapture } from './output-capture.ts'
@@ -19,14 +19,19 @@ export interface RunHostOptions {
   readonly stdout: OutputCapture
   readonly stderr: OutputCapture
   readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 /** 128 + SIGXFSZ: a limit of the output was reached. */
 const OUTPUT_TOO_LARGE = 153
 const FAILED = 1
 
-/** Where a script shares the thread with timers, its time and an abort are seen after so many calls. */
-const CALLS_OF_A_TURN = 4000
+/** Where a script shares the thread with timers, they run when it has had the thread for this time. */
+const TURN_MS = 40
+/** Where changes are gathered, a turn ends a transaction, and the clock stands still: then calls count. */
+const CALLS_OF_A_TURN = 4096
+/** A round of a loop may do so many things that are no calls. */
+const CALLS_OF_A_ROUND = 8
 
 /** What one run lets its script reach; nothing after it was ended. */
 export class RunHost implements ScriptHost {
@@ -38,6 +43,7 @@ export class RunHost implements ScriptHost {
   #isRevoked = false
   #outputBytes = 0
   #calls = 0
+  #turnedAt: number
   #turn: Promise<void> | undefined
   #hasRejectedChanges = false
   #failure: unknown
@@ -46,6 +52,7 @@ export class RunHost implements ScriptHost {
     this.#options = options
     this.signal = AbortSignal.any([options.signal, this.#ended.signal])
     this.files = this.#guard(options.files)
+    this.#turnedAt = options.clock.now()
   }
 
   get timedOut(): boolean {
@@ -119,11 +126,27 @@ export class RunHost implements ScriptHost {
     }
   }
 
+  async turn(rounds = 1): Promise<void> {
+    await this.#pace(rounds * CALLS_OF_A_ROUND)
+    if (this.#isOver()) throw new Error('ended')
+  }
+
   /** Calls that come during the turn wait for its end too: a thread does not wait for each answer. */
-  async #pace(): Promise<void> {
-    this.#calls += 1
-    if (this.#calls % CALLS_OF_A_TURN === 0) this.#turn = nextTurn()
+  async #pace(calls = 1): Promise<void> {
+    this.#calls += calls
+    if (this.#isTurn()) {
+      this.#calls = 0
+      this.#turn = nextTurn().then(() => void (this.#turnedAt = this.#options.clock.now()))
+    }
     await this.#turn
+  }
+
+  #isTurn(): boolean {
+    if (this.#calls >= CALLS_OF_A_TURN) return true
+    const { clock, commit } = this.#options
+    if (commit !== undefined || clock.now() - this.#turnedAt < TURN_MS) return false
+    this.#turnedAt = clock.now()
+    return true
   }
 
   #isOver(): boolean {

@@ -24,6 +24,8 @@ export type ToThread =
 
 /** From a thread. */
 export type FromThread =
+  /** A session is made, or could not be. */
+  | { readonly type: 'ready' }
   | { readonly type: 'outputs'; readonly outputs: readonly SessionOutput[] }
   | { readonly type: 'call'; readonly id: number; readonly call: FileCall }
   | { readonly type: 'done'; readonly outcome: SessionOutcome; readonly heldBytes: number }

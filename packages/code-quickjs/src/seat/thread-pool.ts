@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { SessionLimits } from '../protocol.ts'
-import type { ThreadData } from './thread-messages.ts'
+import type { FromThread, ThreadData } from './thread-messages.ts'
 
 /** Threads that wait for their next session. */
 const MAX_IDLE = 2
@@ -12,6 +12,8 @@ const HEAP_MB = 256
 export interface PooledThread {
   readonly worker: Worker
   readonly abort: Int32Array
+  /** Its next session is made, or it has ended. */
+  ready: Promise<void>
 }
 
 /** Threads of one engine. A waiting one keeps no process alive. */
@@ -38,12 +40,14 @@ export class ThreadPool {
     if (this.#idle.length >= MAX_IDLE) return this.discard(thread)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     thread.worker.postMessage({ type: 'reset' })
+    thread.ready = readyOf(thread.worker)
     Atomics.store(thread.abort, 0, 0)
     this.#idle.push(thread)
   }
 
-  discard({ worker }: PooledThread): void {
-    void worker.terminate()
+  /** Ends a thread, but not while it loads: to end one then can crash Node. */
+  discard({ worker, ready }: PooledThread): void {
+    void ready.then(() => worker.terminate())
   }
 
   #start(wasm: WebAssembly.Module): PooledThread {
@@ -57,7 +61,7 @@ export class ThreadPool {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, stackSizeMb: STACK_MB },
     })
-    const thread = { worker, abort: new Int32Array(abort) }
+    const thread = { worker, abort: new Int32Array(abort), ready: readyOf(worker) }
     worker.on('exit', () => {
       const index = this.#idle.indexOf(thread)
       if (index >= 0) this.#idle.splice(index, 1)
@@ -66,6 +70,19 @@ export class ThreadPool {
     worker.on('error', () => undefined)
     return thread
   }
+}
+
+function readyOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const onMessage = ({ type }: FromThread): void => {
+      if (type === 'ready') onReady()
+    }
+    const onReady = (): void => {
+      worker.off('message', onMessage).off('exit', onReady)
+      resolve()
+    }
+    worker.on('message', onMessage).on('exit', onReady)
+  })
 }
 
 function threadUrl(): URL {

@@ -24,7 +24,7 @@ const scripts = [
 
 afterAll(() => code.close())
 
-test.each(scripts)('%s', { timeout: 60_000 }, async (script) => {
+test.each(scripts)('%s', { timeout: 120_000 }, async (script) => {
   const { exitCode } = await code.runCode('javascript', script, { timeoutMs: 200 })
   expect([0, 1, 124]).toContain(exitCode)
   // The isolate works on.

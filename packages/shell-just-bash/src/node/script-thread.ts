@@ -1,6 +1,13 @@
+import * as nodeModule from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Script, ScriptEnd, ScriptHost } from '../script/script.ts'
-import { type CallError, FILE_METHODS, type FromThread, type ToThread } from './protocol.ts'
+import {
+  type CallError,
+  FILE_METHODS,
+  type FromThread,
+  type ThreadData,
+  type ToThread,
+} from './protocol.ts'
 
 /** How long an aborted script may still take to return; then its thread is ended. */
 const GRACE_MS = 50
@@ -10,17 +17,24 @@ const MAX_HEAP_MB = 256
 const MAX_YOUNG_MB = 32
 const STACK_MB = 4
 
+/** Deno has none. */
+const { getCompileCacheDir }: Partial<typeof nodeModule> = nodeModule
+
 const isSource = import.meta.url.endsWith('.ts')
 
 /** A thread for the scripts of one workspace. */
 export class ScriptThread {
   readonly #worker: Worker
+  /** It has loaded what it needs, or has ended. */
+  readonly #started: Promise<void>
   #isAlive = true
 
   constructor() {
     const file = new URL(isSource ? './thread.ts' : './thread.js', import.meta.url)
+    const workerData: ThreadData = { compileCache: getCompileCacheDir?.() }
     this.#worker = new Worker(file, {
       name: 'helix-shell',
+      workerData,
       env: {},
       argv: [],
       execArgv: [],
@@ -36,6 +50,10 @@ export class ScriptThread {
     // A thread whose script used up its memory ends with an error.
     this.#worker.on('error', () => (this.#isAlive = false))
     this.#worker.on('exit', () => (this.#isAlive = false))
+    this.#started = new Promise((resolve) => {
+      // Its first message says that it is ready.
+      this.#worker.once('message', () => resolve()).once('exit', () => resolve())
+    })
     this.#worker.unref()
   }
 
@@ -62,12 +80,16 @@ export class ScriptThread {
     }
     const worker = this.#worker
     worker.ref()
+    await this.#started
+    if (signal.aborted) {
+      worker.unref()
+      return { exitCode: KILLED }
+    }
     worker.on('message', onMessage).once('exit', onDeath)
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       if (!this.#isAlive) onDeath()
       this.#send({ type: 'run', script })
-      if (signal.aborted) onAbort()
       return await ended.promise
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -76,9 +98,10 @@ export class ScriptThread {
     }
   }
 
-  /** Ends whatever runs, at once. */
+  /** Ends whatever runs. A thread that starts is ready first: to end it while it loads can crash Node. */
   async end(): Promise<void> {
     this.#isAlive = false
+    await this.#started
     await this.#worker.terminate()
   }
 

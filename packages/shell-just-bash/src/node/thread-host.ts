@@ -60,6 +60,9 @@ export class ThreadHost implements ScriptHost {
     return this.#call<HostCommandResult>({ target: 'command', call })
   }
 
+  /** A script has this thread for itself. */
+  async turn(): Promise<void> {}
+
   /** All output has arrived. */
   async flush(): Promise<void> {
     await Promise.all(this.#pendingWrites)

@@ -1,6 +1,8 @@
 import type { Bash, BashOptions, InMemoryFs, MountableFs } from 'just-bash'
 import { encodeContent } from './byte-strings.ts'
 import { explainAbsent } from './commands/absent-programs.ts'
+import { FIELD_LIMIT_FILE, MAX_FIELDS, TURN_FILE } from './commands/bounds/limit-files.ts'
+import { addTurns } from './commands/bounds/turns.ts'
 import { scriptCommands } from './commands/script-commands.ts'
 import { FileMetadata } from './file-metadata.ts'
 import { type Programs, programsFor } from './program-files.ts'
@@ -37,11 +39,19 @@ const WORK_OF_A_ROUND = 250
 /** What the shell holds outside of the workspace, such as `/etc`, for the time of one command. */
 const MAX_BASE_BYTES = 16 * 1024 * 1024
 
+/** What one run of a script has. */
+export interface RunParts {
+  readonly host: ScriptHost
+  readonly signal: AbortSignal
+  /** Timers of others run in this thread: the script lets them. */
+  readonly isShared: boolean
+}
+
 /** Runs one script to its end, in this thread. */
 export async function executeScript(
   justBash: JustBash,
   script: Script,
-  run: { readonly host: ScriptHost; readonly signal: AbortSignal },
+  run: RunParts,
 ): Promise<ScriptEnd> {
   const { host, signal } = run
   const killed = new AbortController()
@@ -55,10 +65,11 @@ export async function executeScript(
     defenseInDepth: false,
     executionLimits: limitsOf(script.limits),
     processInfo: { pid: SHELL_PID, ppid: 0, uid: 1000, gid: 1000 },
-    customCommands: scriptCommands(script, host, (code) => killed.abort(code)),
+    customCommands: scriptCommands(script, run, (code) => killed.abort(code)),
     ...networkOf(script),
   })
   bash.registerTransformPlugin(streamOutputs(SINKS, script.source))
+  if (run.isShared) bash.registerTransformPlugin(addTurns)
   const options = { rawScript: true, signal: AbortSignal.any([signal, killed.signal]) }
   const result = await bash.exec(script.source, options).catch(failedBy)
   if (!killed.signal.aborted) {
@@ -108,6 +119,15 @@ function createRoot(
       if (bytes.length > 0) await host.write(output, bytes)
     }
 
+    override async writeFile(...call: Parameters<InMemoryFs['writeFile']>): Promise<void> {
+      const [path, content] = call
+      if (path === TURN_FILE) return host.turn(Math.max(1, Number(content) || 1))
+      if (path === FIELD_LIMIT_FILE) {
+        throw new Error(`ended: a line of more than ${MAX_FIELDS} fields`)
+      }
+      return super.writeFile(...call)
+    }
+
     override async readFileBuffer(path: string): Promise<Uint8Array> {
       if (path === '/dev/zero') return new Uint8Array(DEVICE_BYTES)
       if (path === '/dev/urandom' || path === '/dev/random') return randomBytes()
@@ -115,7 +135,7 @@ function createRoot(
     }
   }
   const base = new Base(
-    { '/dev/urandom': '', '/dev/random': '' },
+    { '/dev/urandom': '', '/dev/random': '', [TURN_FILE]: '' },
     { maxTotalBytes: MAX_BASE_BYTES },
   )
   /** just-bash makes `/bin`, `/dev` and `/proc` where it finds these methods. */

@@ -70,6 +70,12 @@ export interface ScriptHost {
   /** Resolves when the next piece may come. */
   write(output: OutputName, piece: Uint8Array): Promise<void>
   runCommand(call: HostCommandCall): Promise<HostCommandResult>
+  /**
+   * Now and then lets timers run.
+   * @param rounds Of small steps, which were done since the last call. Default 1.
+   * @throws when the script was ended.
+   */
+  turn(rounds?: number): Promise<void>
 }
 
 export type OutputName = 'stdout' | 'stderr'

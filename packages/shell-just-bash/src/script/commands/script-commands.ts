@@ -1,6 +1,8 @@
 import type { Command, CustomCommand } from 'just-bash'
 import type { Script, ScriptHost } from '../script.ts'
 import { guardCommand } from '../guard-redirections.ts'
+import { boundedPrograms } from './bounds/bounded-programs.ts'
+import { turnCommand } from './bounds/turns.ts'
 import { cutCommand } from './filters/cut.ts'
 import { trCommand } from './filters/tr.ts'
 import { argumentForms } from './gnu/argument-forms.ts'
@@ -21,11 +23,12 @@ import { sedCommand } from './sed/sed.ts'
  */
 export function scriptCommands(
   script: Script,
-  host: ScriptHost,
+  { host, isShared }: { readonly host: ScriptHost; readonly isShared: boolean },
   end: (exitCode: number) => void,
 ): CustomCommand[] {
   const own: readonly Command[] = [
     guardCommand,
+    turnCommand(host),
     printfCommand,
     killCommand(end),
     grepCommand(host),
@@ -36,6 +39,7 @@ export function scriptCommands(
     ls,
     diff,
     ...argumentForms,
+    ...boundedPrograms(isShared),
     ...smallPrograms,
     ...processCommands,
   ]

@@ -1,4 +1,3 @@
-import { awkPrint } from '../filters/awk-print.ts'
 import { splitOptions, wrapped } from './operands.ts'
 
 /** Commands that take the same arguments in fewer forms than the tools of GNU do. */
@@ -18,10 +17,6 @@ export const argumentForms = [
     const operands = split.filter((arg, index) => !arg.startsWith('-') && split[index - 1] !== '-d')
     return original(operands.length > 0 || split.includes('-') ? split : [...split, '-'])
   }),
-  wrapped('awk', async (args, original, context) => {
-    const printed = await awkPrint(args, context)
-    return printed ?? original(splitOptions(args, 'Fv').map(literalSeparator))
-  }),
   wrapped('uniq', async (args, original) => {
     const result = await original(args)
     const counts = args.some((arg) => arg === '--count' || /^-[a-z]*c/.test(arg))
@@ -30,8 +25,3 @@ export const argumentForms = [
     return { ...result, stdout }
   }),
 ]
-
-/** A separator of one character is that character, also where it means more in a pattern. */
-function literalSeparator(arg: string, index: number, args: readonly string[]): string {
-  return args[index - 1] === '-F' && /^[.|*+?$^()[\]{}]$/.test(arg) ? `[${arg}]` : arg
-}
