@@ -36,6 +36,13 @@ export interface OpenedLedger {
   close(): Promise<void> | void
 }
 
+/** A store of snapshots that was opened. */
+export interface OpenedSnapshots {
+  readonly store: SnapshotStore
+  /** Ends its connections. */
+  close(): Promise<void> | void
+}
+
 /** What the commands need of the machine. */
 export interface CliHost {
   readonly stdin: TextInput
@@ -54,11 +61,14 @@ export interface CliHost {
   ) => Promise<OpenedSessions>
   /** Opens an existing ledger of sandboxes for reading. */
   readonly openLedger: (place: string) => Promise<OpenedLedger>
-  /** Opens a directory of snapshots; makes none unless `canCreate`. Default: that of local-bash. */
+  /**
+   * Opens a store of snapshots: a directory, `postgresql://…` or `s3://…`; makes none unless
+   * `canCreate`. Default: the directory of local-bash.
+   */
   readonly openSnapshots: (
-    directory: string | undefined,
+    place: string | undefined,
     options: { readonly canCreate: boolean },
-  ) => Promise<SnapshotStore>
+  ) => Promise<OpenedSnapshots>
   /** Runs `helix init` with its arguments. @returns its exit code. */
   readonly createProject: (args: readonly string[]) => Promise<number>
   /** Loads a module of the user by its absolute path. */

@@ -1,4 +1,11 @@
-export type { CliHost, OpenedLedger, OpenedSessions, TextInput, TextStream } from './cli-host.ts'
+export type {
+  CliHost,
+  OpenedLedger,
+  OpenedSessions,
+  OpenedSnapshots,
+  TextInput,
+  TextStream,
+} from './cli-host.ts'
 export { exitCodes } from './exit-codes.ts'
 export { createNodeHost } from './node-host.ts'
 export { runCli } from './run-cli.ts'

@@ -4,7 +4,7 @@ import { systemClock } from '@helix-agents/core'
 import type { CliHost } from './cli-host.ts'
 import { openLedgerDatabase } from './commands/fleet/client/open-ledger.ts'
 import { openSessionDatabase } from './commands/sessions/open-database.ts'
-import { openSnapshotDirectory } from './commands/snapshots/open-snapshots.ts'
+import { openSnapshots } from './commands/snapshots/store/open-snapshots.ts'
 import { exitCodes } from './exit-codes.ts'
 import { createTextInput } from './text-input.ts'
 
@@ -31,7 +31,8 @@ export function createNodeHost(): CliHost {
     fetch: globalThis.fetch,
     openSessions: openSessionDatabase,
     openLedger: openLedgerDatabase,
-    openSnapshots: openSnapshotDirectory,
+    openSnapshots: (place, { canCreate }) =>
+      openSnapshots(place, { canCreate, env: process.env, fetch: globalThis.fetch }),
     createProject,
     importModule: async (path) => await import(pathToFileURL(path).href),
     untilSignal,

@@ -241,10 +241,10 @@ async function watched(line: string): Promise<void> {
   let isOver = false
   host.isOutputClosed = () => isOver
   const running = type(line)
-  await vi.waitFor(() => expect(host.clock.pendingTimers).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(host.clock.pendingTimers).toBeGreaterThan(0), { timeout: 60_000 })
   const seconds = Number(/--watch (?<seconds>\d+)/.exec(line)?.groups?.seconds)
   await host.clock.advance(seconds * 1000)
-  await vi.waitFor(() => expect(host.clock.pendingTimers).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(host.clock.pendingTimers).toBeGreaterThan(0), { timeout: 60_000 })
   isOver = true
   await host.clock.advance(seconds * 1000)
   expect((await running).out.match(/^active /gm)).toHaveLength(2)

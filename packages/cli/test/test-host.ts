@@ -2,6 +2,7 @@ import type { SessionStateStore } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { type FleetStore, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { InMemorySnapshotStore, InMemoryStateStore } from '@helix-agents/store-memory'
+import { openSnapshots } from '../src/commands/snapshots/store/open-snapshots.ts'
 import { type CliHost, runCli, type TextStream } from '@helix-agents/cli'
 
 interface Terminal {
@@ -75,9 +76,13 @@ export class TestHost {
         this.opened.push(file)
         return { store: this.fleetStore, close: () => void (this.closed += 1) }
       },
-      openSnapshots: async (directory, { canCreate }) => {
-        this.opened.push(`${directory} ${canCreate}`)
-        return this.snapshotStore
+      openSnapshots: async (place, { canCreate }) => {
+        this.opened.push(`${place} ${canCreate}`)
+        if (place?.includes('://') !== true) {
+          return { store: this.snapshotStore, close: () => void (this.closed += 1) }
+        }
+        const fetch: typeof globalThis.fetch = (...request) => this.fetch(...request)
+        return openSnapshots(place, { canCreate, env: this.env, fetch })
       },
       createProject: async (given) => {
         this.created.push(given)

@@ -40,7 +40,7 @@ export function registerSnapshotsImport(parent: Command, context: CommandContext
     .command('import')
     .summary('store a tar archive or a Git commit as a snapshot')
     .description(
-      'Stores a tar archive or a commit as a snapshot. The directory of --store is made.',
+      'Stores a tar archive or a commit as a snapshot. The directory or tables of --store are made.',
     )
     .argument('<archive>', 'a tar file, or the directory of a Git repository')
     .requiredOption('--scope <scope>', 'scope of the store: whose snapshot it becomes')

@@ -29,7 +29,8 @@ Example, from a scheduled job:
 const GC_HELP = `
 Deletes no snapshot. Content younger than --grace stays: a snapshot that is being taken needs it.
 
-Exit codes: 0 done · 2 usage · 3 there is no such store
+Exit codes: 0 done · 1 a snapshot is damaged, and nothing of its scope was freed · 2 usage
+  3 there is no such store
 
 Example:
   helix snapshots gc --grace 1d`

@@ -1,4 +1,4 @@
-import { SnapshotStoreError } from '@helix-agents/core'
+import { SnapshotStoreError, StateStoreError } from '@helix-agents/core'
 import { allManifests, type SnapshotHeader, type SnapshotStore } from '@helix-agents/core/provider'
 import { SnapshotArchiveError } from '@helix-agents/snapshot-archive'
 import type { CliHost } from '../../cli-host.ts'
@@ -7,8 +7,8 @@ import { exitCodes } from '../../exit-codes.ts'
 
 /** Option `--store`, the same for all commands about snapshots. */
 export const STORE_OPTION = [
-  '--store <dir>',
-  'directory of snapshots (default: $HELIX_SNAPSHOTS, then that of local-bash)',
+  '--store <store>',
+  'directory, postgresql:// or s3:// (default: $HELIX_SNAPSHOTS, then local-bash)',
 ] as const
 
 /** Option `--scope`. */
@@ -27,32 +27,40 @@ export interface StoreFlags {
  */
 export async function withSnapshots<T>(
   host: CliHost,
-  {
-    store: directory,
-    canCreate = false,
-  }: { readonly store?: string; readonly canCreate?: boolean },
+  { store: place, canCreate = false }: { readonly store?: string; readonly canCreate?: boolean },
   work: (store: SnapshotStore) => Promise<T>,
 ): Promise<T> {
   const fromEnvironment = host.env.HELIX_SNAPSHOTS === '' ? undefined : host.env.HELIX_SNAPSHOTS
   try {
-    return await work(await host.openSnapshots(directory ?? fromEnvironment, { canCreate }))
+    const opened = await host.openSnapshots(place ?? fromEnvironment, { canCreate })
+    try {
+      return await work(opened.store)
+    } finally {
+      await opened.close()
+    }
   } catch (error) {
     throw toCommandError(error)
   }
 }
 
 function toCommandError(error: unknown): unknown {
-  const isKnown = SnapshotStoreError.isInstance(error) || SnapshotArchiveError.isInstance(error)
+  const isKnown =
+    SnapshotStoreError.isInstance(error) ||
+    SnapshotArchiveError.isInstance(error) ||
+    StateStoreError.isInstance(error)
   if (!isKnown) return error
   const { message, code, hint } = error
   const text = `${message} (${code})${hint === undefined ? '' : `\n${hint}`}`
   return new CommandError(exitCodeOf(code), text, { cause: error })
 }
 
-function exitCodeOf(code: (SnapshotStoreError | SnapshotArchiveError)['code']): number {
+type KnownError = SnapshotStoreError | SnapshotArchiveError | StateStoreError
+
+function exitCodeOf(code: KnownError['code']): number {
   switch (code) {
     case 'not-found':
     case 'unavailable':
+    case 'schema-version':
     case 'repository-failed':
       return exitCodes.unreachable
     case 'target-exists':

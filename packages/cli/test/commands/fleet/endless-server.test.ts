@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { TestHost } from '../../test-host.ts'
 
-describe('a server that does not come to an end', { timeout: 20_000 }, () => {
+describe('a server that does not come to an end', { timeout: 120_000 }, () => {
   it.each(['bytes', 'pages'])('in %s: the command ends in time', async (kind) => {
     const server = createServer((_, response) => {
       const link = '</api/sandbox/list?cursor=a>; rel="next"'

@@ -1,7 +1,6 @@
 import type { OpenedLedger } from '../../../cli-host.ts'
-import { CommandError } from '../../../command-error.ts'
-import { exitCodes } from '../../../exit-codes.ts'
 import { findDatabase } from '../../../input/find-database.ts'
+import { importInstalled } from '../../../input/import-installed.ts'
 import { importWithSqlite } from '../../../input/import-with-sqlite.ts'
 
 /**
@@ -20,21 +19,9 @@ export async function openLedgerDatabase(place: string): Promise<OpenedLedger> {
 }
 
 async function openServerLedger(url: string): Promise<OpenedLedger> {
-  const { openPostgresFleetStore } = await importServerStore()
+  const { openPostgresFleetStore } = await importInstalled(
+    '@helix-agents/store-postgres',
+    () => import('@helix-agents/sandbox-fleet/postgres'),
+  )
   return openPostgresFleetStore(url, { checkOnly: true })
-}
-
-/** The client of PostgreSQL is installed by those who use it. */
-async function importServerStore() {
-  try {
-    return await import('@helix-agents/sandbox-fleet/postgres')
-  } catch (cause) {
-    if (!isMissing(cause)) throw cause
-    const message = 'PostgreSQL needs a package: npm install @helix-agents/store-postgres'
-    throw new CommandError(exitCodes.failure, message, { cause })
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 }

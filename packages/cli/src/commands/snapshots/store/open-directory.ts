@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { SnapshotStore } from '@helix-agents/core/provider'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
-import { CommandError } from '../../command-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import type { OpenedSnapshots } from '../../../cli-host.ts'
+import { CommandError } from '../../../command-error.ts'
+import { exitCodes } from '../../../exit-codes.ts'
 
 /**
  * Opens a directory of snapshots, by default that of local-bash workspaces in the temporary
@@ -14,13 +14,13 @@ import { exitCodes } from '../../exit-codes.ts'
 export async function openSnapshotDirectory(
   directory: string | undefined,
   { canCreate }: { readonly canCreate: boolean },
-): Promise<SnapshotStore> {
+): Promise<OpenedSnapshots> {
   const path = resolve(directory ?? join(tmpdir(), `helix-snapshots-${process.getuid?.() ?? 0}`))
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined && !canCreate)
     throw unreachable(`there is no directory ${path}: name one with --store`)
   if (stats?.isDirectory() === false) throw unreachable(`${path} is no directory`)
-  return new DirectorySnapshotStore({ directory: path })
+  return { store: new DirectorySnapshotStore({ directory: path }), close: () => undefined }
 }
 
 function unreachable(message: string): CommandError {
