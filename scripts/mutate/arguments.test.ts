@@ -6,15 +6,17 @@ test('options have defaults, and are read', () => {
     target: undefined,
     changedSince: undefined,
     count: 20,
-    seed: 1,
+    seeds: [1],
     maxTests: 60,
-    timeoutMs: 240_000,
+    graceMs: 20_000,
     limitMs: undefined,
+    isUnconfined: false,
   })
   expect(parseOptions(['--minutes', '5'])).toMatchObject({ limitMs: 300_000 })
   expect(
-    parseOptions(['core', '--count', '3', '--seed', '4', '--tests', '5', '--timeout', '6']),
-  ).toMatchObject({ target: 'core', count: 3, seed: 4, maxTests: 5, timeoutMs: 6000 })
+    parseOptions(['core', '--count', '3', '--seed', '4,5', '--tests', '5', '--seconds', '6']),
+  ).toMatchObject({ target: 'core', count: 3, seeds: [4, 5], maxTests: 5, graceMs: 6000 })
+  expect(parseOptions(['--unconfined'])).toMatchObject({ isUnconfined: true })
   expect(parseOptions(['--changed'])).toMatchObject({ changedSince: 'main' })
   expect(parseOptions(['--changed', '--base', 'v1'])).toMatchObject({ changedSince: 'v1' })
 })
@@ -22,8 +24,9 @@ test('options have defaults, and are read', () => {
 test.each([
   ['--count', '0'],
   ['--seed', 'x'],
+  ['--seed', '1,'],
   ['--tests', '1.5'],
-  ['--timeout', ''],
+  ['--seconds', ''],
   ['--minutes', '0'],
   ['a', 'b'],
 ])('%s %s is refused', (...args) => {

@@ -8,13 +8,15 @@ export interface MutateOptions {
   readonly changedSince: string | undefined
   /** Mutants of each package. */
   readonly count: number
-  readonly seed: number
+  readonly seeds: readonly number[]
   /** Files of tests that run for one mutant at most. */
   readonly maxTests: number
-  /** For one run of tests. */
-  readonly timeoutMs: number
+  /** What a mutant may take beside a multiple of what its tests take without it. */
+  readonly graceMs: number
   /** For all mutants; what is not judged in it is counted. */
   readonly limitMs: number | undefined
+  /** Whether mutants may reach the whole machine. */
+  readonly isUnconfined: boolean
 }
 
 /**
@@ -32,8 +34,9 @@ export function parseOptions(args: readonly string[]): MutateOptions {
       count: { type: 'string', default: '20' },
       seed: { type: 'string', default: '1' },
       tests: { type: 'string', default: '60' },
-      timeout: { type: 'string', default: '240' },
+      seconds: { type: 'string', default: '20' },
       minutes: { type: 'string' },
+      unconfined: { type: 'boolean', default: false },
     },
   })
   if (positionals.length > 1) throw new RangeError('pnpm mutate takes one package')
@@ -41,10 +44,11 @@ export function parseOptions(args: readonly string[]): MutateOptions {
     target: positionals[0],
     changedSince: values.changed ? values.base : undefined,
     count: toCount('count', values.count),
-    seed: toCount('seed', values.seed),
+    seeds: values.seed.split(',').map((seed) => toCount('seed', seed)),
     maxTests: toCount('tests', values.tests),
-    timeoutMs: toCount('timeout', values.timeout) * 1000,
+    graceMs: toCount('seconds', values.seconds) * 1000,
     limitMs: values.minutes === undefined ? undefined : toCount('minutes', values.minutes) * 60_000,
+    isUnconfined: values.unconfined,
   }
 }
 

@@ -1,14 +1,14 @@
-// Changes one thing at a time in the sources of a package and runs the tests that import them:
-// `pnpm mutate [package|--changed] [--count N] [--seed S]`. Prints what no test has noticed.
+// Changes one thing at a time in the sources of a package and runs the tests that reach it:
+// `pnpm mutate [package|path|--changed] [--count N] [--seed S]`. Prints what no test has noticed.
 import { execFileSync } from 'node:child_process'
-import { createTwoFilesPatch } from 'diff'
 import { find, read, root } from '../repository.ts'
 import { isWithin, type MutateOptions, parseOptions } from './arguments.ts'
 import { isMutable, readImporters, testsOf } from './import-graph.ts'
-import { Judge, type Verdict } from './judge.ts'
-import { chooseMutants, type Mutant, mutantsOf } from './mutants.ts'
+import { mutatePackage } from './package-mutation.ts'
 import { RepositoryCopy } from './repository-copy.ts'
-import { runTests } from './run-tests.ts'
+import { scoreLine, survivorDiffs, survivorsOf } from './score.ts'
+import { type Command, confined, whyNotConfined } from './tests/confinement.ts'
+import { TestServer } from './tests/test-server.ts'
 
 const options = parseOptions(process.argv.slice(2))
 const stop = new AbortController()
@@ -28,38 +28,51 @@ try {
 
 /** Judges the mutants of each package; the result is how many lived. */
 async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<number> {
-  const judge = createJudge(wanted, within)
+  const confine = confinementOf(wanted, within)
+  const { folder } = within
+  const importers = readImporters(
+    find(['packages/*/src/**/*.ts', 'packages/*/test/**/*.ts', 'examples/**/*.ts']),
+  )
   const byPackage = Object.entries(
     Object.groupBy(sourcesOf(wanted), (file) => file.split('/')[1] ?? ''),
   )
   const end = wanted.limitMs === undefined ? Infinity : Date.now() + wanted.limitMs
+  const scores: string[] = []
   let survivors = 0
   for (const [index, [name, files = []]] of byPackage.entries()) {
-    const mutants = files.flatMap((file) => mutantsOf(file, read(file)))
-    const chosen = chooseMutants(mutants, wanted.count, wanted.seed)
-    // Each package gets an equal share of the time that is left.
-    const until = Date.now() + (end - Date.now()) / (byPackage.length - index)
-    const counts = await judgeAll(judge, chosen, until)
-    survivors += counts.survived
-    console.log(summaryOf(name, counts, wanted.seed))
+    const results = await mutatePackage({
+      ...wanted,
+      name,
+      sources: new Map(files.map((file) => [file, read(file)])),
+      testsOf: (file) => testsOf(file, importers).slice(0, wanted.maxTests),
+      copy: within,
+      createServer: (tests) =>
+        new TestServer({ folder, files: tests, confine, signal: stop.signal }),
+      // Each package gets an equal share of the time that is left.
+      until: Date.now() + (end - Date.now()) / (byPackage.length - index),
+      print: console.log,
+    })
+    for (const result of results) {
+      for (const diff of survivorDiffs(result, read)) console.log(diff)
+      survivors += survivorsOf(result)
+      scores.push(scoreLine(name, result))
+    }
   }
+  for (const line of scores) console.log(line)
   return survivors
 }
 
-type Counts = Record<Verdict | 'notReached', number>
-
-async function judgeAll(judge: Judge, mutants: readonly Mutant[], until: number): Promise<Counts> {
-  const counts: Counts = { killed: 0, survived: 0, unjudged: 0, notReached: 0 }
-  for (const mutant of mutants) {
-    if (Date.now() >= until) {
-      counts.notReached += 1
-      continue
-    }
-    const verdict = await judge.judge(mutant)
-    counts[verdict] += 1
-    report(mutant, verdict)
-  }
-  return counts
+/** How tests are started: where they can harm nothing but the copy, unless it is wanted otherwise. */
+function confinementOf(
+  { isUnconfined }: MutateOptions,
+  { outer, temporary }: RepositoryCopy,
+): (command: Command) => Command {
+  if (isUnconfined) return (command) => ['env', `TMPDIR=${temporary}`, ...command]
+  const reason = whyNotConfined(outer)
+  if (reason === undefined) return (command) => confined(command, outer)
+  throw new Error(
+    `mutants cannot be confined here (${reason}); --unconfined runs them all the same`,
+  )
 }
 
 function sourcesOf({ target, changedSince }: MutateOptions): readonly string[] {
@@ -77,37 +90,4 @@ function sourcesOf({ target, changedSince }: MutateOptions): readonly string[] {
 
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' })
-}
-
-function createJudge({ maxTests, timeoutMs }: MutateOptions, within: RepositoryCopy): Judge {
-  const importers = readImporters(
-    find(['packages/*/src/**/*.ts', 'packages/*/test/**/*.ts', 'examples/**/*.ts']),
-  )
-  const { folder, temporary } = within
-  return new Judge({
-    maxTests,
-    testsOf: (file) => testsOf(file, importers),
-    run: (files, mutant) => {
-      const run = () => runTests({ folder, temporary, files, timeoutMs, signal: stop.signal })
-      return mutant === undefined ? run() : within.withText(mutant.file, mutant.text, run)
-    },
-  })
-}
-
-function report({ file, line, operator, text }: Mutant, verdict: Verdict): void {
-  console.log(`${verdict}: ${operator} at ${file}:${line}`)
-  if (verdict !== 'survived') return
-  const diff = createTwoFilesPatch(`a/${file}`, `b/${file}`, read(file), text, '', '', {
-    context: 2,
-  })
-  console.log(diff)
-}
-
-function summaryOf(name: string, counts: Counts, seed: number): string {
-  const judged = counts.killed + counts.survived
-  const score = judged === 0 ? '-' : `${Math.round((100 * counts.killed) / judged)} %`
-  const unjudged =
-    counts.unjudged === 0 ? '' : `, ${counts.unjudged} not judged: their tests fail without`
-  const late = counts.notReached === 0 ? '' : `, ${counts.notReached} not reached in the time`
-  return `${name}: ${counts.killed} of ${judged} mutants killed (${score}), seed ${seed}${unjudged}${late}`
 }

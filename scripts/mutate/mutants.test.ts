@@ -87,8 +87,9 @@ describe('the choice', () => {
   })
 
   test('leaves out what is no program', () => {
-    const broken = { file: FILE, operator: 'remove-call', line: 1, text: 'if (' }
-    expect(chooseMutants([broken], 5, 1)).toEqual([])
+    const broken = { file: FILE, text: 'if (' }
+    const [mutant] = mutantsOf(FILE, 'f()')
+    expect(chooseMutants([{ ...mutant!, ...broken }], 5, 1)).toEqual([])
     expect(isProgram(broken)).toBe(false)
   })
 })

@@ -1,4 +1,5 @@
 import { type Edit, OPERATORS } from './operators.ts'
+import { type Place, placeOf } from './places.ts'
 import { parse, type SyntaxNode, walk } from './syntax.ts'
 
 /** A program with one change. */
@@ -9,17 +10,22 @@ export interface Mutant {
   readonly line: number
   /** The whole changed text. */
   readonly text: string
+  readonly edit: Edit
+  /** What is switched to change the program while it runs. */
+  readonly place: Place
 }
 
-/** All mutants of a file, in the order of its text. Those that are no program are left out. */
+/** The mutants of a file that can be switched, in the order of its text. */
 export function mutantsOf(file: string, text: string): readonly Mutant[] {
   const textOf = ({ start, end }: SyntaxNode): string => text.slice(start, end)
   const mutants: Mutant[] = []
   for (const visit of walk(parse(file, text))) {
+    const place = placeOf(visit)
+    if (place === undefined) continue
     for (const [operator, offer] of Object.entries(OPERATORS)) {
       for (const edit of offer(visit, textOf)) {
         const line = text.slice(0, edit.start).split('\n').length
-        mutants.push({ file, operator, line, text: apply(text, edit) })
+        mutants.push({ file, operator, line, text: applyEdit(text, edit), edit, place })
       }
     }
   }
@@ -27,7 +33,7 @@ export function mutantsOf(file: string, text: string): readonly Mutant[] {
 }
 
 /** Whether the changed text is a program. */
-export function isProgram({ file, text }: Mutant): boolean {
+export function isProgram({ file, text }: Pick<Mutant, 'file' | 'text'>): boolean {
   try {
     parse(file, text)
     return true
@@ -37,7 +43,8 @@ export function isProgram({ file, text }: Mutant): boolean {
   }
 }
 
-function apply(text: string, { start, end, text: inserted }: Edit): string {
+/** A text with a piece of it replaced. */
+export function applyEdit(text: string, { start, end, text: inserted }: Edit): string {
   return text.slice(0, start) + inserted + text.slice(end)
 }
 

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /**
- * A copy of the files of the repository, changed ones included, in a temporary folder. A mutant is
+ * A copy of the files of the repository, changed ones included, in a temporary folder. Mutants are
  * written there and nowhere else, so no end of the process leaves one in the repository.
  */
 export class RepositoryCopy {
@@ -23,12 +23,14 @@ export class RepositoryCopy {
   readonly folder: string
   /** For the temporary files of its tests. */
   readonly temporary: string
-  readonly #outer: string
+  /** What holds both: all that a mutant may write to. */
+  readonly outer: string
+  readonly #originals = new Map<string, Buffer | undefined>()
 
   constructor(root: string) {
-    this.#outer = mkdtempSync(join(tmpdir(), 'helix-mutants-'))
-    this.folder = join(this.#outer, 'repository')
-    this.temporary = join(this.#outer, 'tmp')
+    this.outer = mkdtempSync(join(tmpdir(), 'helix-mutants-'))
+    this.folder = join(this.outer, 'repository')
+    this.temporary = join(this.outer, 'tmp')
     mkdirSync(this.folder)
     mkdirSync(this.temporary)
     for (const file of filesOf(root)) {
@@ -38,21 +40,28 @@ export class RepositoryCopy {
     linkModules(root, this.folder)
   }
 
-  /** Runs `work` while a file has another text; the file has its own again afterwards. */
-  async withText<T>(file: string, text: string, work: () => Promise<T>): Promise<T> {
+  /** Gives a file another text, or adds one, until `restore`. */
+  write(file: string, text: string): void {
     const path = join(this.folder, file)
-    const original = readFileSync(path)
-    writeFileSync(path, text)
-    try {
-      return await work()
-    } finally {
-      writeFileSync(path, original)
+    if (!this.#originals.has(file)) {
+      this.#originals.set(file, existsSync(path) ? readFileSync(path) : undefined)
     }
+    writeFileSync(path, text)
+  }
+
+  /** Gives every file its own text again, and removes what was added. */
+  restore(): void {
+    for (const [file, original] of this.#originals) {
+      const path = join(this.folder, file)
+      if (original === undefined) rmSync(path, { force: true })
+      else writeFileSync(path, original)
+    }
+    this.#originals.clear()
   }
 
   /** Removes the copy. */
   remove(): void {
-    rmSync(this.#outer, { recursive: true, force: true })
+    rmSync(this.outer, { recursive: true, force: true })
   }
 }
 
@@ -71,7 +80,7 @@ function linkModules(root: string, folder: string): void {
   mkdirSync(join(folder, 'node_modules'))
   for (const name of readdirSync(join(root, 'node_modules'))) {
     // Caches stay apart.
-    if (name.startsWith('.vite')) continue
+    if (/^\.(?:vite|cache)/.test(name)) continue
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   }
   for (const modules of globSync('{packages/*,examples/*,docs,bench}/node_modules', {

@@ -13,6 +13,8 @@ export interface Visit {
   /** The name of the field of `parent` that holds the node. */
   readonly field: string
   readonly parent: SyntaxNode | undefined
+  /** The visit of `parent`; none for what stands at the top. */
+  readonly outer?: Visit | undefined
 }
 
 /**
@@ -27,12 +29,13 @@ export function parse(file: string, text: string): SyntaxNode {
 }
 
 /** The nodes below `root` in the order of the text. Types, imports and re-exports are left out. */
-export function* walk(root: SyntaxNode): Generator<Visit> {
+export function* walk(root: SyntaxNode, outer?: Visit): Generator<Visit> {
   for (const [field, value] of Object.entries(root)) {
     for (const node of Array.isArray(value) ? value : [value]) {
       if (!isNode(node) || hasNoCode(node)) continue
-      yield { node, field, parent: root }
-      yield* walk(node)
+      const visit = { node, field, parent: root, outer }
+      yield visit
+      yield* walk(node, visit)
     }
   }
 }

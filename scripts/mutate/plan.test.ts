@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { CoverageMap } from './coverage-map.ts'
+import { mutantsOf } from './mutants.ts'
+import { planOf } from './plan.ts'
+import type { FileReport, OneTestReport } from './tests/protocol.ts'
+
+const mutant = { ...mutantsOf('a.ts', 'f()')[0]!, id: 7 }
+
+function one(id: string, reached: readonly number[], rest: Partial<OneTestReport> = {}) {
+  return { id, name: id, state: 'passed', ms: 10, reached, ...rest } as const
+}
+
+function planWith(...reports: readonly Partial<FileReport>[]) {
+  const coverage = new CoverageMap()
+  const files = reports.map((report, index) => {
+    const file = `${index}.test.ts`
+    coverage.add({ file, passed: true, ms: 100, reached: [], tests: [], ...report })
+    return file
+  })
+  return { ...planOf(mutant, files, coverage), failing: coverage.failing }
+}
+
+test('only the tests that reach a mutant run, the shortest files first', () => {
+  const { tests, ms } = planWith(
+    { tests: [one('a', [7]), one('b', [8])], ms: 90 },
+    { tests: [one('c', [8])] },
+    { tests: [one('d', [1, 7])], ms: 20 },
+  )
+  expect(tests.map(({ file, ids }) => [file, ids])).toEqual([
+    ['2.test.ts', ['d']],
+    ['0.test.ts', ['a']],
+  ])
+  // What loading takes and what the tests take.
+  expect(ms).toBe(20 + (90 - 10))
+})
+
+test('a mutant that acts outside of tests meets all tests of the file', () => {
+  const { tests } = planWith({ reached: [7], tests: [one('a', []), one('b', [8])] })
+  expect(tests[0]?.ids).toEqual(['a', 'b'])
+})
+
+test('what fails without a mutant is left out', () => {
+  const failed = one('a', [7], { state: 'failed' })
+  expect(planWith({ passed: false, tests: [failed, one('b', [7])] }).tests[0]?.ids).toEqual(['b'])
+  const broken = planWith({ passed: false, tests: [one('b', [7])] })
+  expect(broken.tests).toEqual([])
+  expect(broken.failing.map(({ file }) => file)).toEqual(['0.test.ts'])
+})

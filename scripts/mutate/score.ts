@@ -1,0 +1,43 @@
+import { createTwoFilesPatch } from 'diff'
+import type { Ending, SeedResult } from './package-mutation.ts'
+
+/** How many mutants have ended how. */
+function countOf({ verdicts }: SeedResult, ...endings: readonly Ending[]): number {
+  return [...verdicts.values()].filter((ending) => endings.includes(ending)).length
+}
+
+/** How many mutants no test has noticed. */
+export function survivorsOf(result: SeedResult): number {
+  return countOf(result, 'survived', 'unreached')
+}
+
+/** The score of a package by one seed, in a line. */
+export function scoreLine(name: string, result: SeedResult): string {
+  const timeouts = countOf(result, 'timeout')
+  const killed = countOf(result, 'killed') + timeouts
+  const judged = killed + survivorsOf(result)
+  const score = judged === 0 ? '-' : `${Math.round((100 * killed) / judged)} %`
+  const others = [
+    [timeouts, 'of them by a timeout'],
+    [countOf(result, 'unreached'), 'reached by no test'],
+    [countOf(result, 'notCompiled'), 'not counted: they do not compile'],
+    [countOf(result, 'unjudged'), 'not judged: their tests fail without'],
+    [countOf(result, 'notReached'), 'not reached in the time'],
+  ] as const
+  const rest = others.filter(([count]) => count > 0).map(([count, what]) => `, ${count} ${what}`)
+  return `${name}: ${killed} of ${judged} mutants killed (${score}), seed ${result.seed}${rest.join('')}`
+}
+
+/** What each survivor changes, as unified diffs. */
+export function survivorDiffs(
+  { verdicts }: SeedResult,
+  originalOf: (file: string) => string,
+): readonly string[] {
+  return [...verdicts]
+    .filter(([, ending]) => ending === 'survived' || ending === 'unreached')
+    .map(([{ file, text, operator, line }, ending]) => {
+      const names = [`a/${file}`, `b/${file}`] as const
+      const patch = createTwoFilesPatch(...names, originalOf(file), text, '', '', { context: 2 })
+      return `${ending}: ${operator} at ${file}:${line}\n${patch}`
+    })
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+
+/** A program and its arguments. */
+export type Command = readonly [program: string, ...args: string[]]
+
+/**
+ * The first process of the namespaces. `$1` is the folder that stays writable, also by its own path,
+ * and holds what is the temporary folder `$2` from here on. Everything else becomes read-only; what
+ * a mutant removes, fills or kills is within. It stays, to collect the processes that lose their parent.
+ */
+const ENTER = `
+set -e
+folder=$1 temporary=$2
+shift 2
+mkdir -p "$folder/tmp/\${folder##*/}"
+mount --bind "$folder" "$folder/tmp/\${folder##*/}"
+mount --rbind "$folder/tmp" "$temporary"
+mount -t tmpfs tmpfs /dev/shm
+mount -t proc proc /proc
+while read -r id parent device of at rest; do
+  case $at in
+    "$temporary"|"$temporary"/*|/proc|/proc/*|/dev|/dev/*) ;;
+    *) mount -o remount,bind,ro "$at" ;;
+  esac
+done < /proc/self/mountinfo
+cd "$PWD"
+"$@"
+`
+
+/** Runs a command where only a folder, directly within the temporary one, can be written. */
+export function confined(command: Command, folder: string): Command {
+  // Root keeps its right to become other users, which a namespace of users would take.
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+  const namespaces = ['--mount', '--pid', '--fork', '--kill-child', ...asRoot]
+  return ['unshare', ...namespaces, 'sh', '-c', ENTER, 'sh', folder, tmpdir(), ...command]
+}
+
+/** Why nothing can be confined here; none when it can. */
+export function whyNotConfined(folder: string): string | undefined {
+  const check = 'touch "$0" && ! touch /.probe 2>/dev/null'
+  const [program, ...args] = confined(['sh', '-c', check, join(folder, 'probe')], folder)
+  const { status, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
+  if (error !== undefined) return `${basename(program)}: ${error.message}`
+  return status === 0 ? undefined : stderr.trim()
+}
