@@ -13,7 +13,7 @@ import { startWireServer } from '../packages/llm-vercel/test/wire/wire-server.ts
 import { type Brain, KEY, Wire, type WireFormat } from '../packages/llm-vercel/test/wire/wire.ts'
 import { storyBrain } from './wire-brain.ts'
 
-const SLOW_MS = 120_000
+const SLOW_MS = 300_000
 const root = join(import.meta.dirname, '..')
 const lastLine = 'ok: the session was killed in one process and completed in another\n'
 

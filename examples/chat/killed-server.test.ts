@@ -75,5 +75,5 @@ test.skipIf(executablePath === undefined)(
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  60_000,
+  120_000,
 )

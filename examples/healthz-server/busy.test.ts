@@ -97,6 +97,6 @@ describe('metrics and health are answered', () => {
       expect(await harness.ended('s')).toBe('completed')
       expect(answers).toBeGreaterThanOrEqual(2)
     },
-    30_000,
+    120_000,
   )
 })

@@ -88,7 +88,7 @@ describe('what is refused', () => {
       return json(app.request('/sessions', init))
     }
     const open = [begin(), begin(), begin()]
-    await vi.waitFor(() => expect(clock.pendingTimers).toBe(3))
+    await vi.waitFor(() => expect(clock.pendingTimers).toBe(3), { timeout: 60_000 })
     const refused = await json(post('/sessions', { message: 'hello' }))
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'too-many-requests' } } })
     await clock.advance(1000)

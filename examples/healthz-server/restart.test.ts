@@ -90,7 +90,7 @@ test('SIGTERM keeps the files of a run, and the next process resumes it', async 
   expect(sequences(all)).toEqual(upTo(all.length))
   expect(all.at(-1)).toMatchObject({ type: 'output', output: 'I have counted to 15.' })
   expect(firstCheck(all)).toBeGreaterThanOrEqual(3)
-}, 30_000)
+}, 120_000)
 
 test('after kill -9 the next process takes the session over by itself', async () => {
   const env = { HELIX_LEASE_MS: '500' }
@@ -108,7 +108,7 @@ test('after kill -9 the next process takes the session over by itself', async ()
   const all = [...before.chunks, ...after.chunks]
   expect(sequences(all)).toEqual(upTo(all.length))
   expect(all.at(-1)).toMatchObject({ type: 'output', output: 'I have counted to 15.' })
-}, 30_000)
+}, 120_000)
 
 test('a second signal does not wait', async () => {
   const server = await start({ HELIX_SHUTDOWN_MS: '600000' })
@@ -117,14 +117,14 @@ test('a second signal does not wait', async () => {
   await server.says('"stopping"')
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 143, signal: null })
-}, 30_000)
+}, 120_000)
 
 test('a server with nothing to do ends at once', async () => {
   const server = await start()
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   server.signal('SIGINT')
   expect(await server.exit).toEqual({ code: 0, signal: null })
-}, 30_000)
+}, 120_000)
 
 test('a client that leaves does not end the run', async () => {
   const server = await start()
@@ -135,8 +135,8 @@ test('a client that leaves does not end the run', async () => {
   const { chunks, isComplete } = await read(server)
   expect(isComplete).toBe(true)
   expect(chunks.at(-1)).toMatchObject({ type: 'output', output: 'I have counted to 8.' })
-}, 30_000)
+}, 120_000)
 
 test('what is wrong with the environment is said', async () => {
   await expect(start({ HOST: '0.0.0.0' })).rejects.toThrow(/HELIX_TOKEN: is required/)
-}, 30_000)
+}, 120_000)

@@ -7,6 +7,8 @@ export interface SessionRow {
   readonly status: string
   /** The machine that runs it now; empty when none does. */
   readonly machine: string
+  /** The machine that its next turn goes to, while that lives; empty when any machine may take it. */
+  readonly staysWith: string
   /** Steps by the machine that did them. */
   readonly steps: Readonly<Record<string, number>>
 }
@@ -64,6 +66,7 @@ export function pageOf({ workers, queue, sessions }: ClusterView) {
             <th>Session</th>
             <th>Status</th>
             <th>Machine</th>
+            <th>Stays with</th>
             <th>Steps</th>
           </tr>
           ${sessions.map(sessionRow)}
@@ -83,12 +86,13 @@ function workerRow({ machine, state, sessions, takeovers, silentMs }: WorkerRow)
   </tr>`
 }
 
-function sessionRow({ sessionId, status, machine, steps }: SessionRow) {
+function sessionRow({ sessionId, status, machine, staysWith, steps }: SessionRow) {
   const counts = Object.entries(steps).map(([name, count]) => `${name} ${count}`)
   return html`<tr>
     <td>${sessionId}</td>
     <td>${status}</td>
     <td>${machine}</td>
+    <td>${staysWith}</td>
     <td>${counts.join(', ')}</td>
   </tr>`
 }

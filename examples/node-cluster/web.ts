@@ -105,10 +105,15 @@ async function describeCluster({ stateStore, queue, effects }: Parts): Promise<C
       .filter(({ silentMs }) => silentMs < SILENT_MS)
       .flatMap(({ machine, sessions }) => sessions.map((id) => [id, machine] as const)),
   )
+  const homes = await queue.homes(page.items.map(({ sessionId }) => sessionId))
+  const staysWith = new Map(
+    homes.filter(({ isAlive }) => isAlive).map((home) => [home.sessionId, home.machine]),
+  )
   const toRow = ({ sessionId, status }: SessionState): SessionRow => ({
     sessionId,
     status,
     machine: machines.get(sessionId) ?? '',
+    staysWith: staysWith.get(sessionId) ?? '',
     steps: bySession.get(sessionId) ?? {},
   })
   return { workers, queue: stats, attempts, files, restored, sessions: page.items.map(toRow) }

@@ -32,7 +32,7 @@ export interface LocalWorker {
   stop(): Promise<void>
 }
 
-const START_MS = 60_000
+const START_MS = 120_000
 const STOP_MS = 5000
 /** Of the output, for the error. */
 const KEPT_LINES = 100

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { findServer, logFile, waitFor } from './local-server.ts'
 import { playStory } from './story.ts'
 
-const START_MS = 60_000
+const START_MS = 120_000
 
 if (import.meta.main) process.exitCode = await main()
 

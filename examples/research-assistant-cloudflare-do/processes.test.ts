@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findServer, type LocalServer, waitFor } from './local-server.ts'
 import { startLocalWorker } from './local-worker.ts'
 
-const SLOW = 90_000
+const SLOW = 300_000
 let folder = ''
 const started: ChildProcess[] = []
 
@@ -53,13 +53,13 @@ function isAlive({ pid }: LocalServer): boolean {
 }
 
 const gone = (server: LocalServer) =>
-  waitFor('the end of workerd', () => (isAlive(server) ? undefined : true), 10_000)
+  waitFor('the end of workerd', () => (isAlive(server) ? undefined : true), 60_000)
 
 test(
   'one command starts the Worker, a second plays the story, and both leave nothing',
   async () => {
     const start = run('start.ts')
-    const first = await waitFor('the Worker', () => findServer(folder), 60_000)
+    const first = await waitFor('the Worker', () => findServer(folder), 120_000)
     expect(await run('talk.ts', { RESEARCH_TOKEN: 'wrong' }).end).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('401'),
@@ -84,7 +84,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
   'the story that gets a %s leaves no workerd',
   async (signal) => {
     const story = run('main.ts')
-    const server = await waitFor('the Worker', () => findServerBelow(folder), 60_000)
+    const server = await waitFor('the Worker', () => findServerBelow(folder), 120_000)
     story.child.kill(signal)
     expect((await story.end).code).toBe(signal === 'SIGINT' ? 130 : null)
     await gone(server)
@@ -114,7 +114,7 @@ test(
   'Ctrl+C, which reaches all processes of a terminal, leaves nothing of the story',
   async () => {
     const story = run('main.ts', {}, { detached: true })
-    const server = await waitFor('the Worker', () => findServerBelow(folder), 60_000)
+    const server = await waitFor('the Worker', () => findServerBelow(folder), 120_000)
     process.kill(-story.child.pid!, 'SIGINT')
     expect((await story.end).code).toBe(130)
     await gone(server)

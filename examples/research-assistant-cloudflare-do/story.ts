@@ -12,8 +12,8 @@ const question = 'Why does row C yield less since 2033, and what should be done?
 const CUT_AFTER = 'A sandbank has come '
 /** And the health is looked at: the note before was written by the second instance. */
 const LOOK_AFTER = 'I read breakwater-works '
-const RESTART_MS = 60_000
-const RESUME_MS = 30_000
+const RESTART_MS = 120_000
+const RESUME_MS = 120_000
 
 /**
  * Plays the story of README.md with the Worker that runs on the folder.

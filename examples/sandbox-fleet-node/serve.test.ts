@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { LocalBashInventory } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-const SLOW = 60_000
+const SLOW = 180_000
 let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'helix-fleet-test-'))
@@ -52,7 +52,7 @@ test(
     const headers = { authorization: `Bearer ${token}` }
     await expect
       .poll(async () => (await fetch(`${url}api/sandbox/stats`, { headers })).json(), {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toMatchObject({ active: 5 })
     const [name = ''] = readdirSync(folder)
@@ -102,7 +102,7 @@ test(
     const place = { folder, startedAt: Date.now() }
     worker.send({ name: 'writer', place, commands: [] })
     // From then on it is at work.
-    await expect.poll(() => readdirSync(folder).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(() => readdirSync(folder).length, { timeout: 60_000 }).toBeGreaterThan(0)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) worker.kill(signal)
     worker.send('finish')
     expect(await once(worker, 'exit')).toEqual([0, null])

@@ -10,7 +10,7 @@ import { type Order, WorkerProcess } from './worker-process.ts'
 
 const MINUTE_MS = 60_000
 /** On the wall. */
-const PATIENCE_MS = 45_000
+const PATIENCE_MS = 120_000
 const POLL_MS = 50
 const FOREVER = 'sleep 100000'
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { sandboxTestbedAvailability, startSandboxTestbed } from '@helix-agents/sandbox-testbed'
 import { describe, expect, test } from 'vitest'
 
-const SLOW = 90_000
+const SLOW = 300_000
 const here = await sandboxTestbedAvailability()
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 const reasons = [...(here.available ? [] : [here.reason]), ...(hasCurl ? [] : ['there is no curl'])]

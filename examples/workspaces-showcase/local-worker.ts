@@ -25,7 +25,7 @@ export interface LocalWorker extends ProcessGroup {
   readonly url: string
 }
 
-const START_MS = 60_000
+const START_MS = 120_000
 /** Of the output, for the error. */
 const KEPT_LINES = 100
 

@@ -10,7 +10,7 @@ const skipNote = engine.name === undefined ? ` (skipped: ${engine.reason})` : ''
 
 const program = join(import.meta.dirname, 'main.ts')
 /** Several processes from source, one after the other. */
-const LIMIT_MS = 180_000
+const LIMIT_MS = 300_000
 const lastLine = 'ok: the session was killed in one process and completed in another\n'
 
 async function play(args: readonly string[], env: Readonly<Record<string, string>> = {}) {

@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)(
       page = await browser.newPage({ viewport: { width: 390, height: 800 } })
       page.setDefaultTimeout(30_000)
       await page.goto(await address.promise)
-    }, 60_000)
+    }, 120_000)
     afterAll(async () => {
       await browser.close()
       const ended = once(server, 'exit')

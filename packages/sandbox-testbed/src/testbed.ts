@@ -212,7 +212,10 @@ class Testbed implements SandboxTestbed {
 
   fetch(path: string | URL, init?: RequestInit): Promise<Response> {
     const { pathname, search } = new URL(path, this.url)
-    return fetch(new URL(pathname + search, this.url), init)
+    // One that is kept may be closed by the server in the moment it is used again.
+    const headers = new Headers(init?.headers)
+    headers.set('connection', 'close')
+    return fetch(new URL(pathname + search, this.url), { ...init, headers })
   }
 
   sandboxes(): Promise<readonly RunningSandbox[]> {

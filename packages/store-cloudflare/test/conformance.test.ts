@@ -29,10 +29,14 @@ function inObjects<Subject>(
   return behaviours.map((behaviour) => ({
     ...behaviour,
     run: (stub) =>
-      behaviour.needs === undefined
+      !opensAgain(behaviour)
         ? withStores(stub, (stores) => behaviour.run(inside(stores)))
         : behaviour.run(outside(stub)),
   }))
+}
+
+function opensAgain({ needs = [] }: Behaviour<never>): boolean {
+  return needs.some((need) => need === 'durable' || need === 'damage')
 }
 
 describe('DOStateStore', () => {
@@ -56,7 +60,7 @@ describe('DOStreamManager', () => {
       return { streams, maxBufferedChunks, reopen }
     },
   })
-  defineConformance(runner, behaviours, { create, offers: ['durable'] })
+  defineConformance(runner, behaviours, { create, offers: ['durable', 'immediate'] })
 })
 
 function damage(stub: StoreStub, sessionId: string): Promise<void> {

@@ -57,14 +57,14 @@ function open(options: DOSnapshotStoreOptions): Opened {
         const keys = (await env.BUCKET.list()).objects.map(({ key }) => key)
         for (const key of keys.filter((one) => one.includes(hash))) await env.BUCKET.put(key, 'x')
       }),
-    damageManifest: () =>
+    damageManifest: (snapshotId) =>
       inside(async ({ sql }) => {
-        const row = sql
-          .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM helix_snapshot_pieces')
-          .one()
+        const select = `SELECT manifest_id AS id, bytes FROM helix_snapshot_pieces
+          JOIN helix_snapshot_manifests USING (manifest_id) WHERE snapshot_id = ?`
+        const row = sql.exec<{ id: number; bytes: ArrayBuffer }>(select, snapshotId).one()
         const bytes = new Uint8Array(row.bytes.slice())
         bytes[bytes.length - 20] = 0
-        sql.exec('UPDATE helix_snapshot_pieces SET bytes = ?', bytes)
+        sql.exec('UPDATE helix_snapshot_pieces SET bytes = ? WHERE manifest_id = ?', bytes, row.id)
       }),
   }
 }

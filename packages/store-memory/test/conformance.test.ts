@@ -27,6 +27,7 @@ describe('InMemoryStreamManager', () => {
       streams: new InMemoryStreamManager({ maxBufferedChunks }),
       maxBufferedChunks,
     }),
+    offers: ['immediate'],
   })
 })
 

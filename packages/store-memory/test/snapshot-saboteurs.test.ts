@@ -1,6 +1,11 @@
 // Each clause of the contract of `SnapshotStore` is caught where a store breaks it.
 import { HelixError, SnapshotStoreError } from '@helix-agents/core'
-import type { SnapshotBlock, SnapshotManifest, SnapshotStore } from '@helix-agents/core/provider'
+import type {
+  SnapshotBlock,
+  SnapshotManifest,
+  SnapshotStore,
+  SweepOptions,
+} from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { ConformanceError } from '@helix-agents/workspace-conformance'
 import {
@@ -175,6 +180,15 @@ const saboteurs: Readonly<Record<string, Saboteur>> = {
     getManifest: () => Promise.reject(new SnapshotStoreError('not-found', 'gone')),
   }),
   'snapshot-store/damage/a-changed-manifest-frees-nothing': sweepsAll,
+  'snapshot-store/damage/a-sweep-over-a-changed-manifest-is-corrupt': () => ({
+    sweep: async () => ({ deletedBlocks: 0, deletedBytes: 0, keptBlocks: 2 }),
+  }),
+  'snapshot-store/damage/a-changed-manifest-is-deleted-and-the-sweep-goes-on': (good) => ({
+    deleteManifest: async (scope, id) => {
+      await good.getManifest(scope, id)
+      return good.deleteManifest(scope, id)
+    },
+  }),
 }
 
 function withoutVersions({ header, entries }: SnapshotManifest): SnapshotManifest {
@@ -214,6 +228,12 @@ class DamagedStore extends InMemorySnapshotStore {
   override async getManifest(scope: string, snapshotId: string) {
     if (this.damaged.has(snapshotId)) throw corrupt()
     return super.getManifest(scope, snapshotId)
+  }
+
+  override async sweep(scope: string, options?: SweepOptions) {
+    const { items } = await super.listManifests(scope)
+    if (items.some(({ snapshotId }) => this.damaged.has(snapshotId))) throw corrupt()
+    return super.sweep(scope, options)
   }
 }
 

@@ -31,7 +31,7 @@ test('does what the store in memory does', async () => {
   const numRuns = sampler.size(60, 15)
   await fc.assert(property, { numRuns, seed: sampler.seedOf('calls') })
   expect(files).toBeGreaterThanOrEqual(numRuns)
-}, 60_000)
+}, 120_000)
 
 async function compare(path: string, sequence: readonly Step[]): Promise<void> {
   const model = new InMemoryStateStore()

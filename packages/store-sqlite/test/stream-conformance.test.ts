@@ -17,6 +17,6 @@ describe('SqlStreamManager on a file', () => {
       const reopen = async () => (await opened(path, options)).streamManager
       return { streams: streamManager, maxBufferedChunks, reopen }
     },
-    offers: ['durable', 'shared'],
+    offers: ['durable', 'shared', 'immediate'],
   })
 })

@@ -9,6 +9,7 @@ import {
   renderBoundTable,
 } from '@helix-agents/workspace-conformance/bounds'
 import { afterAll, it } from 'vitest'
+import { MAX_SNAPSHOT_ENTRIES } from '../src/tree/subtree-work.ts'
 import { NodeStorage } from './node-storage.ts'
 import { createProvider, openOptions, session } from './provider-harness.ts'
 
@@ -36,6 +37,7 @@ defineBounds(
         provider: provider.providerId,
         workspace: ws,
         capabilities: { fs: true, snapshot: true, branch: true },
+        maxSnapshotEntries: MAX_SNAPSHOT_ENTRIES,
         host: createNodeWorkHost(node, { stillClock: true }),
         report: (row) => void rows.push(row),
         dispose: async () => {

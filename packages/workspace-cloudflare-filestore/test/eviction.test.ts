@@ -32,7 +32,7 @@ async function contentsOf(fs: FileSystem): Promise<string[]> {
 
 test.each([{}, { r2: env.BUCKET, inlineThresholdBytes: 100_000 }])(
   'with the options %j',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (setup) => {
     const stub = env.FILES.get(env.FILES.newUniqueId())
     const model = new InMemoryFileSystem()

@@ -81,7 +81,7 @@ async function changeUntilFull(change: Change, morePages: number, count: Count):
   storage.database.close()
 }
 
-test.each(Object.entries(CHANGES))('%s', { timeout: 30_000 }, async (name, change) => {
+test.each(Object.entries(CHANGES))('%s', { timeout: 120_000 }, async (name, change) => {
   const count = { stored: 0, full: 0 }
   const some = sampler.pick(`pages for ${name}`, [1, 2, 3, 5], 1)
   for (const pages of [0, ...some, 30]) await changeUntilFull(change, pages, count)

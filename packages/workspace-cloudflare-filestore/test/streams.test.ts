@@ -118,7 +118,7 @@ describe('a file far larger than memory', () => {
     })
   })
 
-  test('goes to R2 and back', { timeout: 60_000 }, async () => {
+  test('goes to R2 and back', { timeout: 120_000 }, async () => {
     await inObject(async (storage) => {
       const fs = await openFiles(storage, { r2: env.BUCKET })
       const stat = await fs.writeStream('/large', streamOf(0, 65, MEGABYTE))

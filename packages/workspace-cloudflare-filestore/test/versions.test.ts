@@ -38,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ),
 )
 
-test('equal versions of a path are equal contents', { timeout: 60_000 }, async () => {
+test('equal versions of a path are equal contents', { timeout: 120_000 }, async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), (steps) =>
     inObject(async (storage) => {
       const contents = new Map<string, string>()

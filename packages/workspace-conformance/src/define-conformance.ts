@@ -12,7 +12,8 @@ export interface ConformanceSubject<Subject> {
   readonly deviations?: readonly Deviation[]
 }
 
-const TIMEOUT_MS = 15_000
+/** Generous: only what hangs comes here, however busy the machine is. */
+const TIMEOUT_MS = 60_000
 const SLOW_TIMEOUT_MS = 120_000
 
 /**

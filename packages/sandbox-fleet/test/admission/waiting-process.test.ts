@@ -16,7 +16,7 @@ const program = `
 
 test(
   'a process that waits for room does not end before its time is up',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const args = ['--conditions=@helix-agents/source', '--input-type=module', '--eval', program]
     const { stdout } = await promisify(execFile)(process.execPath, args, {

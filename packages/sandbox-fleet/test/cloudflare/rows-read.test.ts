@@ -8,7 +8,7 @@ import { fillDatabase, NOW } from '../scale/large-ledger.ts'
 
 const RECORDS = 10_000
 
-test('a large ledger is read in small pieces', { timeout: 60_000 }, async () => {
+test('a large ledger is read in small pieces', { timeout: 120_000 }, async () => {
   const stub = env.FLEET.getByName('large')
   const read = await runInDurableObject(stub, async (_, { storage }) => {
     const database = DurableObjectDatabase.of(storage)

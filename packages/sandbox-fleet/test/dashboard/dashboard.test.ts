@@ -28,7 +28,7 @@ describe.skipIf(executablePath === undefined)(
       page = await browser.newPage()
       // Time passes when a test says so: nobody waits for the next poll.
       await page.clock.install()
-    }, 30_000)
+    }, 120_000)
     afterAll(() => browser.close())
 
     beforeEach(async () => {
@@ -150,7 +150,7 @@ describe.skipIf(executablePath === undefined)(
       await row('leaked').waitFor({ state: 'detached' })
       expect(before).toBeTruthy()
       expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Details of young')
-    }, 30_000)
+    }, 120_000)
 
     test('one action at a time: a plan that comes late does not take the place of another', async () => {
       const gate = Promise.withResolvers<void>()
@@ -172,7 +172,7 @@ describe.skipIf(executablePath === undefined)(
       await row('leaked').waitFor({ state: 'detached' })
       expect(passes).toEqual(['/api/sandbox/cleanup', '/api/sandbox/cleanup'])
       expect([...harness.driver.sandboxes.keys()]).toEqual(['young'])
-    }, 30_000)
+    }, 120_000)
 
     test('what was shown is what is ended: not what was made since then', async () => {
       await signIn()
@@ -184,7 +184,7 @@ describe.skipIf(executablePath === undefined)(
       await page.getByRole('button', { name: 'Terminate', exact: true }).click()
       await page.getByText('leaked: gone.').waitFor({ state: 'attached' })
       expect(harness.driver.sandboxes.has('leaked')).toBe(true)
-    }, 30_000)
+    }, 120_000)
 
     test('what an action has done is seen at once, also when an older answer comes late', async () => {
       await signIn()
@@ -208,7 +208,7 @@ describe.skipIf(executablePath === undefined)(
       await row('leaked').waitFor({ state: 'detached' })
       expect(harness.driver.sandboxes.has('leaked')).toBe(false)
       await page.clock.resume()
-    }, 30_000)
+    }, 120_000)
 
     test('what went wrong with an action stays until it is read', async () => {
       await signIn()
@@ -223,7 +223,7 @@ describe.skipIf(executablePath === undefined)(
       await answered
       await page.getByText('Updated 0 s ago').waitFor()
       expect(await page.getByRole('alert').textContent()).toContain('not reached')
-    }, 30_000)
+    }, 120_000)
 
     test('nothing is left on the page of who signs out, or whose token is taken back', async () => {
       await signIn()
@@ -237,7 +237,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await page.content()).not.toContain('leaked')
       expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
       expect(await page.getByRole('dialog').count()).toBe(0)
-    }, 30_000)
+    }, 120_000)
 
     test('every control has a name and every column a heading', async () => {
       await signIn()
@@ -305,6 +305,6 @@ describe.skipIf(executablePath === undefined)(
       await poll()
       await page.locator('#server-alert').waitFor({ state: 'hidden' })
       expect(await row('leaked').isVisible()).toBe(true)
-    }, 30_000)
+    }, 120_000)
   },
 )

@@ -118,7 +118,7 @@ function openFleet(laterMs: number, environment?: string) {
   return { fleet: new Fleet({ store, drivers: [driver], environment: 'test', clock }), store }
 }
 
-describe('workspaces of local bash', { timeout: 60_000 }, () => {
+describe('workspaces of local bash', { timeout: 120_000 }, () => {
   test('one in use is left alone, one whose owner was killed is ended with its processes', async () => {
     const used = await openElsewhere()
     const left = await openElsewhere()
@@ -152,7 +152,7 @@ describe('workspaces of local bash', { timeout: 60_000 }, () => {
     await fleet.reconcile()
     // A busy machine may give the loop nothing for a while.
     const busy = async () => (await fleet.resources(id)).cpuPercent
-    await expect.poll(busy, { timeout: 30_000 }).toBeGreaterThan(10)
+    await expect.poll(busy, { timeout: 60_000 }).toBeGreaterThan(10)
     expect((await fleet.resources(id)).memoryMb).toBeGreaterThanOrEqual(0)
     expect(await fleet.terminate(id)).toBe('destroyed')
     expect([existsSync(join(root, id)), runs(pid)]).toEqual([false, false])

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await migrateFleet(database)
   await fillDatabase(database, RECORDS)
   store = new SqlFleetStore(recording(database))
-}, 60_000)
+}, 120_000)
 beforeEach(() => void statements.splice(0))
 afterAll(() => database.close())
 

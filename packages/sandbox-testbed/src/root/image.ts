@@ -1,7 +1,10 @@
-import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
-import { constants, copyFileSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, readlinkSync, realpathSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOpenToAll } from './host-programs.ts'
+import { isRoot } from './bubblewrap.ts'
+import { isOpenToAll, isReachableByAll } from './host-programs.ts'
 import type { Mount } from './mount-plan.ts'
 import { findPython } from './python.ts'
 
@@ -91,10 +94,14 @@ class ImageBuilder implements Image {
     const usr = join(this.#directory, 'usr')
     this.show(makeDirectory(usr), '/usr')
     this.#mirror('/usr', usr, ['bin', 'local'])
-    this.#linkPrograms('bin', { unsquashfs: UNSQUASHFS })
+    const bin = makeDirectory(join(usr, 'bin'))
+    const programs = this.#programsOf('bin', { unsquashfs: UNSQUASHFS })
+    const shared = sharedFolder(programs)
+    if (shared === undefined) linkPrograms(bin, programs)
+    else this.show(shared, '/usr/bin')
     makeDirectory(join(usr, 'local'))
     if (existsSync('/usr/local')) this.#mirror('/usr/local', join(usr, 'local'), ['bin'])
-    this.#linkPrograms('local/bin', { node: '' })
+    linkPrograms(join(usr, 'local/bin'), this.#programsOf('local/bin', { node: '' }))
   }
 
   /** `/bin` and its like are links into `/usr` on merged systems, directories on others. */
@@ -137,18 +144,53 @@ class ImageBuilder implements Image {
     }
   }
 
-  #linkPrograms(folder: string, added: Readonly<Record<string, string>>): void {
-    const copy = makeDirectory(join(this.#directory, 'usr', folder))
+  #programsOf(folder: string, added: Readonly<Record<string, string>>): Programs {
     const names = existsSync(`/usr/${folder}`) ? readdirSync(`/usr/${folder}`) : []
-    for (const name of names) {
-      if (!this.#hasPython && PYTHON_PROGRAM.test(name)) continue
-      if (!(name in added)) symlinkSync(join(HOST_USR, folder, name), join(copy, name))
-    }
-    for (const [name, text] of Object.entries(added)) {
-      writeFileSync(join(copy, name), text)
-      chmodSync(join(copy, name), 0o755)
-    }
+    const links = names
+      .filter((name) => !(name in added) && (this.#hasPython || !PYTHON_PROGRAM.test(name)))
+      .map((name): readonly [string, string] => [name, join(HOST_USR, folder, name)])
+    return { links, files: Object.entries(added) }
   }
+}
+
+interface Programs {
+  /** Names, and where each leads. */
+  readonly links: readonly (readonly [name: string, target: string])[]
+  /** Names and texts. */
+  readonly files: readonly (readonly [name: string, text: string])[]
+}
+
+function linkPrograms(folder: string, { links, files }: Programs): void {
+  makeDirectory(folder)
+  for (const [name, target] of links) symlinkSync(target, join(folder, name))
+  for (const [name, text] of files) {
+    writeFileSync(join(folder, name), text)
+    chmodSync(join(folder, name), 0o755)
+  }
+}
+
+/**
+ * Folders of programs that all test beds of a host share, below `HELIX_TESTBED_CACHE`: a thousand
+ * links take a while. Undefined without this variable, and where containers would not get there.
+ */
+function sharedFolder(programs: Programs): string | undefined {
+  const cache = process.env.HELIX_TESTBED_CACHE
+  if (cache === undefined) return undefined
+  mkdirSync(cache, { recursive: true })
+  if (isRoot() && !isReachableByAll(realpathSync(cache))) return undefined
+  const digest = createHash('sha256').update(JSON.stringify(programs)).digest('hex')
+  const folder = join(cache, `programs-${digest.slice(0, 32)}`)
+  if (existsSync(folder)) return folder
+  const draft = mkdtempSync(join(cache, 'draft-'))
+  linkPrograms(draft, programs)
+  try {
+    renameSync(draft, folder)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    // Another test bed was there first.
+    if (!existsSync(folder)) throw error
+  }
+  return folder
 }
 
 function makeDirectory(path: string): string {

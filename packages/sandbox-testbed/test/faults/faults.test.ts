@@ -79,7 +79,7 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
       fault.remove()
       expect((await callSandbox(testbed, call)).value?.stdout).toBe('hi\n')
     },
-    30_000,
+    120_000,
   )
 
   it('never listens: the call waits until the container ends', async () => {
@@ -98,7 +98,7 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
     const { error } = await execute(testbed, 'exits', 'sleep 20')
     // The second where the machine is so slow that the start took longer.
     expect(['OPERATION_INTERRUPTED', 'INTERNAL_ERROR']).toContain(error?.code)
-  }, 30_000)
+  }, 120_000)
 
   it('loses the reply of a call that ran', async () => {
     await warm('lost')

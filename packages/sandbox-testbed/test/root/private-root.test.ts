@@ -106,7 +106,7 @@ describe.each(['bubblewrap', 'unshare'] as const)('a private root by %s', async 
         process.on('exit', () => console.log(refused > 100))`
       expect((await run('storm', `node -e "${storm}"`)).stdout).toBe('true\n')
       expect((await run('storm', 'echo after')).stdout).toBe('after\n')
-    }, 30_000)
+    }, 120_000)
 
     it('bounds the size of a file and the memory of a process', async () => {
       const big = await run('one', 'head -c 2M /dev/zero > /workspace/big')
@@ -114,7 +114,7 @@ describe.each(['bubblewrap', 'unshare'] as const)('a private root by %s', async 
       expect((await run('one', 'stat -c %s /workspace/big')).stdout).toBe(`${2 ** 20}\n`)
       const hungry = `node -e 'const a = []; for (;;) a.push(Buffer.alloc(2 ** 26, 1))' 2>/dev/null`
       expect((await run('one', hungry)).exitCode).not.toBe(0)
-    }, 30_000)
+    }, 120_000)
   })
 })
 

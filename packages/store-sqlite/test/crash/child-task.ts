@@ -19,6 +19,10 @@ export interface ChildTask {
   readonly insists?: boolean
   /** Kills itself at its n-th point: the same moment every time. */
   readonly dieAtPoint?: number
+  /** Stops at its n-th point, and waits there for whoever kills it. */
+  readonly holdAtPoint?: number
+  /** Kills itself as soon as a call of a tool has had its effect, before anything is stored of it. */
+  readonly diesInCall?: boolean
   readonly sabotage?: Sabotage
 }
 

@@ -22,6 +22,8 @@ export interface CrashAgentOptions {
   readonly effectLog: string
   /** Called where dying is worth a try. */
   readonly onPoint: () => void
+  /** Called when an effect was logged, in the middle of its call. */
+  readonly onEffect?: () => void
 }
 
 export function createCrashAgent(options: CrashAgentOptions) {
@@ -67,7 +69,7 @@ const count = defineTool({
   },
 })
 
-function recorders({ effectLog, onPoint }: CrashAgentOptions) {
+function recorders({ effectLog, onPoint, onEffect }: CrashAgentOptions) {
   const define = (name: string, turns: number) =>
     defineTool({
       name,
@@ -78,6 +80,7 @@ function recorders({ effectLog, onPoint }: CrashAgentOptions) {
         for (let waited = 0; waited < turns; waited += 1) await turn()
         onPoint()
         appendFileSync(effectLog, `${id}\n`)
+        onEffect?.()
         onPoint()
         for (let waited = 0; waited < turns; waited += 1) await turn()
         return `recorded ${id}`

@@ -11,18 +11,22 @@ import { createCrashAgent, PlanAdapter } from './crash-agent.ts'
 import { watchStore, watchStreams } from './watched-stores.ts'
 
 const REFUSED_PAUSE_MS = 20
+/** Whoever would kill it may be gone itself. */
+const MAX_HOLD_MS = 120_000
 
 function say(report: ChildReport): void {
   writeSync(1, `${JSON.stringify(report)}\n`)
 }
 
 /** Tells the parent of a point; a child that is to die at one does so by itself. */
-function createPoints({ dieAtPoint }: ChildTask): () => void {
+function createPoints({ dieAtPoint, holdAtPoint }: ChildTask): () => void {
   let passed = 0
   return () => {
     passed += 1
     if (passed === dieAtPoint) process.kill(process.pid, 'SIGKILL')
     writeSync(1, '.\n')
+    if (passed === holdAtPoint)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MAX_HOLD_MS)
   }
 }
 
@@ -30,7 +34,10 @@ async function work(task: ChildTask): Promise<void> {
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + task.clockAheadMs }
   const onPoint = createPoints(task)
   const stores = await openSqliteStores(task.database, { clock })
-  const agentOptions = { steps: task.steps, effectLog: task.effectLog, onPoint }
+  const onEffect = (): void => {
+    if (task.diesInCall === true) process.kill(process.pid, 'SIGKILL')
+  }
+  const agentOptions = { steps: task.steps, effectLog: task.effectLog, onPoint, onEffect }
   const agent = createCrashAgent(agentOptions)
   const executor = new JSAgentExecutor(
     watchStore(stores.stateStore, onPoint, task.sabotage),

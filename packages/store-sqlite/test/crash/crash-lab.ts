@@ -37,7 +37,7 @@ export class CrashLab {
   lives = 0
   readonly #childFile: string
   readonly #directory = realpathSync(mkdtempSync(join(tmpdir(), 'helix-crash-')))
-  #spare: CrashChild | undefined
+  readonly #spares: CrashChild[] = []
 
   constructor(childFile: string, sessionId: string, steps: number) {
     this.#childFile = childFile
@@ -58,10 +58,15 @@ export class CrashLab {
     return join(this.#directory, 'effects.log')
   }
 
+  /** Loads processes, so that each of the next ones starts at once. */
+  async prepare(count: number): Promise<void> {
+    while (this.#spares.length < count) this.#spares.push(new CrashChild(this.#childFile))
+    for (const spare of this.#spares) await spare.until(() => spare.hasSaid('ready'))
+  }
+
   /** Starts the next process; the one after it is loaded meanwhile. */
   async next(task: Partial<ChildTask> = {}): Promise<CrashChild> {
-    const child = this.#spare ?? new CrashChild(this.#childFile)
-    this.#spare = undefined
+    const child = this.#spares.shift() ?? new CrashChild(this.#childFile)
     await child.until(() => child.hasSaid('ready'))
     child.give({
       database: this.#database,
@@ -73,7 +78,7 @@ export class CrashLab {
       ...task,
     })
     this.lives += 1
-    this.#spare = new CrashChild(this.#childFile)
+    if (this.#spares.length === 0) this.#spares.push(new CrashChild(this.#childFile))
     return child
   }
 
@@ -104,7 +109,7 @@ export class CrashLab {
 
   /** Reads what is left, reaps, and looks again. */
   async collect(): Promise<Evidence> {
-    await this.#endSpare()
+    await this.#endSpares()
     const stores = await this.openStores()
     const server = await this.#serve(stores)
     const hasEnded = server !== null && (await this.client.readToEnd(server))
@@ -133,7 +138,7 @@ export class CrashLab {
   }
 
   async remove(): Promise<void> {
-    await this.#endSpare()
+    await this.#endSpares()
     await this.reap(MONTH_MS)
     rmSync(this.#directory, { recursive: true, force: true })
   }
@@ -144,11 +149,10 @@ export class CrashLab {
     return reapLocalBashTmpdirs({ tmpdirRoot: this.#tmpdirRoot, clock })
   }
 
-  async #endSpare(): Promise<void> {
-    const spare = this.#spare
-    this.#spare = undefined
-    spare?.kill('SIGKILL')
-    await spare?.ended
+  async #endSpares(): Promise<void> {
+    const spares = this.#spares.splice(0)
+    for (const spare of spares) spare.kill('SIGKILL')
+    await Promise.all(spares.map(({ ended }) => ended))
   }
 
   #effectsInFiles(): readonly string[] {

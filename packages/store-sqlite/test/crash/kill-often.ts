@@ -7,6 +7,8 @@ import type { Random } from './random.ts'
 const POINTS_PER_STEP = 40
 /** Kills may fall anywhere between two points. */
 const MAX_SPIN_MS = 1.5
+/** Most points by which a process outruns its kill, where this one is slow to hear of them. */
+const MAX_LATE_POINTS = 15
 
 export interface KillOptions {
   readonly random: Random
@@ -20,24 +22,26 @@ export interface KillOptions {
 
 /**
  * Lets processes work on the session, one after the other, and kills each at a random moment:
- * while it starts, while it resumes, or some steps later. After the last kill one works to the end.
+ * while it starts, while it resumes, or some steps later. The last one dies when a call had its
+ * effect, so that one at least is unknown. After it one works to the end.
  * @returns how often it killed.
  */
 export async function killOften(lab: CrashLab, options: KillOptions): Promise<number> {
   const { random, spentOnKills = 0.85 } = options
   let [kills, stepsDone] = [0, 0]
-  while (kills < options.kills) {
+  while (kills < options.kills - 1) {
     // Looking mends the file after a kill: half of the time that is left to the next process.
     if (random.next() < 0.5) stepsDone = await lab.stepsDone()
     const stepsLeft = lab.steps * spentOnKills - stepsDone
     const lifePoints = pointsToLive(stepsLeft, options.kills - kills, random)
-    const child = await lab.next()
+    const child = await lab.next({ holdAtPoint: lifePoints + MAX_LATE_POINTS })
     const live = (): Promise<boolean> => killAt(child, lifePoints, random)
     // A client is not always there, so some processes are alone with the file.
     const wasKilled = random.next() < 0.5 ? await lab.watch(live) : await live()
     if (!wasKilled) break
     kills += 1
   }
+  if (await diesInCall(lab)) kills += 1
   const last = await lab.next()
   await lab.watch(() => last.ended)
   if (last.stderr !== '') throw new Error(last.stderr)
@@ -55,6 +59,13 @@ async function killAt(child: CrashChild, points: number, random: Random): Promis
   await child.until(() => child.points >= points)
   spin(random.next() * MAX_SPIN_MS)
   child.kill('SIGKILL')
+  const { signal } = await child.ended
+  if (child.stderr !== '') throw new Error(child.stderr)
+  return signal === 'SIGKILL'
+}
+
+async function diesInCall(lab: CrashLab): Promise<boolean> {
+  const child = await lab.next({ diesInCall: true })
   const { signal } = await child.ended
   if (child.stderr !== '') throw new Error(child.stderr)
   return signal === 'SIGKILL'

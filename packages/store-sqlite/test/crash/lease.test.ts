@@ -27,9 +27,10 @@ test('a killed process holds its session until its lease runs out', async () => 
 })
 
 test('a successor that insists gets the session when the lease is over', async () => {
-  // The second process starts meanwhile, also on a busy machine.
+  // The second process is loaded before: it comes in this time, also on a busy machine.
   const leaseMs = 6000
   await openLab({ sessionId: 'awaited', steps: 12 }, async (lab) => {
+    await lab.prepare(2)
     const first = await lab.next({ clockAheadMs: 0, leaseMs })
     await first.until(() => first.points >= 60)
     const started = performance.now()
@@ -48,6 +49,7 @@ test('a successor that insists gets the session when the lease is over', async (
 
 test('a process that works is not disturbed by one that wants its session', async () => {
   await openLab({ sessionId: 'wanted', steps: 42 }, async (lab) => {
+    await lab.prepare(2)
     const first = await lab.next({ clockAheadMs: 0 })
     await first.until(() => first.points >= 20)
     const second = await lab.next({ clockAheadMs: 0, insists: true })
@@ -63,6 +65,7 @@ test('a process that works is not disturbed by one that wants its session', asyn
 
 test('of two successors one gets the session', async () => {
   await openLab({ sessionId: 'contended', steps: 30 }, async (lab) => {
+    await lab.prepare(3)
     const first = await lab.next()
     await first.until(() => first.points >= 60)
     first.kill('SIGKILL')

@@ -8,7 +8,7 @@ const openLab = withChild()
 /** Longer than what a dead process keeps its directories, shorter than the rest. */
 const HOURS_MS = 2 * 3_600_000
 
-test('reaping leaves the living alone', { timeout: 19_000 }, async () => {
+test('reaping leaves the living alone', { timeout: 120_000 }, async () => {
   await openLab({ sessionId: 'reaped', steps: 40 }, async (lab) => {
     const child = await lab.next()
     const reports: ReapReport[] = []
@@ -24,7 +24,7 @@ test('reaping leaves the living alone', { timeout: 19_000 }, async () => {
   })
 })
 
-test('a reaped workspace is reported, and its session goes on', { timeout: 19_000 }, async () => {
+test('a reaped workspace is reported, and its session goes on', { timeout: 120_000 }, async () => {
   await openLab({ sessionId: 'bereft', steps: 12 }, async (lab) => {
     const doomed = await lab.next()
     await doomed.until(() => doomed.points >= 60)

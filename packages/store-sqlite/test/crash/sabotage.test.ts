@@ -17,7 +17,7 @@ test.each<[Sabotage, FindingCode, number]>([
   ['no-journal', 'effect-doubled', 103],
   ['short-step', 'result-missing', 61],
   ['lost-chunks', 'stream-incomplete', 40],
-])('stores with the fault %s are noticed', { timeout: 60_000 }, async (sabotage, code, from) => {
+])('stores with the fault %s are noticed', { timeout: 120_000 }, async (sabotage, code, from) => {
   const found = new Set<FindingCode>()
   const start = POINTS.indexOf(from)
   for (const dieAtPoint of [...POINTS.slice(start), ...POINTS.slice(0, start)]) {

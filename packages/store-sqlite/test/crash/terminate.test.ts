@@ -13,7 +13,7 @@ const STOPS = sampler.size(20, 5)
 const MAX_POINTS = 150
 const POLITE = JSON.stringify({ code: 0, signal: null, refused: false })
 
-test('a session goes on after SIGTERM at once', { timeout: 60_000 }, async () => {
+test('a session goes on after SIGTERM at once', { timeout: 120_000 }, async () => {
   const { seed } = sampler
   const random = createRandom(sampler.random('stops'))
   await openLab({ sessionId: 'stopped', steps: STEPS }, async (lab) => {

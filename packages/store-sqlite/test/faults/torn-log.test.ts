@@ -41,7 +41,7 @@ test('a torn log gives the state before a write, or the one after it', async () 
   const states = [-1, ...Array.from({ length: STEPS + 1 }).keys()]
   const missing = states.filter((state) => !seen.includes(state))
   expect(sampler.isExhaustive ? missing : []).toEqual([])
-}, 60_000)
+}, 120_000)
 
 function cuts(length: number): number[] {
   const places = new Set([length])

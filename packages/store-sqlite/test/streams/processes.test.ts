@@ -70,7 +70,7 @@ function expectWhole(chunks: readonly SequencedChunk[]): void {
 
 test(
   'a reader sees no gap and no double while writers are killed',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const path = join(temporaryDirectory(), 'helix.db')
     const { streamManager } = await opened(path, options)
@@ -90,7 +90,7 @@ test(
   },
 )
 
-test('what a killed writer left is there for the next process', { timeout: 60_000 }, async () => {
+test('what a killed writer left is there for the next process', { timeout: 120_000 }, async () => {
   const path = join(temporaryDirectory(), 'helix.db')
   const stores = await openSqliteStores(path, options)
   const child = await startWriter(path, 'start', 'w0')
@@ -141,7 +141,7 @@ test(
   },
 )
 
-test('a reader does not keep its process alive', { timeout: 60_000 }, async () => {
+test('a reader does not keep its process alive', { timeout: 120_000 }, async () => {
   const path = join(temporaryDirectory(), 'helix.db')
   const { streamManager } = await opened(path)
   await streamManager.startRun('s', 'r', 'a')

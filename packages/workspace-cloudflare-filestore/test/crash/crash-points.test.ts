@@ -134,7 +134,7 @@ describe.each(
   [...scenarios, ...snapshotScenarios].map((scenario) => [scenario.name, scenario] as const),
 )('%s', (_, scenario) => {
   const faults = sampler.pick(`faults of ${scenario.name}`, FAULTS, FAULTS_OF_ONE)
-  test.each(faults)('%s', { timeout: 29_000 }, async (fault) => {
+  test.each(faults)('%s', { timeout: 120_000 }, async (fault) => {
     const wanted = await undisturbed(scenario)
     const problems: string[] = []
     const random = sampler.random(`${scenario.name} ${fault}`)

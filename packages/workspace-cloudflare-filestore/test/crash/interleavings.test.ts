@@ -222,7 +222,7 @@ test('nothing is lost, whoever goes first', { timeout: 180_000 }, async () => {
   await fc.assert(property, { numRuns: sampler.size(150, 15), seed: sampler.seedOf('clients') })
 })
 
-test.each([5, 50])('%i appends at once are all there', { timeout: 60_000 }, async (count) => {
+test.each([5, 50])('%i appends at once are all there', { timeout: 120_000 }, async (count) => {
   const all = Array.from({ length: count }, () => [appending(30)])
   const run = await runClients(all, [3, 1, 4, 1, 5, 9, 2, 6])
   expect(run.appended).toHaveLength(count)

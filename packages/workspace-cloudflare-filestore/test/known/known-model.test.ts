@@ -173,7 +173,7 @@ async function takeTurn(storage: DurableObjectStorage, client: Client, turn: Tur
   }
 }
 
-test('what is remembered is never wrong', { timeout: 60_000 }, async () => {
+test('what is remembered is never wrong', { timeout: 120_000 }, async () => {
   const history = fc.array(turns, { minLength: 3, maxLength: 40, size: 'max' })
   const property = fc.asyncProperty(history, (all) =>
     inObject(async (storage) => {
@@ -197,29 +197,33 @@ test('what is remembered is never wrong', { timeout: 60_000 }, async () => {
   await fc.assert(property, { numRuns: sampler.size(150, 30), seed: sampler.seedOf('known files') })
 })
 
-test('a version is never given to two states that could be seen', { timeout: 30_000 }, async () => {
-  const property = fc.asyncProperty(fc.array(turns, { minLength: 3, maxLength: 25 }), (all) =>
-    inObject(async (storage) => {
-      const handles = [
-        await openFiles(storage),
-        await openFiles(storage),
-        await openFiles(asNewIsolate(storage)),
-      ]
-      const seen = new Map<string, string | undefined>()
-      for (const { by, steps: acts } of all) {
-        const fs = handles[by % handles.length]
-        if (fs === undefined) throw new Error('there is no such handle')
-        for (const { act } of acts) await outcomeOf(act(fs))
-        for (const path of await fs.glob('**')) {
-          const { version } = await fs.stat(path)
-          const text = await fs.readText?.(path)
-          const key = `${path} ${version}`
-          expect(text).toBe(seen.get(key) ?? text)
-          seen.set(key, text)
-          for (const other of handles) expect((await other.stat(path)).version).toBe(version)
+test(
+  'a version is never given to two states that could be seen',
+  { timeout: 120_000 },
+  async () => {
+    const property = fc.asyncProperty(fc.array(turns, { minLength: 3, maxLength: 25 }), (all) =>
+      inObject(async (storage) => {
+        const handles = [
+          await openFiles(storage),
+          await openFiles(storage),
+          await openFiles(asNewIsolate(storage)),
+        ]
+        const seen = new Map<string, string | undefined>()
+        for (const { by, steps: acts } of all) {
+          const fs = handles[by % handles.length]
+          if (fs === undefined) throw new Error('there is no such handle')
+          for (const { act } of acts) await outcomeOf(act(fs))
+          for (const path of await fs.glob('**')) {
+            const { version } = await fs.stat(path)
+            const text = await fs.readText?.(path)
+            const key = `${path} ${version}`
+            expect(text).toBe(seen.get(key) ?? text)
+            seen.set(key, text)
+            for (const other of handles) expect((await other.stat(path)).version).toBe(version)
+          }
         }
-      }
-    }),
-  )
-  await fc.assert(property, { numRuns: sampler.size(40, 10), seed: sampler.seedOf('versions') })
-})
+      }),
+    )
+    await fc.assert(property, { numRuns: sampler.size(40, 10), seed: sampler.seedOf('versions') })
+  },
+)

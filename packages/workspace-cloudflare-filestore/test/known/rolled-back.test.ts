@@ -126,7 +126,7 @@ const acts: Readonly<
   move: (fs, { at: path, to }) => fs.move(path, to, { overwrite: true }),
 }
 
-test('a write goes only over what its writer has seen', { timeout: 60_000 }, async () => {
+test('a write goes only over what its writer has seen', { timeout: 120_000 }, async () => {
   const property = fc.asyncProperty(fc.array(turn, { minLength: 3, maxLength: 25 }), (turns) =>
     inObject(async (storage) => {
       const witness = new Witness()

@@ -56,7 +56,7 @@ const encode = (text: string): string =>
     .map((it) => it.charCodeAt(0))
     .join('.')
 
-test('crafted sessions and namespaces never cross', { timeout: 60_000 }, async () => {
+test('crafted sessions and namespaces never cross', { timeout: 120_000 }, async () => {
   const property = fc.asyncProperty(fc.array(owner, { minLength: 2, maxLength: 12 }), (owners) =>
     inObject(async (storage) => {
       const wanted = new Map<string, Set<string>>()

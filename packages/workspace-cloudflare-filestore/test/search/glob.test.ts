@@ -47,7 +47,7 @@ const pattern = fc.constantFrom(
   '**/*\uD800',
 )
 
-test('finds the same paths in the same order as in memory', { timeout: 60_000 }, async () => {
+test('finds the same paths in the same order as in memory', { timeout: 120_000 }, async () => {
   const limit = fc.option(fc.nat(5), { nil: undefined })
   const property = fc.asyncProperty(
     fc.array(path, { maxLength: 15 }),
@@ -79,7 +79,7 @@ test('more files than a page', async () => {
   })
 })
 
-test('more paths than one value holds', { timeout: 30_000 }, async () => {
+test('more paths than one value holds', { timeout: 120_000 }, async () => {
   await inObject(async (storage) => {
     const fs = await openFiles(storage)
     const directory = `/${'d'.repeat(250)}/${'水'.repeat(80)}`

@@ -1,6 +1,6 @@
 import { check } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
-import type { BoundCall, BoundSubject } from './bound-subject.ts'
+import type { BoundCall, BoundSubject, BoundTarget } from './bound-subject.ts'
 import type { BoundScale } from './bound-scale.ts'
 
 /** Longest time that one call may keep timers waiting, in milliseconds. */
@@ -26,8 +26,8 @@ export interface BoundCase {
   /** Makes what the call meets; not measured. What it returns is given to `input`. */
   prepare?(subject: BoundSubject, scale: BoundScale): Promise<unknown>
   input(scale: BoundScale, prepared: unknown): object
-  /** Results that are right. Default: every one but `internal`. */
-  readonly results?: readonly string[]
+  /** Results that are right, of any target or of this one. Default: every one but `internal`. */
+  readonly results?: readonly string[] | ((target: BoundTarget) => readonly string[])
   /** Characters of output that the call must have streamed while it ran. */
   streams?(scale: BoundScale): number
 }
@@ -47,7 +47,7 @@ export function boundBehaviour(one: BoundCase): BoundBehaviour {
       const call = await subject.call(tool, one.input(subject.target.scale, prepared))
       report(subject, id, tool, call)
       checkCost(call)
-      checkResult(call, one.results)
+      checkResult(call, resultsOf(one, subject))
       const most = one.streams?.(subject.target.scale) ?? 0
       check(call.streamed >= most, `${most} characters of progress, got ${call.streamed}`)
     },
@@ -82,6 +82,10 @@ export function abortBehaviour(one: BoundCase): BoundBehaviour {
       )
     },
   }
+}
+
+function resultsOf({ results }: BoundCase, subject: BoundSubject): readonly string[] | undefined {
+  return typeof results === 'function' ? results(subject.target) : results
 }
 
 function toolOf(one: BoundCase): string {

@@ -38,6 +38,11 @@ export interface BoundTarget {
   readonly host: WorkHost
   readonly scale: BoundScale
   readonly plants?: BoundPlants
+  /**
+   * Files and directories beyond which the documentation of the provider says that `snapshot` rejects
+   * with `provider-failed`. Default: there is no such limit.
+   */
+  readonly maxSnapshotEntries?: number
   /** Where files are made that a call then meets, without the calls of the workspace. Default: `workspace.fs`. */
   readonly files?: BoundFiles
   /** Changes a tool; for tests of the harness itself. */

@@ -2,7 +2,7 @@ import type { SnapshotRef } from '@helix-agents/core/provider'
 import { check } from '../assert.ts'
 import type { BoundCase } from './bound-case.ts'
 import type { BoundScale } from './bound-scale.ts'
-import type { BoundSubject } from './bound-subject.ts'
+import type { BoundSubject, BoundTarget } from './bound-subject.ts'
 import { fillDirectory, MEGABYTE_TEXT } from './hostile-files.ts'
 
 /** Trees with many entries, and refs that no snapshot has. */
@@ -12,8 +12,7 @@ export const snapshotCases: readonly BoundCase[] = [
     needs: ['snapshot'],
     prepare: ({ fs }, { entries }) => fillDirectory(fs, '/d', entries),
     input: () => ({}),
-    // A provider may reject what it cannot do at once, as its documentation says.
-    results: ['ok', 'provider-failed'],
+    results: (target) => (fits(target, target.scale.entries) ? ['ok'] : ['provider-failed']),
   },
   ...(['restore', 'branch'] as const).flatMap((tool): BoundCase[] => [
     {
@@ -38,11 +37,18 @@ export const snapshotCases: readonly BoundCase[] = [
   ]),
 ]
 
+/** With the directory that holds them. */
+function fits({ maxSnapshotEntries = Infinity }: BoundTarget, files: number): boolean {
+  return files + 1 <= maxSnapshotEntries
+}
+
+/** As many entries as the provider says that a snapshot may have. */
 async function takeSnapshot(
   { fs, target }: BoundSubject,
   { entries }: BoundScale,
 ): Promise<SnapshotRef> {
-  await fillDirectory(fs, '/d', entries)
+  const { maxSnapshotEntries = Infinity } = target
+  await fillDirectory(fs, '/d', fits(target, entries) ? entries : maxSnapshotEntries - 1)
   const taken = await target.workspace.snapshot?.snapshot()
   check(taken !== undefined, 'a workspace with snapshots')
   return taken

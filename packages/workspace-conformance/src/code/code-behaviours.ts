@@ -18,7 +18,7 @@ type StatefulInterpreter = CodeInterpreter &
   Required<Pick<CodeInterpreter, 'createContext' | 'runInContext' | 'deleteContext'>>
 
 const CONTEXT_METHODS = ['createContext', 'runInContext', 'deleteContext']
-const GRACE_MS = 15_000
+const GRACE_MS = 45_000
 
 /** Runs a check in every offered language that the kit can write. */
 function inEachLanguage(

@@ -23,8 +23,8 @@ import type {
 
 export const SESSION = 'session'
 
-/** Longer than a scripted run takes. */
-const PATIENCE_MS = 3000
+/** Longer than a scripted run takes, however busy the machine is. */
+const PATIENCE_MS = 10_000
 
 export function newAgent(config: Partial<AgentConfig> = {}): Agent {
   return defineAgent({ name: 'agent', llmConfig: { model: 'scripted' }, ...config })
@@ -185,5 +185,27 @@ export async function within<T>(promise: Promise<T>): Promise<T> {
     return await Promise.race([promise, timeout])
   } finally {
     cancel()
+  }
+}
+
+/** Waits until the results of these calls are stored. */
+export async function untilStored(
+  { store }: Pick<ExecutorScenario, 'store'>,
+  callIds: readonly string[],
+): Promise<void> {
+  const areStored = async (): Promise<boolean> => {
+    const journal = await store.loadJournal(SESSION)
+    const ended = journal.filter(({ result }) => result !== undefined)
+    const ids = new Set(ended.map(({ toolCallId }) => toolCallId))
+    return callIds.every((id) => ids.has(id))
+  }
+  const over = new AbortController()
+  const stored = async (): Promise<void> => {
+    while (!over.signal.aborted && !(await areStored())) await turn()
+  }
+  try {
+    await within(stored())
+  } finally {
+    over.abort()
   }
 }

@@ -18,7 +18,7 @@ import {
   SESSION,
   start,
   textOf,
-  turn,
+  untilStored,
   within,
 } from './agent-script.ts'
 import type { ExecutorScenario, ExecutorSubject, RunEnding } from './executor-subject.ts'
@@ -215,8 +215,10 @@ async function cutOff(
   const scenario = await subject.createExecutor(new MockLLMAdapter([step, ...steps]))
   await start(scenario.executor, agent)
   await within(hung.passed)
-  // Time to store the results of the other calls.
-  await turn()
+  await untilStored(
+    scenario,
+    names.flatMap((name, index) => (name === 'hang' ? [] : [`c${index}`])),
+  )
   return { agent, scenario }
 }
 

@@ -18,6 +18,7 @@ import {
   start,
   textOf,
   turn,
+  untilStored,
   within,
 } from './agent-script.ts'
 import type { ExecutorSubject } from './executor-subject.ts'
@@ -211,7 +212,7 @@ export const toolBehaviours: readonly Behaviour<ExecutorSubject>[] = [
       const scenario = await play(subject, [step, say('checked')])
       await start(scenario.executor, agent)
       await within(hung.passed)
-      await turn()
+      await untilStored(scenario, ['c0'])
       const next = await scenario.restart()
       await endOf(await within(next.resume(agent, SESSION)))
       equal(log, ['first', 'second'])

@@ -9,8 +9,8 @@ import {
   summary,
 } from './shell-subject.ts'
 
-/** How long after its deadline a command may still take to end. */
-const GRACE_MS = 15_000
+/** How long after its deadline a command may still take to end; less than it sleeps. */
+const GRACE_MS = 45_000
 const TIMEOUT_MS = 500
 
 /** A heartbeat that says once that it beats. */

@@ -26,6 +26,7 @@ export const blockBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
   },
   {
     id: 'snapshot-store/blocks/a-full-batch-is-one-call',
+    slow: true,
     run: async ({ store }) => {
       const texts = Array.from({ length: SNAPSHOT_BATCH_BLOCKS }, (_, index) => `${index}`)
       const blocks = await Promise.all(texts.map(blockOf))

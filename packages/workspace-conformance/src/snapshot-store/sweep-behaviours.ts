@@ -1,4 +1,4 @@
-import { SNAPSHOT_GRACE_MS } from '@helix-agents/core/provider'
+import { SNAPSHOT_GRACE_MS, type SnapshotStore } from '@helix-agents/core/provider'
 import { check, equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import {
@@ -13,6 +13,17 @@ import {
 import type { SnapshotStoreSubject } from './snapshot-store-subject.ts'
 
 const RACES = 20
+
+/** Stores garbage, and a snapshot that is damaged then. @returns its id */
+async function damageOne(
+  store: SnapshotStore,
+  damage: SnapshotStoreSubject['damageManifest'],
+): Promise<string> {
+  await store.putBlocks(SCOPE, [await blockOf('garbage')])
+  const { snapshotId } = (await storeSnapshot(store, ['a'], { snapshotId: idOf(1) })).header
+  await damage?.(snapshotId)
+  return snapshotId
+}
 
 export const sweepBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
   {
@@ -132,11 +143,32 @@ export const sweepBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
     id: 'snapshot-store/damage/a-changed-manifest-frees-nothing',
     needs: ['damage'],
     run: async ({ store, damageManifest, advance }) => {
-      const { header } = await storeSnapshot(store, ['a'])
-      await damageManifest?.(header.snapshotId)
+      await damageOne(store, damageManifest)
       await advance(2 * SNAPSHOT_GRACE_MS)
       await Promise.allSettled([store.sweep(SCOPE)])
-      equal(await storedTexts(store, ['a']), ['a'])
+      equal(await storedTexts(store, ['a', 'garbage']), ['a', 'garbage'])
+    },
+  },
+  {
+    id: 'snapshot-store/damage/a-sweep-over-a-changed-manifest-is-corrupt',
+    needs: ['damage'],
+    run: async ({ store, damageManifest, advance }) => {
+      await damageOne(store, damageManifest)
+      await advance(2 * SNAPSHOT_GRACE_MS)
+      await rejectsWithCode('corrupt', () => store.sweep(SCOPE))
+    },
+  },
+  {
+    id: 'snapshot-store/damage/a-changed-manifest-is-deleted-and-the-sweep-goes-on',
+    needs: ['damage'],
+    run: async ({ store, damageManifest, advance }) => {
+      await storeSnapshot(store, ['b'], { snapshotId: idOf(2) })
+      await advance(1000)
+      const snapshotId = await damageOne(store, damageManifest)
+      await advance(2 * SNAPSHOT_GRACE_MS)
+      equal(await store.deleteManifest(SCOPE, snapshotId), true)
+      equal((await store.sweep(SCOPE)).deletedBlocks, 2)
+      equal(await storedTexts(store, ['a', 'b', 'garbage']), ['b'])
     },
   },
 ]

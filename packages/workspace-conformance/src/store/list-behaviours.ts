@@ -84,11 +84,11 @@ export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
         '"a',
         'ä',
       ]
-      const far = ['\u{10ffff}x', '\ud7ff', '\ud7ff😀', '\ud800']
+      const far = ['\u{10ffff}x', '\u{10ffff}\u{10ffff}', '\ud7ff', '\ud7ff😀', '\ud800']
       for (const sessionId of [...ids, ...far]) await store.createSession(newSession({ sessionId }))
       const all = [...ids, ...far].toReversed()
       const prefixes = ['', 'a', 'a/', 'a/s1-0/', 'a%', 'a_', 'a*', 'a\0', '"', '"a', 'nobody', 'A']
-      for (const idPrefix of [...prefixes, ...far]) {
+      for (const idPrefix of [...prefixes, ...far, '\u{10ffff}']) {
         const found = all.filter((id) => id.startsWith(idPrefix))
         equal(await idsOf(store, { idPrefix }), found)
       }

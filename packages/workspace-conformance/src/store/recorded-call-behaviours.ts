@@ -20,6 +20,21 @@ const STATES: readonly (JsonValue | undefined)[] = [{ n: 2 }, null, '', 0, undef
 
 export const recordedCallBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
+    id: 'store/call/may-have-no-arguments',
+    run: async ({ store }) => {
+      const run = await stepUnderWay(store)
+      const entry = { ...journaled('a'), arguments: undefined }
+      await store.beginStep({ ...run.write(), messages: [], journal: [entry, journaled('b')] })
+      const [a, b] = await store.loadJournal('session')
+      equal([a?.toolCallId, a?.arguments], ['a', undefined])
+      // An array's JSON does not tell `undefined` from `null`.
+      check(a?.arguments === undefined, 'no arguments to stay none')
+      equal(b?.arguments, journaled('b').arguments)
+      await noteCall(store, run)
+      equal((await store.loadJournal('session'))[0]?.result?.message.content, 'result of a')
+    },
+  },
+  {
     id: 'store/call/stores-the-state-with-its-result',
     run: async ({ store }) => {
       const run = await stepUnderWay(store)

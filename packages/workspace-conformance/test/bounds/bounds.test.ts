@@ -1,13 +1,14 @@
 // The harness can fail: each measurement accepts a tool that behaves, and catches one that holds the
 // event loop, one that allocates, and one that ignores an abort. What a call costs is scripted there;
 // the measurement of Node is tested by itself, with real work.
-import type { Tool } from '@helix-agents/core'
+import { type Tool, WorkspaceFailedError } from '@helix-agents/core'
 import type { Workspace } from '@helix-agents/core/provider'
 import { ConformanceError } from '@helix-agents/workspace-conformance'
 import {
   type BoundBehaviour,
   boundBehaviours,
   BoundSubject,
+  type BoundTarget,
   createNodeWorkHost,
   MAX_PEAK_BYTES,
   measureWork,
@@ -75,11 +76,18 @@ const isDeaf: Sabotage = (good) => (input, context) =>
 const isSilent: Sabotage = (good) => (input, context) =>
   good(input, { ...context, progress: () => undefined })
 
+const rejects: Sabotage = () => () =>
+  Promise.reject(new WorkspaceFailedError('provider-failed', 'too many files'))
+
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unknown> {
+async function run(
+  behaviour: BoundBehaviour,
+  sabotage: Sabotage,
+  more: Partial<BoundTarget> = {},
+): Promise<unknown> {
   const workspace: Workspace = {
     id: 'box',
     isolation: 'none',
@@ -99,6 +107,7 @@ async function run(behaviour: BoundBehaviour, sabotage: Sabotage): Promise<unkno
       sparseFile: (path) => workspace.fs!.writeFile(path, '').then(() => undefined),
     },
     wrapTool: (tool) => sabotaged(tool, sabotage, behaviour),
+    ...more,
   })
   return behaviour.run(subject).then(
     () => undefined,
@@ -174,6 +183,15 @@ test('progress that is lost is noticed', async () => {
   const [behaviour] = boundBehaviours.filter(({ id }) => id.includes('progress'))
   expect(await run(behaviour!, (good) => good)).toBeUndefined()
   expect(await run(behaviour!, isSilent)).toBeInstanceOf(ConformanceError)
+})
+
+test('only a limit that is documented allows to reject a snapshot of many entries', async () => {
+  const [behaviour] = boundBehaviours.filter(({ id }) => id === 'bounds/snapshot/many-entries')
+  const limit = { maxSnapshotEntries: SCALE.entries }
+  expect(await run(behaviour!, rejects)).toMatchObject(failsFor('ok, got provider-failed'))
+  expect(await run(behaviour!, rejects, limit)).toBeUndefined()
+  expect(await run(behaviour!, (good) => good)).toBeUndefined()
+  expect(await run(behaviour!, (good) => good, limit)).toMatchObject(failsFor('provider-failed'))
 })
 
 const host = createNodeWorkHost(process)

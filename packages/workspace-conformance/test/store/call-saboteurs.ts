@@ -5,6 +5,13 @@ import { without } from './without.ts'
 
 /** Behaviour id → what a store gets wrong. Each must be caught by its behaviour. */
 export const callSaboteurs: Readonly<Record<string, (good: SessionStateStore) => Broken>> = {
+  'store/call/may-have-no-arguments': (good) => ({
+    loadJournal: async (sessionId) =>
+      (await good.loadJournal(sessionId)).map((entry) => ({
+        ...entry,
+        arguments: entry.arguments ?? null,
+      })),
+  }),
   'store/call/stores-the-state-with-its-result': (good) => ({
     completeToolCall: (write) =>
       good.completeToolCall(

@@ -111,7 +111,7 @@ describeServer('commands without a session', (fixture) => {
     let bytes = 0
     for await (const chunk of stream) bytes += chunk.length
     expect(bytes).toBeGreaterThan(100_000_000)
-  }, 30_000)
+  }, 120_000)
 
   it('lets the command run on when the connection of a slow reader is lost', async () => {
     const client = await connect(fixture.server.socketPath)

@@ -15,7 +15,8 @@ const HELIX = [
 ]
 
 async function helix(...args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'], NODE_NO_WARNINGS: '1' }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, NODE_NO_WARNINGS: '1', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
   return (await execute(process.execPath, [...HELIX, ...args], { env })).stdout
 }
 

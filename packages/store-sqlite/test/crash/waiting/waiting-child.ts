@@ -15,11 +15,11 @@ import {
 } from './waiting-session.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as WaitingTask
-let points = 0
-const effectPoints: number[] = []
+let [points, effects] = [0, 0]
+const die = (): void => void process.kill(process.pid, 'SIGKILL')
 const onPoint = (): void => {
   points += 1
-  if (points === task.dieAtPoint) process.kill(process.pid, 'SIGKILL')
+  if (points === task.dieAtPoint) die()
 }
 
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + task.clockAheadMs }
@@ -27,8 +27,9 @@ const { stateStore, streamManager, close } = await openSqliteStores(task.databas
 const agent = createWaitingAgent((input) => {
   onPoint()
   appendFileSync(task.effectLog, `${JSON.stringify(input)}\n`)
+  effects += 1
+  if (effects === task.dieAfterEffects) die()
   onPoint()
-  effectPoints.push(points)
 })
 const watched = watchStore(stateStore, onPoint, task.sabotage)
 const executor = new JSAgentExecutor(watched, streamManager, waitingModel, { clock })
@@ -46,7 +47,7 @@ async function goOn(): Promise<boolean> {
     await (await executor.resume(agent, SESSION)).result()
     return true
   }
-  if (task.isAlone === true) process.kill(process.pid, 'SIGKILL')
+  if (task.isAlone === true) die()
   const { id } = JSON.parse(open.arguments) as { readonly id: string }
   if (id === 'approved') await sendAll()
   const response = ANSWERS[id]
@@ -86,4 +87,6 @@ async function goOnOrWait(): Promise<boolean> {
 for (let turns = 0; await goOnOrWait(); turns += 1)
   if (turns > 50) throw new Error('it does not end')
 await close()
-process.stdout.write(JSON.stringify({ points, effectPoints }))
+// How many points a process passes depends on its time: at the end it dies all the same.
+if (task.dieAtPoint !== undefined) die()
+process.stdout.write(JSON.stringify({ points, effects }))

@@ -3,7 +3,7 @@
 import { TestSampler } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import { findingsOf } from './judge-waiting.ts'
-import { killAt, openLab, run, taskIn } from './waiting-lab.ts'
+import { type Death, killAt, openLab, run, taskIn } from './waiting-lab.ts'
 import { ALLOWED } from './waiting-session.ts'
 
 const sampler = new TestSampler()
@@ -12,17 +12,17 @@ const timeout = sampler.size(600_000, 120_000)
 test('a request is asked once, answered once, and its call runs once', { timeout }, async () => {
   const lab = await openLab()
   const whole = taskIn(lab, 'whole')
-  const { points, effectPoints } = await run(lab.child, whole)
-  expect([points > 100, effectPoints.length]).toEqual([true, ALLOWED.length])
+  const { points, effects: count } = await run(lab.child, whole)
+  expect([points > 100, count]).toEqual([true, ALLOWED.length])
   const { effects: all, ran } = await findingsOf(whole)
   expect([all.toSorted(), ran]).toEqual([ALLOWED.toSorted(), ALLOWED.length])
 
   const others = Array.from({ length: points }, (_, index) => index + 1)
-  const drawn = sampler.pick('kills', others, 10)
-  for (const dieAtPoint of new Set([...effectPoints.slice(0, 2), ...drawn])) {
-    const { effects, findings, unknown } = await killAt(lab, dieAtPoint)
-    expect({ dieAtPoint, findings, forbidden: effects.filter(isForbidden) }).toEqual({
-      dieAtPoint,
+  const drawn = sampler.pick('kills', others, 10).map((dieAtPoint): Death => ({ dieAtPoint }))
+  for (const death of [{ dieAfterEffects: 1 }, { dieAfterEffects: 2 }, ...drawn]) {
+    const { effects, findings, unknown } = await killAt(lab, death)
+    expect({ death, findings, forbidden: effects.filter(isForbidden) }).toEqual({
+      death,
       findings: [],
       forbidden: [],
     })
@@ -34,8 +34,7 @@ test('a request is asked once, answered once, and its call runs once', { timeout
 
 test('a store that does not keep that a call was started is noticed', { timeout }, async () => {
   const lab = await openLab()
-  const { effectPoints } = await run(lab.child, taskIn(lab, 'whole'))
-  const last = effectPoints.at(-1) ?? 0
+  const last = { dieAfterEffects: ALLOWED.length }
   const { effects } = await killAt(lab, last, { sabotage: 'no-start' })
   expect(new Set(effects).size).toBeLessThan(effects.length)
 })

@@ -12,8 +12,8 @@ import type { WaitingTask } from './waiting-session.ts'
 export interface Ended {
   readonly signal: NodeJS.Signals | null
   readonly points: number
-  /** Where the calls had just had their effect. */
-  readonly effectPoints: readonly number[]
+  /** Calls that have had their effect. */
+  readonly effects: number
 }
 
 export async function run(child: string, task: WaitingTask): Promise<Ended> {
@@ -27,7 +27,7 @@ export async function run(child: string, task: WaitingTask): Promise<Ended> {
     once(started, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
   ])
   if (code !== 0 && signal !== 'SIGKILL') throw new Error(err)
-  return { signal, points: 0, effectPoints: [], ...(out !== '' && (JSON.parse(out) as object)) }
+  return { signal, points: 0, effects: 0, ...(out !== '' && (JSON.parse(out) as object)) }
 }
 
 export interface Lab {
@@ -46,14 +46,18 @@ export function taskIn({ directory }: Lab, name: string): WaitingTask {
   return { database, effectLog: join(directory, `${name}.log`), clockAheadMs: 0 }
 }
 
-/** Lets a process die at a point, and another one work to the end. */
+export type Death = Pick<WaitingTask, 'dieAtPoint' | 'dieAfterEffects'>
+
+/** Lets a process die, and another one work to the end. */
 export async function killAt(
   lab: Lab,
-  dieAtPoint: number,
+  death: Death,
   over: Pick<WaitingTask, 'sabotage'> = {},
 ): Promise<Findings> {
-  const task = { ...taskIn(lab, `at-${dieAtPoint}`), ...over }
-  expect(await run(lab.child, { ...task, dieAtPoint })).toMatchObject({ signal: 'SIGKILL' })
+  const { dieAtPoint, dieAfterEffects } = death
+  const name = dieAtPoint === undefined ? `after-${dieAfterEffects}` : `at-${dieAtPoint}`
+  const task = { ...taskIn(lab, name), ...over }
+  expect(await run(lab.child, { ...task, ...death })).toMatchObject({ signal: 'SIGKILL' })
   const rest = { ...task, clockAheadMs: 3_600_000 }
   expect(await run(lab.child, rest)).toMatchObject({ signal: null })
   return findingsOf(task)

@@ -10,8 +10,10 @@ export interface WaitingTask {
   readonly database: string
   /** Effects append their input to it. */
   readonly effectLog: string
-  /** Default: it works to the end. */
+  /** Dies there, or at its end where it passes fewer. Default: it works to the end. */
   readonly dieAtPoint?: number
+  /** Dies as soon as so many calls have had their effect. */
+  readonly dieAfterEffects?: number
   /** The lease of the process before has run out. */
   readonly clockAheadMs: number
   readonly sabotage?: Sabotage

@@ -94,6 +94,7 @@ export const streamReadBehaviours: readonly Behaviour<StreamSubject>[] = [
   },
   {
     id: 'stream/read/waiting-reader-goes-on-within-one-turn',
+    needs: ['immediate'],
     run: async ({ streams }) => {
       const writer = await startRun(streams)
       const reader = await openReader(streams)

@@ -2,7 +2,9 @@ import type { StreamManager } from '@helix-agents/core/runtime'
 
 /**
  * A stream manager under test; one whose streams outlive its process offers `durable`, one whose
- * readers follow a writer in another process offers `shared` as well. Both have `reopen`.
+ * readers follow a writer in another process offers `shared` as well. Both have `reopen`. One whose
+ * waiting readers have a chunk within the turn of the event loop in which it was written offers
+ * `immediate`: without a server between them, that is all.
  */
 export interface StreamSubject {
   readonly streams: StreamManager
