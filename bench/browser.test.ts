@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)(
     let browser: Browser | undefined
     afterAll(() => browser?.close())
 
-    test('a pipe, a bounded sed and TypeScript run in the page', { timeout: 60_000 }, async () => {
+    test('a pipe, a bounded sed and TypeScript run in the page', { timeout: 120_000 }, async () => {
       const script = await bundle()
       browser = await chromium.launch({
         executablePath: executablePath ?? '',
@@ -101,7 +101,7 @@ describe.skipIf(executablePath === undefined)(
       await page.goto(ORIGIN)
       await expect
         .poll(async () => problems.length > 0 || (await page.evaluate('globalThis.isDone')), {
-          timeout: 30_000,
+          timeout: 60_000,
         })
         .toBe(true)
       expect(problems).toEqual([])

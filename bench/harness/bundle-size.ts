@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { workerBuild } from './worker-build.ts'
 
 export interface BundleSize {
@@ -28,6 +28,23 @@ export async function ownCodeSize(source: string): Promise<BundleSize> {
       logLevel: 'error',
     }),
   )
+}
+
+/** @returns the size of our own code in a Worker that is uploaded in parts, without dependencies. */
+export async function ownWorkerSize(source: string): Promise<BundleSize> {
+  const stdin = { contents: source, resolveDir: import.meta.dirname }
+  return measure(
+    await build({ ...workerBuild, ...output, stdin, splitting: true, plugins: [withoutOthers] }),
+  )
+}
+
+/** Leaves out every package that is not ours. */
+const withoutOthers: Plugin = {
+  name: 'without-others',
+  setup: (bundler) =>
+    bundler.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      path.startsWith('@helix-agents/') ? undefined : { path, external: true },
+    ),
 }
 
 /** @returns the size of a Worker with everything that it depends on: a Worker is one file. */

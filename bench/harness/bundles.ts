@@ -1,4 +1,4 @@
-import { ownCodeSize, type BundleSize, workerSize } from './bundle-size.ts'
+import { type BundleSize, ownCodeSize, ownWorkerSize, workerSize } from './bundle-size.ts'
 
 /** A program whose size is measured. */
 export interface Bundle {
@@ -37,38 +37,50 @@ export const bundles: readonly Bundle[] = [
   {
     name: 'core, everything of its first entry point',
     goalKb: 30,
-    limitKb: 42,
+    limitKb: 30,
     size: () => ownCodeSize("export * from '@helix-agents/core'"),
   },
   {
     name: 'an agent with one workspace, core alone',
     goalKb: 30,
-    limitKb: 39,
+    limitKb: 26,
     size: () => ownCodeSize(agent('in-memory')),
   },
   {
     name: 'core, memory and local-bash',
     goalKb: 45,
-    limitKb: 88,
+    limitKb: 81,
     size: () => ownCodeSize(`${agent('local-bash')}${providers}`),
   },
   {
     name: 'an agent that runs in memory',
     goalKb: 60,
-    limitKb: 118,
+    limitKb: 112,
     size: () => ownCodeSize(`${agent('in-memory')}${inMemory}`),
   },
   {
-    name: 'a Worker with runtime and stores, all dependencies',
+    name: 'a Worker with runtime and stores, own code in parts',
     goalKb: 115,
-    limitKb: 211,
+    limitKb: 135,
+    size: () => ownWorkerSize(workerSource({ hasFiles: false })),
+  },
+  {
+    name: 'a Worker with the filestore too, own code in parts',
+    goalKb: 165,
+    limitKb: 161,
+    size: () => ownWorkerSize(workerSource({ hasFiles: true })),
+  },
+  {
+    name: 'a Worker with runtime and stores, all dependencies in one file',
+    goalKb: 200,
+    limitKb: 219,
     imports: ['cloudflare:workers'],
     size: () => workerSize(workerSource({ hasFiles: false })),
   },
   {
-    name: 'a Worker with the filestore too',
-    goalKb: 165,
-    limitKb: 284,
+    name: 'a Worker with the filestore too, all dependencies in one file',
+    goalKb: 270,
+    limitKb: 292,
     imports: ['cloudflare:workers'],
     size: () => workerSize(workerSource({ hasFiles: true })),
   },

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
-import type { WorkspaceProvider } from '../../packages/core/src/provider.ts'
+import type {
+  WorkspaceCapabilityFlags,
+  WorkspaceProvider,
+} from '../../packages/core/src/provider.ts'
 import { find, root } from '../repository.ts'
 
 /** What the constructors of providers ask for. Only asked what it is: nothing is stored or reached. */
@@ -13,22 +16,34 @@ const stubs = {
   },
 }
 
+/** What makes some providers offer more. Nothing is run. */
+const engines = { shell: {}, code: {} }
+
 /** A provider of each package that has one: it exports a class `…WorkspaceProvider`. Least first. */
-export const offeredProviders: readonly WorkspaceProvider[] = (
-  await Promise.all(find('packages/workspace-*/src/index.ts').map(providersOf))
-)
-  .flat()
-  .toSorted((a, b) => offersOf(a) - offersOf(b))
+export const offeredProviders = await providersWith(stubs)
+
+const withEngines = await providersWith({ ...stubs, ...engines })
+
+/** What a provider offers when it gets engines for it. */
+export function offersWithEngines({ providerId }: WorkspaceProvider): WorkspaceCapabilityFlags {
+  return withEngines.find((provider) => provider.providerId === providerId)?.capabilities ?? {}
+}
+
+async function providersWith(options: object): Promise<readonly WorkspaceProvider[]> {
+  const files = find('packages/workspace-*/src/index.ts')
+  const providers = await Promise.all(files.map((file) => providersOf(file, options)))
+  return providers.flat().toSorted((a, b) => offersOf(a) - offersOf(b))
+}
 
 function offersOf({ capabilities }: WorkspaceProvider): number {
   return Object.values(capabilities).filter(Boolean).length
 }
 
-async function providersOf(file: string): Promise<readonly WorkspaceProvider[]> {
+async function providersOf(file: string, options: object): Promise<readonly WorkspaceProvider[]> {
   const exports = (await import(join(root, file))) as Readonly<Record<string, unknown>>
   return Object.entries(exports).flatMap(([name, value]) =>
     name.endsWith('WorkspaceProvider') && typeof value === 'function'
-      ? [new (value as new (options: object) => WorkspaceProvider)(stubs)]
+      ? [new (value as new (of: object) => WorkspaceProvider)(options)]
       : [],
   )
 }

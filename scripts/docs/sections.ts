@@ -24,7 +24,7 @@ import {
   providerChoices,
 } from './tables/package-tables.ts'
 import { publication } from './publication.ts'
-import { offeredProviders } from './offered-providers.ts'
+import { offeredProviders, offersWithEngines } from './offered-providers.ts'
 import { interfaceFields, keyComments } from './source-text.ts'
 import { code, table } from './table.ts'
 
@@ -138,11 +138,13 @@ function versionTable(): string {
 }
 
 function providerTable(): string {
-  const rows = offeredProviders.map((provider) => [
-    code(provider.providerId),
-    ...modules.map(({ name }) => (provider.capabilities[name] ? 'yes' : '')),
-    String(provider.refSchemaVersion),
-  ])
+  const rows = offeredProviders.map((provider) => {
+    const more = offersWithEngines(provider)
+    const offered = (name: ModuleName): string =>
+      provider.capabilities[name] ? 'yes' : more[name] ? 'with an engine' : ''
+    const cells = modules.map(({ name }) => offered(name))
+    return [code(provider.providerId), ...cells, String(provider.refSchemaVersion)]
+  })
   return table(['kind', ...modules.map(({ name }) => name), 'ref version'], rows)
 }
 

@@ -60,7 +60,9 @@ describe('pnpm new-module', () => {
     const file = join(copy, 'tsconfig.json')
     writeFileSync(file, JSON.stringify(config))
     const tsc = join(root, 'node_modules/.bin/tsc')
-    const { stdout, status } = spawnSync(tsc, ['-p', file], { encoding: 'utf8' })
+    const { stdout, status } = spawnSync(tsc, ['-p', file, '--singleThreaded'], {
+      encoding: 'utf8',
+    })
     expect([stdout, status]).toEqual(['', 0])
   }, 180_000)
 

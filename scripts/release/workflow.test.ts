@@ -63,4 +63,4 @@ test('the next versions are made for all packages at once', () => {
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
-}, 30_000)
+}, 120_000)

@@ -85,7 +85,7 @@ describe('pnpm new-provider and pnpm new-store', () => {
       const file = join(copy, `tsconfig.${name}.json`)
       writeFileSync(file, JSON.stringify(config))
       const tsc = join(root, 'node_modules/.bin/tsc')
-      const { stdout, status } = await run(tsc, ['-p', file])
+      const { stdout, status } = await run(tsc, ['-p', file, '--singleThreaded'])
       expect([stdout, status]).toEqual(['', 0])
     },
     180_000,
@@ -97,7 +97,9 @@ describe('pnpm new-provider and pnpm new-store', () => {
       join(copy, folder, 'test'),
     ])
     const args = ['--deny-warnings', '-c', join(root, '.oxlintrc.json'), ...files]
-    const { stdout, status } = await run('oxlint', args, { cwd: root })
+    const { stdout, status } = await run(join(root, 'node_modules/.bin/oxlint'), args, {
+      cwd: root,
+    })
     expect([stdout, status]).toEqual([expect.any(String), 0])
   })
 
@@ -115,7 +117,7 @@ describe('pnpm new-provider and pnpm new-store', () => {
     expect(titles(conformance, 'failed').toSorted()).toEqual(open.map(({ id }) => id).toSorted())
     expect(titles(conformance, 'passed').toSorted()).toEqual(closed.map(({ id }) => id).toSorted())
     expect(titles(`${provider}/test/backend.test.ts`, 'passed')).toHaveLength(2)
-    const offered = ['durable', 'damage']
+    const offered = ['durable', 'damage', 'immediate']
     const whole = [...storeBehaviours, ...streamBehaviours].filter(({ needs = [] }) =>
       needs.every((need) => offered.includes(need)),
     )

@@ -30,6 +30,9 @@ export async function run(): Promise<Verdict[]> {
       ` (SELECT id FROM helix_queue.job WHERE group_id = 'large' LIMIT ${TURNS_PER_TENANT})`,
   )
   const behind = await claims(queue)
+  await fill(client, queue, `'t' || n % ${TENANTS}`)
+  await settleElsewhere(client)
+  const elsewhere = await claims(queue)
   await client.end()
   const gate = { most: 1 }
   const base = { ours: 'worker-postgres', limit: 'goal', gate, unit: 'ms' } as const
@@ -47,6 +50,14 @@ export async function run(): Promise<Verdict[]> {
       ...base,
       title: 'queue: a turn claimed behind those of a tenant at its limit',
       measurements: [goal(MOST_CLAIM_BEHIND_MS), { name: 'worker-postgres', microseconds: behind }],
+    }),
+    report({
+      ...base,
+      title: 'queue: a turn claimed behind those of sessions that stay with another machine',
+      measurements: [
+        goal(MOST_CLAIM_BEHIND_MS),
+        { name: 'worker-postgres', microseconds: elsewhere },
+      ],
     }),
   ]
 }
@@ -73,6 +84,19 @@ async function fill(client: Client, queue: TurnQueue, tenant: string): Promise<v
   await client.query('ANALYZE helix_queue.job')
 }
 
+/** All but the last turns are of sessions that stay with a machine that lives. */
+async function settleElsewhere(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO helix_queue.helix_worker VALUES
+      ('w', 'full', 1, 'running', '[]', 1, 0, now() + interval '1 hour')`,
+  )
+  await client.query(
+    `INSERT INTO helix_queue.helix_session_home (session_id, machine, movable)
+      SELECT 's' || n, 'full', false FROM generate_series(1, ${QUEUED}) n`,
+  )
+  await client.query('ANALYZE helix_queue.helix_session_home')
+}
+
 /** The median of claims of one turn each, in microseconds. */
 async function claims(queue: TurnQueue): Promise<number> {
   const times: number[] = []
@@ -83,6 +107,7 @@ async function claims(queue: TurnQueue): Promise<number> {
     pollMs: 1000,
     clock: systemClock,
     logger: noopLogger,
+    restrict: (claim) => queue.sessionHomes.restrict(claim, { machine: 'here', waitMs: 5000 }),
     run: async () => {
       if (times.length >= CLAIMS) done.resolve()
       return { outcome: 'completed' }
