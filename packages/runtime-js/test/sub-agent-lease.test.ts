@@ -11,13 +11,17 @@ const START_MS = 1_000_000
 /** The sub-agent starts so long after its parent, before the first renewal. */
 const LATER_MS = 15_000
 
-const work = { isHanging: true }
+const work = { isHanging: true, hung: Promise.withResolvers<void>() }
 const hang = defineTool({
   name: 'hang',
   description: 'Does not end in the first process.',
   inputSchema: z.object({}),
   annotations: { readOnly: true },
-  execute: () => (work.isHanging ? new Promise<string>(() => {}) : 'worked'),
+  execute: () => {
+    if (!work.isHanging) return 'worked'
+    work.hung.resolve()
+    return new Promise<string>(() => {})
+  },
 })
 const child = defineAgent({ name: 'child', llmConfig: { model: {} }, tools: [hang] })
 const agent = defineAgent({
@@ -32,11 +36,15 @@ test.each([
   ['after renewals of both', LATER_MS, 38_000],
 ])('a sub-agent goes on as soon as its parent does, %s', async (_, startsAfterMs, diesAfterMs) => {
   work.isHanging = true
+  work.hung = Promise.withResolvers()
+  const asked = Promise.withResolvers<void>()
   const dying = new ManualClock(START_MS)
   const first = createHarness(
     [
       async () => {
-        await dying.sleep(startsAfterMs)
+        const answered = dying.sleep(startsAfterMs)
+        asked.resolve()
+        await answered
         return delegate
       },
       calls(['hang']),
@@ -44,7 +52,9 @@ test.each([
     { clock: dying, leaseMs: LEASE_MS },
   )
   await first.executor.execute(agent, 'Go', { sessionId: 's' })
+  await asked.promise
   await dying.advance(startsAfterMs)
+  await work.hung.promise
   await dying.advance(diesAfterMs - startsAfterMs)
   await settle()
 

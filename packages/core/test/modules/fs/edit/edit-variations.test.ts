@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
+import { MAX_HOLD_MS, measurePreparedHold } from '../event-loop-hold.ts'
 import { codeOf, ToolBench } from '../tool-bench.ts'
 
 const MB = 1_048_576
@@ -55,9 +55,9 @@ describe('texts of an edit that are as long as they may be', () => {
     ['a new text of line feeds', 'a\r\nb\r\n', 'b', '\n'.repeat(MB)],
     ['a long text that repeats itself', 'a'.repeat(10 * MB), `${'a'.repeat(MOST - 1)}b`, ''],
   ])('%s', { timeout: 120_000 }, async (_what, text, oldText, newText) => {
-    const bench = await benchWith(text)
-    const { result, longestMs } = await measureHold(() =>
-      codeOf(bench.call('edit_file', { path: '/f', oldText, newText })),
+    const { result, longestMs } = await measurePreparedHold(
+      () => benchWith(text),
+      (bench) => codeOf(bench.call('edit_file', { path: '/f', oldText, newText })),
     )
     expect(['ok', 'no-match']).toContain(result)
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
+import { MAX_HOLD_MS, measurePreparedHold } from '../event-loop-hold.ts'
 import { codeOf, ToolBench } from '../tool-bench.ts'
 
 const repeat = (text: string, count: number) => text.repeat(count)
@@ -117,10 +117,13 @@ describe('the work of a patch is bounded', () => {
       'patch-failed',
     ],
   ])('%s', { timeout: 120_000 }, async (_what, text, patch, code) => {
-    const bench = new ToolBench({ extended: true })
-    await bench.fs.writeFile('/f', text)
-    const { result, longestMs } = await measureHold(() =>
-      codeOf(bench.call('apply_patch', { patch })),
+    const { result, longestMs } = await measurePreparedHold(
+      async () => {
+        const bench = new ToolBench({ extended: true })
+        await bench.fs.writeFile('/f', text)
+        return bench
+      },
+      (bench) => codeOf(bench.call('apply_patch', { patch })),
     )
     expect(result).toBe(code)
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)
