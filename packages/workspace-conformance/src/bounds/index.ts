@@ -12,4 +12,10 @@ export {
 export { renderBoundTable } from './bound-table.ts'
 export { type BoundsSubject, defineBounds } from './define-bounds.ts'
 export { createNodeWorkHost, type NodeProcess, type NodeWorkHostOptions } from './node-work-host.ts'
-export { measureWork, type WorkCost, type WorkHost } from './work-probe.ts'
+export {
+  type MeasuredWork,
+  measureLeastHold,
+  measureWork,
+  type WorkCost,
+  type WorkHost,
+} from './work-probe.ts'

@@ -22,11 +22,17 @@ export interface WorkCost {
   readonly turns: number
 }
 
+/** A call and what it has cost. */
+export interface MeasuredWork<T> {
+  readonly cost: WorkCost
+  readonly outcome: PromiseSettledResult<T>
+}
+
 /** Runs a call and measures it; a call that rejects is measured as well. */
 export async function measureWork<T>(
   host: WorkHost,
   run: () => Promise<T>,
-): Promise<{ readonly cost: WorkCost; readonly outcome: PromiseSettledResult<T> }> {
+): Promise<MeasuredWork<T>> {
   let [holdMs, turns] = [0, 0]
   const peak = host.startPeak()
   let last = host.cpuMs()
@@ -45,6 +51,29 @@ export async function measureWork<T>(
   } finally {
     stop()
   }
+}
+
+/** Measurements of which the least counts. */
+const MEASUREMENTS = 3
+
+/**
+ * Runs a call that may be repeated, at most three times, until it holds the loop for less than a
+ * limit, and gives the measurement with the least hold. Other programs only add to a measurement,
+ * on virtual machines to processor time as well, so a call that is within its limit once is bounded.
+ *
+ * @param limitMs In milliseconds.
+ */
+export async function measureLeastHold<T>(
+  host: WorkHost,
+  limitMs: number,
+  run: () => Promise<T>,
+): Promise<MeasuredWork<T>> {
+  let least = await measureWork(host, run)
+  for (let left = MEASUREMENTS - 1; left > 0 && least.cost.holdMs >= limitMs; left--) {
+    const next = await measureWork(host, run)
+    if (next.cost.holdMs < least.cost.holdMs) least = next
+  }
+  return least
 }
 
 /** What a call throws before its first wait is a rejection as well. */

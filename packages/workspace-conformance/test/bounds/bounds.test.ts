@@ -3,14 +3,16 @@
 // the measurement of Node is tested by itself, with real work.
 import { type Tool, WorkspaceFailedError } from '@helix-agents/core'
 import type { Workspace } from '@helix-agents/core/provider'
-import { ConformanceError } from '@helix-agents/workspace-conformance'
+import { ConformanceError, type Runner } from '@helix-agents/workspace-conformance'
 import {
   type BoundBehaviour,
   boundBehaviours,
   BoundSubject,
   type BoundTarget,
   createNodeWorkHost,
+  defineBounds,
   MAX_PEAK_BYTES,
+  measureLeastHold,
   measureWork,
   type WorkHost,
 } from '@helix-agents/workspace-conformance/bounds'
@@ -194,6 +196,24 @@ test('only a limit that is documented allows to reject a snapshot of many entrie
   expect(await run(behaviour!, (good) => good, limit)).toMatchObject(failsFor('provider-failed'))
 })
 
+/** A workspace whose deep directories hold the loop. */
+function referenceTarget(heldMs: number): Omit<BoundTarget, 'scale'> {
+  const workspace: Workspace = {
+    id: 'box',
+    isolation: 'none',
+    fs: createReference(),
+    close: async () => undefined,
+  }
+  const capabilities = { fs: true, shell: false, code: false, snapshot: false, branch: false }
+  const sabotage: Sabotage = (good) => async (input, context) => {
+    scripted.hold(heldMs)
+    return good(input, context)
+  }
+  const [behaviour] = boundBehaviours.filter(({ id }) => id === 'bounds/mkdir/a-deep-path')
+  const wrapTool = (tool: Tool): Tool => sabotaged(tool, sabotage, behaviour!)
+  return { provider: 'reference', workspace, capabilities, host: scripted, wrapTool }
+}
+
 const host = createNodeWorkHost(process)
 
 function spin(cpuMs: number): void {
@@ -218,6 +238,45 @@ test('a hold is processor time between two turns, not the time of the whole call
     }
   })
   expect(inMicrotasks.cost.holdMs).toBeGreaterThanOrEqual(200)
+})
+
+async function heldBy(times: number[]): Promise<[number, number]> {
+  const work = async (): Promise<void> => scripted.hold(times.shift() ?? 0)
+  const { cost } = await measureLeastHold(scripted, 50, work)
+  return [cost.holdMs, times.length]
+}
+
+test('the least of three holds counts, and the first one within the limit is enough', async () => {
+  expect(await heldBy([10, 1])).toEqual([10, 1])
+  expect(await heldBy([90, 20, 1])).toEqual([20, 1])
+  expect(await heldBy([90, 80, 85, 1])).toEqual([80, 1])
+})
+
+async function boundedBy(times: number[]): Promise<[unknown, number]> {
+  const runs: (() => Promise<void>)[] = []
+  let created = 0
+  const runner: Runner = {
+    it: (_name, registered) => void runs.push(registered),
+    fails: (_name, registered) => void runs.push(registered),
+  }
+  defineBounds(runner, {
+    capabilities: { fs: true, shell: false, code: false, snapshot: false, branch: false },
+    only: ['bounds/mkdir/a-deep-path'],
+    create: async () => {
+      created += 1
+      return { ...referenceTarget(times.shift() ?? 0), dispose: async () => undefined }
+    },
+  })
+  const [end] = await Promise.allSettled(runs.map((start) => start()))
+  return [end?.status === 'rejected' ? end.reason : undefined, created]
+}
+
+test('a call is bounded that stays within its bounds in one of three fresh workspaces', async () => {
+  expect(await boundedBy([HELD_MS, HELD_MS, 0])).toEqual([undefined, 3])
+  expect(await boundedBy([0, HELD_MS])).toEqual([undefined, 1])
+  const [error, created] = await boundedBy([HELD_MS, HELD_MS, HELD_MS, 0])
+  expect(error).toMatchObject(failsFor('the event loop held'))
+  expect(created).toBe(3)
 })
 
 test('growth is what a call has allocated at its peak', async () => {

