@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { askUserTool, defineTool } from '@helix-agents/core'
-import { ManualClock } from '@helix-agents/core/testing'
+import { ManualClock, TestSampler } from '@helix-agents/core/testing'
 import * as z from 'zod'
 import { basisHolds, previewCall } from '../../src/permissions/preview-call.ts'
 import type { CapabilitiesInput } from '../../src/modules/list.ts'
@@ -215,13 +215,14 @@ describe('the basis', () => {
 })
 
 describe('bounds', () => {
-  const LARGE = 10 * 1024 * 1024
+  /** Whole: the most that a file may have. */
+  const LARGE = new TestSampler().size(10 * 1024 * 1024, 4 * 1024 * 1024)
 
   test.each([
     ['write_file', { path: '/big', content: 'y'.repeat(LARGE - 10) }],
     ['write_file', { path: '/big', content: 'line\n'.repeat(LARGE / 8) }],
     ['append_file', { path: '/small', content: 'z\n'.repeat(LARGE / 4) }],
-  ] as const)('%s with an argument of 10 MB holds the loop for no time', async (name, input) => {
+  ] as const)('%s with a large argument leaves others a turn', async (name, input) => {
     const previews = new Previews()
     await previews.files.writeFile('/big', 'x\n'.repeat(LARGE / 2 - 10))
     await previews.files.writeFile('/small', 'x\n')
@@ -232,7 +233,7 @@ describe('bounds', () => {
     expect(longestMs).toBeLessThan(MAX_HOLD_MS)
   })
 
-  test('arguments of 10 MB of a tool without a preview', async () => {
+  test('large arguments of a tool without a preview', async () => {
     const tool = defineTool({
       name: 'send',
       description: 'Sends.',

@@ -36,14 +36,14 @@ export function* largeLedger(count: number): Generator<SandboxRecord> {
 
 /** Fills a database as its store would. */
 export async function fillDatabase(database: SqlDatabase, count: number): Promise<void> {
-  const records = largeLedger(count)
+  const records = [...largeLedger(count)]
   for (let done = 0; done < count; done += BATCH) {
+    // What is written comes from outside of the work, which runs again on a server that is busy.
+    const batch = records.slice(done, done + BATCH)
     await database.write((sql) => {
-      for (let n = 0; n < BATCH && done + n < count; n += 1) {
-        const { done: isOver, value } = records.next()
-        if (isOver === true) return
-        insertRecord(sql, value)
-        addCounts(sql, value.environment, countChanges(undefined, value))
+      for (const record of batch) {
+        insertRecord(sql, record)
+        addCounts(sql, record.environment, countChanges(undefined, record))
       }
     })
   }
