@@ -13,11 +13,13 @@ const create = (language: string): Step => ({
   call: 'code.create',
   args: [language, { cwd: '/workspace' }],
 })
-const run = (context: unknown, code: string, timeoutMs = 20_000): Step => ({
+/** Only what hangs comes here: on a busy machine an interpreter takes its time to start. */
+const PATIENCE_MS = 90_000
+const run = (context: unknown, code: string, timeoutMs = PATIENCE_MS): Step => ({
   call: 'code.run',
   args: [context, code, { ...LIMITS, timeoutMs }],
 })
-const once = (language: string, code: string, timeoutMs = 20_000): Step => ({
+const once = (language: string, code: string, timeoutMs = PATIENCE_MS): Step => ({
   call: 'code.runOnce',
   args: [language, code, { ...LIMITS, timeoutMs }],
 })
