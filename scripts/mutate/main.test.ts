@@ -35,6 +35,27 @@ import { expect, test } from 'vitest'
 import { nameOf } from '../src/name.ts'
 test('names', () => expect([nameOf(true), nameOf(false)]).toEqual(['given', 'none']))
 `,
+  'packages/tiny/src/far.ts': `
+export function far(): number {
+  return 1
+}
+`,
+  'packages/other/package.json': '{ "name": "other", "type": "module" }',
+  'packages/other/test/far.test.ts': `
+import { expect, test } from 'vitest'
+import { far } from '../../tiny/src/far.ts'
+test('the only one that looks', () => expect(far()).toBe(1))
+`,
+  ...Object.fromEntries(
+    Array.from({ length: 9 }, (_, index) => [
+      `packages/tiny/test/far${index}.test.ts`,
+      `
+import { test } from 'vitest'
+import { far } from '../src/far.ts'
+test('calls it', () => void far())
+`,
+    ]),
+  ),
   'packages/tiny/test/tiny.test.ts': `
 import { expect, test } from 'vitest'
 import { isWithin, LIMIT } from '../src/tiny.ts'
@@ -65,18 +86,20 @@ test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () =
   expect(stderr).toBe('')
   const verdicts = stdout
     .split('\n')
-    .flatMap((line) => /^tiny: \d+ of \d+: (.+) at packages\/tiny\/src\/(.+)$/.exec(line) ?? [])
+    .flatMap((line) => /^tiny: \d+ judged, (.+) at packages\/tiny\/src\/(.+)$/.exec(line) ?? [])
     .filter((part) => !part.startsWith('tiny: '))
   const pairs = Array.from({ length: verdicts.length / 2 }, (_, at) =>
     verdicts.slice(2 * at, 2 * at + 2).join(' '),
   )
   expect(pairs.toSorted()).toEqual([
-    // The one of line 2 acts while the module loads.
+    // Those of far.ts by the last file of tests alone. The one of line 2 acts while the module loads.
+    'killed: change-constant far.ts:3',
     'killed: change-constant name.ts:3',
     'killed: change-constant name.ts:3',
     'killed: change-constant tiny.ts:2',
     'killed: invert-condition name.ts:3',
     'killed: invert-condition tiny.ts:4',
+    'killed: remove-statement far.ts:3',
     'killed: remove-statement name.ts:3',
     'killed: remove-statement tiny.ts:4',
     'survived: move-boundary tiny.ts:4',
@@ -87,7 +110,7 @@ test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () =
   expect(stdout).toContain('-  return n < LIMIT\n+  return ((n) <= (LIMIT))')
   for (const seed of [1, 2]) {
     expect(stdout).toContain(
-      `tiny: 7 of 9 mutants killed (78 %), seed ${seed}, 1 reached by no test, 1 not counted: they do not compile`,
+      `tiny: 9 of 11 mutants killed (82 %), seed ${seed}, 1 reached by no test, 1 not counted: they do not compile`,
     )
   }
   expect(status).toBe(1)

@@ -36,6 +36,8 @@ export type Ending = Verdict | 'notCompiled' | 'notReached'
 
 /** Files whose tests are recorded in one process. */
 const FILES_A_RECORDING = 20
+/** Most mutants are noticed by one of so many files of tests; only the others meet more. */
+const NEAR_FILES = 8
 /** Only what hangs takes so long. */
 const RECORDING_LIMIT_MS = 900_000
 
@@ -72,13 +74,12 @@ async function judgeAll(
   trial: PackageTrial,
   mutants: readonly NumberedMutant[],
 ): Promise<Map<NumberedMutant, Ending>> {
-  const files = [...new Set(mutants.flatMap(({ file }) => trial.testsOf(file)))]
+  const files = testsOfAll(trial, mutants)
   const endings = new Map<NumberedMutant, Ending>()
   if (files.length > 0) {
     const server = trial.createServer(files)
     try {
-      const coverage = await record(trial, server, files)
-      await judgeEach(trial, server, { mutants, coverage, endings })
+      await judgeInWaves({ ...trial, server, mutants, endings })
     } finally {
       server.stop()
     }
@@ -91,17 +92,61 @@ async function judgeAll(
   return endings
 }
 
+function testsOfAll(
+  { testsOf }: Pick<PackageTrial, 'testsOf'>,
+  mutants: readonly NumberedMutant[],
+): readonly string[] {
+  return [...new Set(mutants.flatMap(({ file }) => testsOf(file)))]
+}
+
 function isAlive(ending: Ending | undefined): boolean {
   return ending === 'survived' || ending === 'unreached'
 }
 
-/** Runs the tests once, to know which of them reach what. */
-async function record(
-  { name, print, until }: PackageTrial,
-  server: TestServer,
-  files: readonly string[],
-): Promise<CoverageMap> {
+interface Judging extends PackageTrial {
+  readonly server: TestServer
+  readonly mutants: readonly NumberedMutant[]
+  readonly endings: Map<NumberedMutant, Ending>
+}
+
+/** Tries the near tests of each mutant, and the others on what these have not noticed. */
+async function judgeInWaves(judging: Judging): Promise<void> {
+  const { mutants, endings } = judging
   const coverage = new CoverageMap()
+  const soFar = new Map<NumberedMutant, Verdict>()
+  const recorded = new Set<string>()
+  for (const [from, to] of [
+    [0, NEAR_FILES],
+    [NEAR_FILES, undefined],
+  ] as const) {
+    const testsOf = (file: string): readonly string[] => judging.testsOf(file).slice(from, to)
+    const left = mutants.filter((mutant) => !endings.has(mutant))
+    const files = testsOfAll({ testsOf }, left).filter((file) => !recorded.has(file))
+    for (const file of files) recorded.add(file)
+    await record(judging, files, coverage)
+    await judgeEach({ ...judging, testsOf, mutants: left }, coverage, (mutant, verdict) => {
+      const worse = worseOf(soFar.get(mutant), verdict)
+      soFar.set(mutant, worse)
+      const isLast = to === undefined || judging.testsOf(mutant.file).length <= to
+      return isLast || verdict === 'killed' || verdict === 'timeout' ? worse : undefined
+    })
+  }
+}
+
+const WORSE: readonly Verdict[] = ['unreached', 'survived', 'unjudged', 'timeout', 'killed']
+
+/** What near tests and far ones say of a mutant together. */
+function worseOf(one: Verdict = 'unreached', other: Verdict): Verdict {
+  return WORSE.indexOf(one) < WORSE.indexOf(other) ? other : one
+}
+
+/** Runs tests once, to know which of them reach what. */
+async function record(
+  { name, print, until, server }: Judging,
+  files: readonly string[],
+  coverage: CoverageMap,
+): Promise<void> {
+  const failing = new Set(coverage.failing)
   for (let at = 0; at < files.length && Date.now() < until; at += FILES_A_RECORDING) {
     const tests = files.slice(at, at + FILES_A_RECORDING).map((file) => ({ file }))
     const end = await server.run({ mutant: RECORDING, tests }, RECORDING_LIMIT_MS)
@@ -115,22 +160,17 @@ async function record(
     for (const error of end.errors) print(`${name}: an error without a mutant: ${error}`)
     print(`${name}: ${at + tests.length} of ${files.length} files of tests recorded`)
   }
-  for (const { file, failure } of coverage.failing) {
-    print(`${name}: ${file} fails without a mutant: ${failure}`)
+  for (const report of coverage.failing) {
+    if (failing.has(report)) continue
+    print(`${name}: ${report.file} fails without a mutant: ${report.failure}`)
   }
-  return coverage
 }
 
-interface Judging {
-  readonly mutants: readonly NumberedMutant[]
-  readonly coverage: CoverageMap
-  readonly endings: Map<NumberedMutant, Ending>
-}
-
+/** @param endOf what has become of a mutant; nothing while other tests are to be tried on it. */
 async function judgeEach(
-  { name, testsOf, graceMs, until, print }: PackageTrial,
-  server: TestServer,
-  { mutants, coverage, endings }: Judging,
+  { name, testsOf, graceMs, until, print, server, mutants, endings }: Judging,
+  coverage: CoverageMap,
+  endOf: (mutant: NumberedMutant, verdict: Verdict) => Verdict | undefined,
 ): Promise<void> {
   const judge = new Judge({
     run: (request, limitMs) => server.run(request, limitMs),
@@ -143,11 +183,10 @@ async function judgeEach(
   })
   for (const mutant of mutants) {
     if (Date.now() >= until) return
-    const verdict = await judge.judge(mutant)
-    endings.set(mutant, verdict)
+    const ending = endOf(mutant, await judge.judge(mutant))
+    if (ending === undefined) continue
+    endings.set(mutant, ending)
     const { operator, file, line } = mutant
-    print(
-      `${name}: ${endings.size} of ${mutants.length}: ${verdict}: ${operator} at ${file}:${line}`,
-    )
+    print(`${name}: ${endings.size} judged, ${ending}: ${operator} at ${file}:${line}`)
   }
 }
