@@ -3,7 +3,7 @@ import { isWithin, parseOptions } from './arguments.ts'
 
 test('options have defaults, and are read', () => {
   expect(parseOptions([])).toEqual({
-    target: undefined,
+    targets: [],
     changedSince: undefined,
     count: 20,
     seeds: [1],
@@ -15,8 +15,12 @@ test('options have defaults, and are read', () => {
   expect(parseOptions(['--minutes', '5'])).toMatchObject({ limitMs: 300_000 })
   expect(
     parseOptions(['core', '--count', '3', '--seed', '4,5', '--tests', '5', '--seconds', '6']),
-  ).toMatchObject({ target: 'core', count: 3, seeds: [4, 5], maxTests: 5, graceMs: 6000 })
+  ).toMatchObject({ targets: ['core'], count: 3, seeds: [4, 5], maxTests: 5, graceMs: 6000 })
   expect(parseOptions(['--unconfined'])).toMatchObject({ isUnconfined: true })
+  expect(parseOptions(['a', 'b', '--count', 'all'])).toMatchObject({
+    targets: ['a', 'b'],
+    count: Infinity,
+  })
   expect(parseOptions(['--changed'])).toMatchObject({ changedSince: 'main' })
   expect(parseOptions(['--changed', '--base', 'v1'])).toMatchObject({ changedSince: 'v1' })
 })
@@ -28,16 +32,17 @@ test.each([
   ['--tests', '1.5'],
   ['--seconds', ''],
   ['--minutes', '0'],
-  ['a', 'b'],
 ])('%s %s is refused', (...args) => {
   expect(() => parseOptions(args)).toThrow(RangeError)
 })
 
-test('a target is a package or a path', () => {
+test('a target is a package or a path, and there may be several', () => {
   const file = 'packages/core/src/budget/budget.ts'
-  for (const target of [undefined, 'core', 'packages/core/', 'packages/core/src/budget', file]) {
-    expect(isWithin(target, file)).toBe(true)
+  for (const target of ['core', 'packages/core/', 'packages/core/src/budget', file]) {
+    expect(isWithin([target], file)).toBe(true)
+    expect(isWithin(['runtime-js', target], file)).toBe(true)
   }
+  expect(isWithin([], file)).toBe(true)
   for (const target of ['cor', 'packages/cor', 'runtime-js'])
-    expect(isWithin(target, file)).toBe(false)
+    expect(isWithin([target], file)).toBe(false)
 })

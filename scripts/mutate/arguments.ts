@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util'
 
 /** What `pnpm mutate` is asked for. */
 export interface MutateOptions {
-  /** A folder of `packages/`, or a path of sources; every package without one. */
-  readonly target: string | undefined
+  /** Folders of `packages/`, and paths of sources; every package without one. */
+  readonly targets: readonly string[]
   /** Only files that differ from this ref of git. */
   readonly changedSince: string | undefined
-  /** Mutants of each package. */
+  /** Mutants of each package; `Infinity` for every one. */
   readonly count: number
   readonly seeds: readonly number[]
   /** Files of tests that run for one mutant at most. */
@@ -39,11 +39,10 @@ export function parseOptions(args: readonly string[]): MutateOptions {
       unconfined: { type: 'boolean', default: false },
     },
   })
-  if (positionals.length > 1) throw new RangeError('pnpm mutate takes one package')
   return {
-    target: positionals[0],
+    targets: positionals,
     changedSince: values.changed ? values.base : undefined,
-    count: toCount('count', values.count),
+    count: values.count === 'all' ? Infinity : toCount('count', values.count),
     seeds: values.seed.split(',').map((seed) => toCount('seed', seed)),
     maxTests: toCount('tests', values.tests),
     graceMs: toCount('seconds', values.seconds) * 1000,
@@ -59,10 +58,10 @@ function toCount(name: string, text: string): number {
 }
 
 /** Whether a file belongs to a target: a package by its folder's name, or what lies below a path. */
-export function isWithin(target: string | undefined, file: string): boolean {
-  if (target === undefined) return true
-  const path = target.replace(/\/+$/, '')
-  return [path, `packages/${path}`].some(
-    (folder) => file === folder || file.startsWith(`${folder}/`),
-  )
+export function isWithin(targets: readonly string[], file: string): boolean {
+  if (targets.length === 0) return true
+  return targets
+    .map((target) => target.replace(/\/+$/, ''))
+    .flatMap((path) => [path, `packages/${path}`])
+    .some((folder) => file === folder || file.startsWith(`${folder}/`))
 }

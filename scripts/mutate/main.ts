@@ -1,5 +1,5 @@
 // Changes one thing at a time in the sources of a package and runs the tests that reach it:
-// `pnpm mutate [package|path|--changed] [--count N] [--seed S]`. Prints what no test has noticed.
+// `pnpm mutate [package|path...] [--changed] [--count N] [--seed S]`. Prints what no test has noticed.
 import { execFileSync } from 'node:child_process'
 import { find, read, root } from '../repository.ts'
 import { isWithin, type MutateOptions, parseOptions } from './arguments.ts'
@@ -75,9 +75,9 @@ function confinementOf(
   )
 }
 
-function sourcesOf({ target, changedSince }: MutateOptions): readonly string[] {
+function sourcesOf({ targets, changedSince }: MutateOptions): readonly string[] {
   const files = find('packages/*/src/**/*.ts').filter(
-    (file) => isMutable(file) && isWithin(target, file),
+    (file) => isMutable(file) && isWithin(targets, file),
   )
   if (changedSince === undefined) return files
   const base = git('merge-base', changedSince, 'HEAD').trim()
