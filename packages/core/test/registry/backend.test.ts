@@ -2,7 +2,7 @@ import { StateStoreError } from '@helix-agents/core'
 import type { FileSystem, WorkspaceRef } from '@helix-agents/core/provider'
 import type { Capabilities } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
-import { codeOf, ref, setup } from './harness.ts'
+import { codeOf, ref, settle, setup } from './harness.ts'
 
 describe('a backend that cannot be adopted', () => {
   test('a fresh one is closed when its ref cannot be stored, and the error surfaces', async () => {
@@ -84,6 +84,24 @@ describe('a backend that cannot be adopted', () => {
       containment: 'scan',
       maxProcesses: 512,
     })
+  })
+
+  test('the error surfaces once the backend is released, so that a retry meets none', async () => {
+    const { registry, provider } = setup()
+    provider.onOpen = () => ({ ref: ref('b1', { capabilities: {} }) })
+    const closing = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    provider.onClose = () => {
+      closing.resolve()
+      return closed.promise
+    }
+    let isOver = false
+    const code = codeOf(registry.acquire('box')).finally(() => (isOver = true))
+    await closing.promise
+    await settle()
+    expect(isOver).toBe(false)
+    closed.resolve()
+    expect(await code).toBe('capability-missing')
   })
 
   test('a release that fails or hangs does not hide the reason', async () => {
