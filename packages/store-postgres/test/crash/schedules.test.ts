@@ -5,7 +5,7 @@ import { TestSampler } from '@helix-agents/core/testing'
 import type { PostgresStores } from '@helix-agents/store-postgres'
 import { expect, test } from 'vitest'
 import { emptyPlace, opened } from '../opened.ts'
-import type { CrashPlan } from './crash-plan.ts'
+import type { CrashWorker } from './crash-worker.ts'
 import { judge } from './judge.ts'
 import { CLOCKS, SimulatedProcess } from './simulated-process.ts'
 
@@ -34,9 +34,11 @@ test(
     const findings: string[] = []
     const left = Array.from({ length: schedules }, (_, n) => n)
     const lane = async (): Promise<void> => {
+      const places = CLOCKS.map((_, number) => new Place(url, number))
       for (let n = left.pop(); n !== undefined && findings.length === 0; n = left.pop()) {
-        findings.push(...(await runSchedule(n, url, stores)))
+        findings.push(...(await runSchedule(n, places, stores)))
       }
+      await Promise.all(places.map((place) => place.close()))
     }
     await Promise.all(Array.from({ length: LANES }, lane))
     expect({ seed: sampler.seed, findings }).toEqual({ seed: sampler.seed, findings: [] })
@@ -45,16 +47,15 @@ test(
 
 async function runSchedule(
   number: number,
-  url: string,
+  places: readonly Place[],
   stores: PostgresStores,
 ): Promise<readonly string[]> {
   const sessionIds = [`${number} a`, `${number} b`]
-  const plan = { sessionIds, steps: STEPS, leaseMs: LEASE_MS, pauseMs: LEASE_MS / 3 }
+  const plan = { sessionIds, steps: STEPS, leaseMs: LEASE_MS, pauseMs: LEASE_MS / 2 }
   const effects: string[] = []
   const faults = faultsOf(number)
-  const keep = (process: number) =>
-    keepOne({ url, plan, process, record: (id) => effects.push(id) }, faults)
-  await Promise.all(CLOCKS.map((_, process) => keep(process)))
+  const record = (id: string) => effects.push(id)
+  await Promise.all(places.map((place) => place.work({ plan, record }, faults)))
   const findings = await judge(stores, plan, effects)
   return findings.map((finding) => `${finding}: ${JSON.stringify(faults)}`)
 }
@@ -69,42 +70,63 @@ function faultsOf(number: number): readonly Fault[] {
   })).toSorted((a, b) => a.atMs - b.atMs)
 }
 
-interface Place {
-  readonly url: string
-  readonly plan: CrashPlan
-  readonly process: number
-  readonly record: (id: string) => void
+/** One of the three processes of a lane, over many schedules: started anew when it was killed. */
+class Place {
+  readonly #url: string
+  readonly #number: number
+  readonly #closing: Promise<void>[] = []
+  #living: SimulatedProcess | undefined
+
+  constructor(url: string, number: number) {
+    this.#url = url
+    this.#number = number
+  }
+
+  /** Works, through its faults and deaths, until everything is done. */
+  async work(given: Pick<CrashWorker, 'plan' | 'record'>, faults: readonly Fault[]): Promise<void> {
+    const worker = { ...given, plan: { ...given.plan, begins: this.#number === 0 } }
+    const left = faults.filter((fault) => fault.process === this.#number)
+    const startedAt = systemClock.now()
+    for (let isDone = false; !isDone;) {
+      const living = await this.#process()
+      let isOver = false
+      const ended = living.work(worker).finally(() => (isOver = true))
+      const strikes = strikeAll(living, { left, startedAt, isOver: () => isOver })
+      await Promise.all([ended, strikes])
+      isDone = !living.isDead
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#closing, this.#living?.close()])
+  }
+
+  async #process(): Promise<SimulatedProcess> {
+    if (this.#living?.isDead === true) this.#closing.push(this.#living.close())
+    if (this.#living?.isDead !== false) {
+      this.#living = await SimulatedProcess.start(this.#url, CLOCKS[this.#number] ?? 0)
+    }
+    return this.#living
+  }
 }
 
-/** A process, and those that take its place when it is killed, until one finds everything done. */
-async function keepOne(
-  { url, plan, process, record }: Place,
-  faults: readonly Fault[],
+interface Strikes {
+  readonly left: Fault[]
+  readonly startedAt: number
+  readonly isOver: () => boolean
+}
+
+/** Until the process is dead, or its work over. */
+async function strikeAll(
+  living: SimulatedProcess,
+  { left, startedAt, isOver }: Strikes,
 ): Promise<void> {
-  const own = faults.filter((fault) => fault.process === process)
-  const startedAt = systemClock.now()
-  const worker = { plan: { ...plan, begins: process === 0 }, record }
-  const start = () => SimulatedProcess.start(url, worker, CLOCKS[process] ?? 0)
-  const all: SimulatedProcess[] = []
-  let struck = 0
-  for (;;) {
-    const living = await start()
-    all.push(living)
-    let isOver = false
-    const ended = living.ended.finally(() => (isOver = true))
-    const strikes = (async () => {
-      for (let fault = own[struck]; fault !== undefined; fault = own[struck]) {
-        await systemClock.sleep(Math.max(0, startedAt + fault.atMs - systemClock.now()))
-        if (isOver) return
-        struck++
-        await strike(living, fault)
-        if (living.isDead) return
-      }
-    })()
-    await Promise.all([ended, strikes])
-    if (!living.isDead) break
+  for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
+    await systemClock.sleep(Math.max(0, startedAt + fault.atMs - systemClock.now()))
+    if (isOver()) return
+    await strike(living, fault)
+    if (living.isDead) return
   }
-  await Promise.all(all.map((one) => one.close()))
 }
 
 async function strike(process: SimulatedProcess, { kind }: Fault): Promise<void> {

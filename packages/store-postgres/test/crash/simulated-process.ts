@@ -17,35 +17,29 @@ export class SimulatedProcess {
   readonly #stores: PostgresStores
   #gate: Promise<void> | undefined
   #isDead = false
-  /** Resolves when all sessions are done, or the process is dead. */
-  readonly ended: Promise<void>
+  readonly #clock: Clock
   readonly #die = Promise.withResolvers<void>()
 
-  private constructor(
-    { proxy, stores }: { readonly proxy: CuttingProxy; readonly stores: PostgresStores },
-    { plan, record }: Pick<CrashWorker, 'plan' | 'record'>,
-    clockAheadMs: number,
-  ) {
+  private constructor(proxy: CuttingProxy, stores: PostgresStores, clockAheadMs: number) {
     this.#proxy = proxy
     this.#stores = stores
-    const clock = this.#clockOf(clockAheadMs)
-    const onPoint = (): Promise<void> => this.#gate ?? Promise.resolve()
-    const done = work({ plan, record, stores, clock, onPoint })
-    this.ended = Promise.race([done, this.#die.promise])
+    this.#clock = this.#clockOf(clockAheadMs)
   }
 
-  static async start(
-    url: string,
-    worker: Pick<CrashWorker, 'plan' | 'record'>,
-    clockAheadMs: number,
-  ): Promise<SimulatedProcess> {
+  static async start(url: string, clockAheadMs: number): Promise<SimulatedProcess> {
     const proxy = await CuttingProxy.start(url)
     const stores = await openPostgresStores(proxy.url, {
       maxConnections: 2,
       reconnectTimeoutMs: 2000,
-      listen: false,
     })
-    return new SimulatedProcess({ proxy, stores }, worker, clockAheadMs)
+    return new SimulatedProcess(proxy, stores, clockAheadMs)
+  }
+
+  /** Resolves when all sessions of the plan are done, or the process is dead. */
+  work({ plan, record }: Pick<CrashWorker, 'plan' | 'record'>): Promise<void> {
+    const onPoint = (): Promise<void> => this.#gate ?? Promise.resolve()
+    const done = work({ plan, record, stores: this.#stores, clock: this.#clock, onPoint })
+    return Promise.race([done, this.#die.promise])
   }
 
   get isDead(): boolean {
