@@ -50,19 +50,29 @@ export function distancesTo(target: string, importers: Importers): ReadonlyMap<s
   return distances
 }
 
-/** The tests of a file: its mirrored one, those of its package, then others; near ones first. */
-export function testsOf(file: string, importers: Importers): readonly string[] {
+/**
+ * The tests of a file: its mirrored one, those of its package, then others. Among them those first that
+ * import it, then those that speak of the same things, then near ones.
+ */
+export function testsOf(
+  file: string,
+  importers: Importers,
+  affinityOf: (file: string, test: string) => number = () => 0,
+): readonly string[] {
   const distances = distancesTo(file, importers)
   const owner = packageOf(file)
   const rank = (test: string): readonly number[] => [
     isMirror(test, file) ? 0 : 1,
     packageOf(test) === owner ? 0 : 1,
+    distances.get(test) === 1 ? 0 : 1,
+    -affinityOf(file, test),
     distances.get(test) ?? 0,
-    -sharedFolders(test, file),
   ]
   return [...distances.keys()]
     .filter((path) => path.endsWith('.test.ts'))
-    .toSorted((one, other) => compare(rank(one), rank(other)) || (one < other ? -1 : 1))
+    .map((test) => ({ test, rank: rank(test) }))
+    .toSorted((one, other) => compare(one.rank, other.rank) || (one.test < other.test ? -1 : 1))
+    .map(({ test }) => test)
 }
 
 function packageOf(file: string): string {
@@ -73,13 +83,6 @@ function packageOf(file: string): string {
 function isMirror(test: string, file: string): boolean {
   const mirror = file.replace('/src/', '/test/').replace(/\.ts$/, '')
   return test === `${mirror}.test.ts` || test === `${mirror}.node.test.ts`
-}
-
-function sharedFolders(test: string, file: string): number {
-  const folders = new Set(dirname(file).split('/'))
-  return dirname(test)
-    .split('/')
-    .filter((folder) => folders.has(folder)).length
 }
 
 function compare(one: readonly number[], other: readonly number[]): number {

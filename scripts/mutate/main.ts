@@ -2,6 +2,7 @@
 // `pnpm mutate [package|path...] [--changed] [--count N] [--seed S]`. Prints what no test has noticed.
 import { execFileSync } from 'node:child_process'
 import { find, read, root } from '../repository.ts'
+import { Affinity } from './affinity.ts'
 import { isWithin, type MutateOptions, parseOptions } from './arguments.ts'
 import { isMutable, readImporters, testsOf } from './import-graph.ts'
 import { mutatePackage } from './package-mutation.ts'
@@ -33,6 +34,8 @@ async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<nu
   const importers = readImporters(
     find(['packages/*/src/**/*.ts', 'packages/*/test/**/*.ts', 'examples/**/*.ts']),
   )
+  const affinity = new Affinity(find('{packages,examples}/**/*.test.ts'), read)
+  const affinityOf = (file: string, test: string): number => affinity.of(file, test)
   const byPackage = Object.entries(
     Object.groupBy(sourcesOf(wanted), (file) => file.split('/')[1] ?? ''),
   )
@@ -44,7 +47,7 @@ async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<nu
       ...wanted,
       name,
       sources: new Map(files.map((file) => [file, read(file)])),
-      testsOf: (file) => testsOf(file, importers).slice(0, wanted.maxTests),
+      testsOf: (file) => testsOf(file, importers, affinityOf).slice(0, wanted.maxTests),
       copy: within,
       createServer: (tests) =>
         new TestServer({ folder, files: tests, confine, signal: stop.signal }),
