@@ -16,7 +16,7 @@ import { JSAgentExecutor } from '../packages/runtime-js/src/index.ts'
 import { InMemoryStateStore, InMemoryStreamManager } from '../packages/store-memory/src/index.ts'
 import { openSqliteStores } from '../packages/store-sqlite/src/index.ts'
 import { LocalBashWorkspaceProvider } from '../packages/workspace-local-bash/src/index.ts'
-import { requireBubblewrap } from '../packages/workspace-local-bash/src/shell/launcher.ts'
+import { requireBubblewrap } from '../packages/workspace-local-bash/src/shell/require-bubblewrap.ts'
 import { InMemoryWorkspaceProvider } from '../packages/workspace-memory/src/index.ts'
 import { read } from './repository.ts'
 

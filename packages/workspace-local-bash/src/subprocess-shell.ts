@@ -20,7 +20,7 @@ import { BackgroundProcesses } from './shell/background-processes.ts'
 import { type CaptureOptions, OutputCapture } from './shell/output/output-capture.ts'
 import type { CommandGate } from './shell/command-gate.ts'
 import type { Launch, Launcher } from './shell/launcher.ts'
-import { NamespaceHold } from './shell/namespace/namespace-hold.ts'
+import { NamespaceHolds } from './shell/namespace/namespace-holds.ts'
 import { closePipe, type Pipe, type PipePool } from './shell/output/pipe-pool.ts'
 import type { ProcessHold } from './shell/processes/process-hold.ts'
 import { MARKER_VARIABLE, readProcess } from './shell/processes/process-table.ts'
@@ -65,7 +65,8 @@ export class SubprocessShell implements Shell {
   readonly #background: BackgroundProcesses
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
-  #hasLaunched = false
+  readonly #namespaces = new NamespaceHolds()
+  #hasLaunchedOutside = false
   /** When its first command started, in clock ticks of the host; unset with namespaces. */
   #sinceTicks: number | undefined
 
@@ -153,7 +154,8 @@ export class SubprocessShell implements Shell {
     await Promise.allSettled(this.#running)
     await this.#background.killAll(killGraceMs)
     // To look through all processes of the host takes a while.
-    if (!this.#hasLaunched && this.#options.isOnlyHere()) return
+    const areEnded = !this.#hasLaunchedOutside && this.#namespaces.areEmpty
+    if (areEnded && this.#options.isOnlyHere()) return
     const places = [join(files.scratch, 'pipes', '/')]
     const directory = (): string => files.containment.root
     const sinceTicks = this.#sinceTicks
@@ -211,7 +213,6 @@ export class SubprocessShell implements Shell {
     try {
       const marker = { [MARKER_VARIABLE]: `${name}:${id}` }
       const request = { command, path, directory, env: { ...env, ...options.env, ...marker } }
-      this.#hasLaunched = true
       const launch = launcher.launch(request)
       // The directory stays open until the process has started in it, which is this same turn.
       queueMicrotask(() => directory.close())
@@ -262,7 +263,8 @@ export class SubprocessShell implements Shell {
   #holdOf(id: string, started: StartedProcess): ProcessHold {
     const { pid: leader, pipePaths: places, ended } = started
     const { launcher, name } = this.#options
-    if (leader !== undefined && launcher.isNamespaced) return new NamespaceHold(leader, ended)
+    if (leader !== undefined && launcher.isNamespaced) return this.#namespaces.add(leader, ended)
+    this.#hasLaunchedOutside = true
     const sinceTicks = leader === undefined ? undefined : readProcess(leader)?.startTime
     this.#sinceTicks ??= sinceTicks
     const scope: TreeScope = {

@@ -5,7 +5,7 @@ import { logMessages, type WorkspaceRef } from '@helix-agents/core/provider'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findProgram } from '../src/shell/find-program.ts'
-import { requireBubblewrap } from '../src/shell/launcher.ts'
+import { requireBubblewrap } from '../src/shell/require-bubblewrap.ts'
 import { SESSION, TestHost, text } from './open-workspace.ts'
 
 let host: TestHost

@@ -5,6 +5,7 @@ import type { PinnedDirectory } from '../file-system/path/pinned-directory.ts'
 import { findProgram, findSystemProgram, isProgram } from './find-program.ts'
 import type { Namespace } from './namespace/namespace.ts'
 import { initCommand } from './namespace/namespace-init.ts'
+import { requireBubblewrap } from './require-bubblewrap.ts'
 
 /** What to start for a command. */
 export interface Launch {
@@ -153,17 +154,6 @@ export function createBubblewrapLauncher(
       return { file: bwrap, args, name, cwd: '/', env: init.env, isNamespaced: true }
     },
   }
-}
-
-/** @throws {WorkspaceFailedError} `config-invalid` when the host has no `bwrap`. */
-export function requireBubblewrap(find = findSystemProgram): string {
-  const bwrap = find('bwrap')
-  if (bwrap !== undefined) return bwrap
-  throw new WorkspaceFailedError(
-    'config-invalid',
-    "isolation 'bubblewrap' needs the program bwrap, which the host does not have",
-    { hint: "An operator must install bubblewrap, or choose isolation 'none'." },
-  )
 }
 
 function requireBash(): string {

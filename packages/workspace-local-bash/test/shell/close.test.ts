@@ -1,9 +1,12 @@
 // Which processes the close of a workspace looks for that has started none itself.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
 import { MARKER_VARIABLE } from '../../src/shell/processes/process-table.ts'
 import { TestHost } from '../open-workspace.ts'
+
+const { namespace } = await probeNamespace()
 
 let host: TestHost
 let strangers: ChildProcess[]
@@ -32,6 +35,22 @@ it('none, when the workspace was made by this handle and nobody took it over', a
   expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null])
   expect(stranger.kill(0)).toBe(true)
 })
+
+it.skipIf(namespace === undefined)(
+  'none, when each command had a namespace that has ended',
+  async () => {
+    const own = new TestHost({ containment: 'namespace' })
+    onTestFinished(() => own.dispose())
+    const { ws } = await own.open()
+    await ws.shell.run('sleep 1000 & true')
+    await ws.shell.run('sleep 1000', { timeoutMs: 1 })
+    await ws.shell.start('sleep 1000')
+    const stranger = await startMarked(ws.id)
+    await ws.close()
+    expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null])
+    expect(stranger.kill(0)).toBe(true)
+  },
+)
 
 it('all, when it has started a command', async () => {
   const { ws } = await host.open()

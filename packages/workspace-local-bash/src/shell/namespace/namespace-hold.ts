@@ -21,6 +21,8 @@ export class NamespaceHold implements ProcessHold {
   readonly #leader: number
   readonly #ended: Promise<unknown>
   #hasEnded = false
+  /** What the leader was starting when it was killed may not have asked to die with it yet. */
+  #isUncertain = false
 
   /**
    * @param leader The process that set the namespace up: parent of the first process inside.
@@ -31,16 +33,21 @@ export class NamespaceHold implements ProcessHold {
     this.#ended = ended.then(this.#markEnded, this.#markEnded)
   }
 
+  /** Whether it is certain that none of them runs any more. */
+  get isEmpty(): boolean {
+    return this.#hasEnded && !this.#isUncertain
+  }
+
   async end(graceMs: number): Promise<void> {
     const first = await this.#findFirst()
-    if (first === undefined) return this.#kill(this.#leader)
+    if (first === undefined) return this.#killLeader()
     if (graceMs > 0) {
       await askAllToEnd(async () => (this.#hasEnded ? [] : await descendantsOf(first)))
       await this.#waitForEnd(graceMs)
     }
     await this.#kill(first)
     // Whoever set it up waits for the first process; it is not needed to end the others.
-    await this.#kill(this.#leader)
+    await this.#killLeader()
   }
 
   /** Nothing is ever left: the command's end was the end of its namespace. */
@@ -61,6 +68,12 @@ export class NamespaceHold implements ProcessHold {
       await this.#waitForEnd(POLL_MS)
     }
     return undefined
+  }
+
+  async #killLeader(): Promise<void> {
+    if (this.#hasEnded) return
+    this.#isUncertain = true
+    await this.#kill(this.#leader)
   }
 
   async #kill(pid: number): Promise<void> {
