@@ -54,10 +54,7 @@ export async function run(): Promise<Verdict[]> {
     report({
       ...base,
       title: 'queue: a turn claimed behind those of sessions that stay with another machine',
-      measurements: [
-        goal(MOST_CLAIM_BEHIND_MS),
-        { name: 'worker-postgres', microseconds: elsewhere },
-      ],
+      measurements: [goal(MOST_CLAIM_MS), { name: 'worker-postgres', microseconds: elsewhere }],
     }),
   ]
 }
@@ -66,18 +63,18 @@ function goal(ms: number): Measurement {
   return { name: 'goal', microseconds: ms * 1000 }
 }
 
-/** Copies of one turn, by the server; `tenant` is SQL for that of turn `n`. */
+/** Copies of one turn, by the server, in the order of `n`; `tenant` is SQL for that of turn `n`. */
 async function fill(client: Client, queue: TurnQueue, tenant: string): Promise<void> {
   await client.query('TRUNCATE helix_queue.job CASCADE')
   await queue.enqueue({ name: 'a' }, 'Do it.', { tenant: 't', sessionId: 's' })
   const { rows } = await client.query<{ readonly name: string }>(
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'helix_queue'" +
-      " AND table_name = 'job' AND column_name NOT IN ('id', 'singleton_key', 'group_id')",
+      " AND table_name = 'job' AND column_name NOT IN ('id', 'singleton_key', 'group_id', 'created_on')",
   )
   const names = rows.map(({ name }) => name).join(', ')
   await client.query(
-    `INSERT INTO helix_queue.job (singleton_key, group_id, ${names})` +
-      ` SELECT 's' || n, ${tenant}, ${names}` +
+    `INSERT INTO helix_queue.job (singleton_key, group_id, created_on, ${names})` +
+      ` SELECT 's' || n, ${tenant}, created_on + n * interval '1 us', ${names}` +
       ` FROM helix_queue.job, generate_series(1, ${QUEUED + 2 * CLAIMS}) n`,
   )
   // As autovacuum does, soon after so many.
@@ -94,7 +91,8 @@ async function settleElsewhere(client: Client): Promise<void> {
     `INSERT INTO helix_queue.helix_session_home (session_id, machine, movable)
       SELECT 's' || n, 'full', false FROM generate_series(1, ${QUEUED}) n`,
   )
-  await client.query('ANALYZE helix_queue.helix_session_home')
+  // As autovacuum does: the homes have changed every turn.
+  await client.query('VACUUM ANALYZE helix_queue.job, helix_queue.helix_session_home')
 }
 
 /** The median of claims of one turn each, in microseconds. */

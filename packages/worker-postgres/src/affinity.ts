@@ -1,6 +1,7 @@
 import type { Agent } from '@helix-agents/core'
 import type { SessionStateStore } from '@helix-agents/core/runtime'
-import type { ClaimAffinity, SessionHomes } from './session-homes.ts'
+import type { ClaimAffinity } from './claim-text.ts'
+import type { SessionHomes } from './session-homes.ts'
 
 export interface AffinityParts extends ClaimAffinity {
   readonly homes: SessionHomes

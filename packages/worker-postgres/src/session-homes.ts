@@ -1,4 +1,6 @@
 import type { Db } from 'pg-boss'
+import { type ClaimAffinity, livingMachines, restrictClaim } from './claim-text.ts'
+import { homeColumnStatements } from './home-column.ts'
 
 /** The machine that a session stays with. */
 export interface SessionHome {
@@ -13,20 +15,9 @@ export interface SessionHome {
   readonly since: number
 }
 
-/** What a claim of turns heeds. */
-export interface ClaimAffinity {
-  /** Name of the machine that claims. */
-  readonly machine: string
-  /** How long a turn of a movable session waits for its machine, in milliseconds. */
-  readonly waitMs: number
-}
-
 /** Any number that no other user of advisory locks in this database has. */
 const LOCK = 4_711_000_020
 const KEPT_DAYS = 30
-/** In the claim of pg-boss, once: its conditions for the turn `j`. */
-const MARKER = 'NOT j.blocked'
-
 /** The table that says which machine has the files of a session. */
 export class SessionHomes {
   readonly #db: Db
@@ -46,7 +37,8 @@ export class SessionHomes {
         session_id text PRIMARY KEY, machine text NOT NULL, movable boolean NOT NULL,
         since timestamptz NOT NULL DEFAULT now(), used_at timestamptz NOT NULL DEFAULT now()
       ) WITH (fillfactor = 80);
-      CREATE INDEX IF NOT EXISTS helix_session_home_machine ON ${this.#name} (machine)`,
+      CREATE INDEX IF NOT EXISTS helix_session_home_machine ON ${this.#name} (machine);
+      ${homeColumnStatements({ schema: this.#schema, homes: this.#name })}`,
     )
   }
 
@@ -74,7 +66,7 @@ export class SessionHomes {
   async list(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
     const { rows } = await this.#db.executeSql(
       `SELECT session_id AS "sessionId", machine, movable AS "isMovable",
-        machine IN (${this.#living()}) AS "isAlive",
+        machine IN (${livingMachines(this.#schema)}) AS "isAlive",
         extract(epoch FROM since)::float8 * 1000 AS since
       FROM ${this.#name} WHERE session_id = ANY($1) ORDER BY session_id`,
       [sessionIds],
@@ -88,27 +80,8 @@ export class SessionHomes {
     return (await this.#db.executeSql(text, [machine])).rows[0]?.count ?? 0
   }
 
-  /**
-   * The claim of pg-boss, without turns whose sessions stay with another machine. It takes no further
-   * round trip: one look at the primary key for each turn that it checks.
-   */
-  restrict(claim: string, { machine, waitMs }: ClaimAffinity): string {
-    const parts = claim.split(MARKER)
-    if (parts.length !== 2) throw new TypeError('the claim of pg-boss has another form')
-    // As bytes: nothing of a name can end the text.
-    const here = `convert_from('\\x${Buffer.from(machine).toString('hex')}'::bytea, 'UTF8')`
-    const waits = `greatest(j.created_on, j.start_after, home.used_at)`
-    return parts.join(`${MARKER} AND coalesce((
-      SELECT home.machine = ${here}
-        OR home.machine <> ALL (ARRAY(${this.#living()}))
-        OR (home.movable AND ${waits} + ${waitMs} * interval '1 millisecond' <= now())
-      FROM ${this.#name} home WHERE home.session_id = j.singleton_key), true)`)
-  }
-
-  /** The names of the machines that run turns. */
-  #living(): string {
-    return `SELECT worker.machine FROM ${this.#schema}.helix_worker worker
-      WHERE worker.state = 'running'
-        AND worker.seen_at + worker.lost_after_ms * interval '1 millisecond' > now()`
+  /** The claim of pg-boss, without turns whose sessions stay with another machine; no further round trip. */
+  restrict(claim: string, affinity: ClaimAffinity): string {
+    return restrictClaim(claim, { schema: this.#schema, homes: this.#name }, affinity)
   }
 }

@@ -178,9 +178,12 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     const which = 'name = $1 AND singleton_key = $2 AND ($3::uuid IS NULL OR id = $3::uuid)'
     const values = [TURNS, sessionId, turnId ?? null]
     const job = `${this.#schema}.job`
+    // Locked in the order of their ids, as by a change of the home of the session.
     const cancelled = await this.#query(
       `UPDATE ${job} SET state = 'cancelled', completed_on = now()
-      WHERE ${which} AND state < 'active' RETURNING started_on IS NOT NULL AS begun`,
+      WHERE name = $1 AND state < 'active' AND id IN (
+        SELECT id FROM ${job} WHERE ${which} AND state < 'active' ORDER BY id FOR UPDATE)
+      RETURNING started_on IS NOT NULL AS begun`,
       values,
     )
     // After the update, which waits for a claim that is under way.

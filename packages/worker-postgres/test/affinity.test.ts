@@ -69,9 +69,7 @@ test('a machine that drains hands its sessions over at once', async () => {
   await queue.enqueue(local, 'three', { sessionId: 's' })
   const stopped = first.stop()
   // From here on the other machine may take the session, and may have done so by now.
-  await expect
-    .poll(() => queue.homes(['s']))
-    .not.toMatchObject([{ machine: 'm1', isAlive: true }])
+  await expect.poll(() => queue.homes(['s'])).not.toMatchObject([{ machine: 'm1', isAlive: true }])
   gate.open()
   await stopped
   // The message of a turn that waits may continue what the other one has left.
