@@ -117,6 +117,7 @@ export class Worker implements AsyncDisposable {
   #cancelSearch: () => void = () => {}
   #cancelHeartbeat: () => void = () => {}
   #search: Promise<void> = Promise.resolve()
+  #reported: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | undefined
 
   /** @internal */
@@ -350,7 +351,13 @@ export class Worker implements AsyncDisposable {
     this.#cancelHeartbeat = clock.setTimer(wait, () => void this.#beat())
   }
 
-  async #report(): Promise<void> {
+  /** One after the other: a slow report of a worker that ran does not hide that it drains. */
+  #report(): Promise<void> {
+    this.#reported = this.#reported.then(() => this.#reportNow())
+    return this.#reported
+  }
+
+  async #reportNow(): Promise<void> {
     const { workerId, machine, state, sessions, concurrency, takeovers } = this.health()
     if (state !== 'running' && state !== 'draining') return
     const own = { workerId, machine, pid: process.pid, state, sessions, concurrency, takeovers }

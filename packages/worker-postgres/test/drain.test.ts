@@ -1,0 +1,32 @@
+import { expect, test, vi } from 'vitest'
+import { WorkerTable } from '../src/worker-table.ts'
+import { createCluster, hold } from './harness.ts'
+
+test('a slow heartbeat does not hide that a worker drains', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent } = cluster
+  const gate = hold(cluster, 'one')
+  const worker = await cluster.worker({ machine: 'm1', heartbeatMs: 10 })
+  await queue.enqueue(agent, 'one')
+  await expect.poll(() => cluster.effects).toEqual(['one'])
+  const begun = Promise.withResolvers<void>()
+  const slow = Promise.withResolvers<void>()
+  const saved = Promise.withResolvers<void>()
+  const { save } = WorkerTable.prototype
+  vi.spyOn(WorkerTable.prototype, 'save').mockImplementationOnce(async function (row) {
+    begun.resolve()
+    await slow.promise
+    await save.call(this, row)
+    saved.resolve()
+  })
+  await begun.promise
+  const stopped = worker.stop()
+  // One that overtakes the slow one has the time of two statements for it.
+  await queue.workers()
+  await queue.workers()
+  slow.resolve()
+  await saved.promise
+  await expect.poll(() => queue.workers()).toMatchObject([{ state: 'draining' }])
+  gate.open()
+  await stopped
+})
