@@ -30,6 +30,8 @@ export interface ReleasedRef {
 /** A branch that was about to be made: backends of it may exist although its session does not. */
 export interface BranchIntent {
   readonly branchId: string
+  /** What was about to be made for it, by a provider that cannot list what a session has. */
+  readonly made?: ReleasedRef
 }
 
 /** What a session has left behind. */

@@ -9,6 +9,7 @@ import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/runtime'
 import type { BranchOptions } from './executor-options.ts'
 import { findFiles, restoreFiles } from '../history/checkpoint-files.ts'
+import { Making } from '../history/making.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { releaseRefs } from '../session/end-refs.ts'
@@ -115,11 +116,12 @@ async function createWithFiles(
   const intent = await stateStore.recordReleased(fromId, { branchId: sessionId }, clock.now())
   const owner = { sessionId, agentType: agent.name }
   const allowCrossSession = true
-  const made = await restoreFiles(services, { session: owner, files, allowCrossSession })
+  const making = new Making(services, { sessionId: fromId, branchId: sessionId })
+  const made = await restoreFiles(services, { session: owner, files, allowCrossSession, making })
   const refs = Object.entries(made).flatMap(([name, ref]) => (ref === null ? [] : [[name, ref]]))
   const workspaceRefs: Record<string, WorkspaceRef> = Object.fromEntries(refs)
   await stateStore.createSession({ ...session, workspaceRefs, now: clock.now() })
-  await stateStore.forgetReleased(fromId, [intent])
+  await stateStore.forgetReleased(fromId, [intent, ...making.ids])
 }
 
 const SEEDED_TWICE = 'a branch has the files of a checkpoint or of now, not both'

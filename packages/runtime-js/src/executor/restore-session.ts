@@ -91,7 +91,7 @@ async function restoreWithFiles(
         { branchId: sessionId },
         clock.now(),
       )
-      const making = new Making(services, sessionId)
+      const making = new Making(services, { sessionId })
       const files = await restoreFiles(services, { session, files: wanted, current, making })
       try {
         await lease.confirm()

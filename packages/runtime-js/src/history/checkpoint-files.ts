@@ -92,7 +92,7 @@ interface RestoreFiles {
   readonly allowCrossSession?: boolean
   /** Open workspaces of the session that took the snapshots, for providers without a history. */
   readonly current?: Readonly<Record<string, WorkspaceRef>>
-  /** Absent for a session that is not stored yet. */
+  /** Absent where no stored session can be told. */
   readonly making?: Making
 }
 

@@ -1,6 +1,11 @@
 import type { Agent } from '@helix-agents/core'
-import { logMessages, type SnapshotRef, type WorkspaceRef } from '@helix-agents/core/provider'
-import type { Released, SessionHistory, SessionState } from '@helix-agents/core/runtime'
+import { type HeldBySession, logMessages, type WorkspaceRef } from '@helix-agents/core/provider'
+import type {
+  BranchIntent,
+  Released,
+  SessionHistory,
+  SessionState,
+} from '@helix-agents/core/runtime'
 import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOf } from '../session/end-refs.ts'
@@ -58,52 +63,67 @@ async function collectSession(
   const report = { workspaces: 0, snapshots: 0, owed: 0 }
   const needed = new Set(history.refs.map((ref) => identityOf(services, ref)))
   const collection: Collection = { services, agent, session, report, needed }
-  await collectHeld(collection, session.sessionId, promisedBy(history))
+  const isWhole = await collectHeld(collection, session.sessionId, promisedBy(history))
   const gone: number[] = []
   for (const released of history.released) {
-    if (await collectReleased(collection, released, graceMs)) gone.push(released.id)
+    const isOwn = 'branchId' in released && released.branchId === session.sessionId
+    // The caller holds the session: no restore of it is under way.
+    if (isOwn ? isWhole : await collectReleased(collection, released, graceMs))
+      gone.push(released.id)
   }
   if (gone.length > 0) await services.stateStore.forgetReleased(session.sessionId, gone)
   return report
 }
 
-/** What a provider holds for the session that neither it nor a checkpoint of it knows. */
+/**
+ * What a provider holds for the session that neither it nor a checkpoint of it knows.
+ * @returns whether all of it is gone
+ */
 async function collectHeld(
-  { services, agent, session, report, needed }: Collection,
+  collection: Collection,
   sessionId: string,
   promised: ReadonlySet<string>,
-): Promise<void> {
-  const owner = { ...session, sessionId }
+): Promise<boolean> {
+  const { services, session, report } = collection
+  const ofOwner = { ...collection, session: { ...session, sessionId } }
+  const before = report.owed
+  let isListed = true
   for (const { history, providerId } of services.providers.values()) {
     if (history === undefined) continue
     const held = await tryList(services, providerId, () => history.list(sessionId))
-    for (const snapshot of held.snapshots) {
-      if (promised.has(canonicalJson(snapshot))) continue
-      if (await removeSnapshot(services, snapshot)) report.snapshots += 1
-      else report.owed += 1
-    }
-    for (const ref of held.workspaces) {
-      if (needed.has(identityOf(services, ref))) continue
-      await free({ services, agent, session: owner, report, needed }, '', ref)
-    }
+    isListed &&= held !== undefined
+    if (held !== undefined) await freeUnneeded(ofOwner, held, promised)
+  }
+  return isListed && report.owed === before
+}
+
+async function freeUnneeded(
+  collection: Collection,
+  held: HeldBySession,
+  promised: ReadonlySet<string>,
+): Promise<void> {
+  const { services, report, needed } = collection
+  for (const snapshot of held.snapshots) {
+    if (promised.has(canonicalJson(snapshot))) continue
+    if (await removeSnapshot(services, snapshot)) report.snapshots += 1
+    else report.owed += 1
+  }
+  for (const ref of held.workspaces) {
+    if (!needed.has(identityOf(services, ref))) await free(collection, '', ref)
   }
 }
 
-async function tryList<
-  T extends {
-    readonly snapshots: readonly SnapshotRef[]
-    readonly workspaces: readonly WorkspaceRef[]
-  },
->(
+/** @returns `undefined` when the provider does not say. */
+async function tryList(
   { logger }: RunServices,
   providerId: string,
-  list: () => Promise<T>,
-): Promise<Pick<T, 'snapshots' | 'workspaces'>> {
+  list: () => Promise<HeldBySession>,
+): Promise<HeldBySession | undefined> {
   try {
     return await list()
   } catch (err) {
     logger.warn({ err, providerId }, logMessages.historyNotListed)
-    return { snapshots: [], workspaces: [] }
+    return undefined
   }
 }
 
@@ -113,18 +133,26 @@ async function collectReleased(
   released: Released,
   graceMs: number,
 ): Promise<boolean> {
-  const { services, session, needed } = collection
+  const { services, needed } = collection
   if ('branchId' in released) {
-    // The caller holds the session: no restore of it is under way.
-    if (released.branchId === session.sessionId) return true
     if (services.clock.now() - released.releasedAt < graceMs) return false
     const branch = await services.stateStore.loadSession(released.branchId)
-    if (branch === null)
-      await collectHeld({ ...collection, needed: new Set() }, released.branchId, new Set())
-    return true
+    return branch !== null || collectUnmade(collection, released)
   }
   if (needed.has(identityOf(services, released.ref))) return false
   return free(collection, released.workspace, released.ref)
+}
+
+/** What there is for a branch that did not come to be. @returns whether all of it is gone */
+async function collectUnmade(
+  collection: Collection,
+  { branchId, made }: BranchIntent,
+): Promise<boolean> {
+  const session = { ...collection.session, sessionId: branchId }
+  const ofBranch = { ...collection, session, needed: new Set<string>() }
+  const isWhole = await collectHeld(ofBranch, branchId, new Set())
+  if (made === undefined) return isWhole
+  return (await free(ofBranch, made.workspace, made.ref)) && isWhole
 }
 
 async function free(
@@ -172,10 +200,10 @@ export async function releaseEverything(
   const owed: string[] = []
   for (const one of released) {
     const isGone = await collectReleased(collection, one, 0)
-    if (!isGone && 'workspace' in one) owed.push(one.workspace)
+    if (!isGone) owed.push('workspace' in one ? one.workspace : 'history')
   }
   const before = report.owed
   await removeStored(collection, snapshots)
-  await collectHeld(collection, sessionId, new Set())
-  return report.owed > before ? [...owed, 'history'] : owed
+  const isWhole = await collectHeld(collection, sessionId, new Set())
+  return report.owed > before || !isWhole ? [...owed, 'history'] : owed
 }

@@ -35,7 +35,7 @@ async function withFilesOf<T>(
     throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
   }
   const files = [findOne(checkpoint, declaration)]
-  const making = new Making(services, sessionId)
+  const making = new Making(services, { sessionId })
   const current = session.workspaceRefs
   const made = await restoreFiles(services, { session, files, current, making })
   const ref = made[declaration.name] ?? undefined

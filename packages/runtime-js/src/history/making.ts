@@ -1,27 +1,38 @@
 import { type OpenedWorkspace, logMessages, type SessionRef } from '@helix-agents/core/provider'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
 import type { RunServices } from '../ports.ts'
+import type { BranchIntent, ReleasedRef } from '@helix-agents/core/runtime'
+
+/** The session that what is made is recorded with. */
+interface MakingFor {
+  readonly sessionId: string
+  /** It is made for a branch of that session, which is not stored yet. Default: for the session. */
+  readonly branchId?: string
+}
 
 /**
- * Backends that are about to be made for a stored session, by providers that cannot list them. Each is
- * recorded before it is there, so that a collection frees what a process that died has left.
+ * Backends that are about to be made, by providers that cannot list them. Each is recorded with a stored
+ * session before it is there, so that a collection frees what a process that died has left.
  */
 export class Making {
   readonly #services: Pick<RunServices, 'stateStore' | 'clock'>
-  readonly #sessionId: string
+  readonly #for: MakingFor
   readonly #ids: number[] = []
 
-  constructor(services: Pick<RunServices, 'stateStore' | 'clock'>, sessionId: string) {
+  constructor(services: Pick<RunServices, 'stateStore' | 'clock'>, given: MakingFor) {
     this.#services = services
-    this.#sessionId = sessionId
+    this.#for = given
   }
 
   /** For the option `onMaking` of what is made for a workspace. */
   of(workspace: string): (ref: WorkspaceRef) => Promise<void> {
     const { stateStore, clock } = this.#services
+    const { sessionId, branchId } = this.#for
     return async (ref) => {
-      const released = { workspace, ref }
-      this.#ids.push(await stateStore.recordReleased(this.#sessionId, released, clock.now()))
+      const made = { workspace, ref }
+      const released: ReleasedRef | BranchIntent =
+        branchId === undefined ? made : { branchId, made }
+      this.#ids.push(await stateStore.recordReleased(sessionId, released, clock.now()))
     }
   }
 

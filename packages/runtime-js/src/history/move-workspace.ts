@@ -83,7 +83,7 @@ async function moveHeld(move: Move, { session, lease }: HeldSession): Promise<Mo
   const { stateStore, clock } = services
   const intent = await stateStore.recordReleased(sessionId, { branchId: sessionId }, clock.now())
   const place = { session, declaration: declarationOfRef(declared, source), ref: source }
-  const making = new Making(services, sessionId)
+  const making = new Making(services, { sessionId })
   const moved = await withBackend(services, place, (files) =>
     copyTo(move, { session, making }, files),
   )

@@ -62,7 +62,7 @@ class SnapshotHistory implements RunHistory {
     const { snapshot } = newest.files
     // What was moved since has no snapshot where it is now.
     if (snapshot.providerId !== declaration.provider.kind) return undefined
-    const onMaking = new Making(services, session.sessionId).of(name)
+    const onMaking = new Making(services, session).of(name)
     const options = { ...resolveOptions(services, { session, declaration }), signal, onMaking }
     const made = await restoreUnlessGone(services, snapshot, options)
     const detail = `Its files are those after step ${newest.stepCount} of ${session.stepCount}.`

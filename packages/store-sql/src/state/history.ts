@@ -155,13 +155,14 @@ function release(
   released: ReleasedRef | BranchIntent,
   now: number,
 ): number {
-  const isBranch = 'branchId' in released
+  const branch = 'branchId' in released ? toSqlText(released.branchId) : null
+  const backend = 'branchId' in released ? released.made : released
   const row = sql.get(
     RELEASE,
     session,
-    isBranch ? null : toSqlText(released.workspace),
-    isBranch ? null : keepText(sql, JSON.stringify(released.ref)),
-    isBranch ? toSqlText(released.branchId) : null,
+    backend === undefined ? null : toSqlText(backend.workspace),
+    backend === undefined ? null : keepText(sql, JSON.stringify(backend.ref)),
+    branch,
     now,
   )
   if (row === undefined) throw damaged('released')
@@ -215,6 +216,10 @@ function filesOf(row: SqlRow): CheckpointSnapshot {
 function toReleased(row: SqlRow): Released {
   const at = { id: numberColumn(row, 'id'), releasedAt: numberColumn(row, 'released_at') }
   const branchId = optionalColumn(row, 'branch', nameColumn)
-  if (branchId !== undefined) return { ...at, branchId }
-  return { ...at, workspace: nameColumn(row, 'workspace'), ref: shapedColumn(row, 'ref', isRef) }
+  if (branchId === undefined) return { ...at, ...toReleasedRef(row) }
+  return { ...at, branchId, ...(row['ref'] !== null && { made: toReleasedRef(row) }) }
+}
+
+function toReleasedRef(row: SqlRow): ReleasedRef {
+  return { workspace: nameColumn(row, 'workspace'), ref: shapedColumn(row, 'ref', isRef) }
 }

@@ -114,7 +114,8 @@ export const stateTables: readonly string[] = [
  * What the history of a session adds. A row of `helix_snapshots` holds the files of one workspace after
  * a step that changed them: without a snapshot they cannot be restored, and `missing` says why. The row
  * of step -1 says that the files are not those of the newest checkpoint. `helix_released` holds what the
- * session has let go: a ref with its workspace, or the id of a branch that was about to be made.
+ * session has let go: a ref with its workspace, or the id of a branch that was about to be made, with what
+ * was about to be made for it.
  */
 export const historyTables: readonly string[] = [
   `CREATE TABLE helix_snapshots (

@@ -51,5 +51,13 @@ export const historySaboteurs: Readonly<Record<string, (good: SessionStateStore)
       return { ...(await good.loadHistory(sessionId)), refs: Object.values(workspaceRefs) }
     },
   }),
+  'store/history/what-is-made-for-a-branch-is-recorded-with-it': (good) => ({
+    recordReleased: (sessionId, released, now) =>
+      good.recordReleased(
+        sessionId,
+        'branchId' in released ? { branchId: released.branchId } : released,
+        now,
+      ),
+  }),
   'store/history/what-is-released-can-be-forgotten': () => ({ forgetReleased: async () => {} }),
 }

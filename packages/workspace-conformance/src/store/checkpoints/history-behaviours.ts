@@ -135,6 +135,24 @@ export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/history/what-is-made-for-a-branch-is-recorded-with-it',
+    run: async ({ store }) => {
+      await createAndBegin(store)
+      const made = { workspace: 'box', ref: refTo('made') }
+      const id = await store.recordReleased('session', { branchId: 'branch', made }, START)
+      const other = await store.recordReleased('session', { branchId: 'other' }, START)
+      const { released, refs } = await store.loadHistory('session')
+      const found = released.map((one) =>
+        'branchId' in one ? [one.id, one.branchId, one.made] : [one.id],
+      )
+      equal(found, [
+        [id, 'branch', made],
+        [other, 'other', undefined],
+      ])
+      equal(refs, [])
+    },
+  },
+  {
     id: 'store/history/what-is-released-can-be-forgotten',
     run: async ({ store }) => {
       await createAndBegin(store)
