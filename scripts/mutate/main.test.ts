@@ -35,6 +35,11 @@ import { expect, test } from 'vitest'
 import { nameOf } from '../src/name.ts'
 test('names', () => expect([nameOf(true), nameOf(false)]).toEqual(['given', 'none']))
 `,
+  'packages/tiny/test/harmful.test.ts': `
+import { test } from 'vitest'
+import { isWithin } from '../src/tiny.ts'
+test('ends the server of the tests', () => process.kill(process.ppid, isWithin(1) ? 'SIGKILL' : 0))
+`,
   'packages/tiny/src/far.ts': `
 export function far(): number {
   return 1
@@ -107,6 +112,7 @@ test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () =
     'unreached: remove-statement tiny.ts:7',
   ])
   expect(stdout).toContain('tiny.test.ts fails without a mutant')
+  expect(stdout).toContain('harmful.test.ts is left out')
   expect(stdout).toContain('-  return n < LIMIT\n+  return ((n) <= (LIMIT))')
   for (const seed of [1, 2]) {
     expect(stdout).toContain(

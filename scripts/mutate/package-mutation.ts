@@ -40,6 +40,7 @@ const FILES_A_RECORDING = 20
 const NEAR_FILES = 8
 /** Only what hangs takes so long. */
 const RECORDING_LIMIT_MS = 900_000
+const LONE_LIMIT_MS = 300_000
 
 /** Tries the tests of a package on the mutants of each seed. */
 export async function mutatePackage(trial: PackageTrial): Promise<readonly SeedResult[]> {
@@ -142,28 +143,40 @@ function worseOf(one: Verdict = 'unreached', other: Verdict): Verdict {
 
 /** Runs tests once, to know which of them reach what. */
 async function record(
-  { name, print, until, server }: Judging,
+  judging: Judging,
   files: readonly string[],
   coverage: CoverageMap,
 ): Promise<void> {
+  const { name, print, until } = judging
   const failing = new Set(coverage.failing)
   for (let at = 0; at < files.length && Date.now() < until; at += FILES_A_RECORDING) {
-    const tests = files.slice(at, at + FILES_A_RECORDING).map((file) => ({ file }))
-    const end = await server.run({ mutant: RECORDING, tests }, RECORDING_LIMIT_MS)
-    if (typeof end === 'string') {
-      print(
-        `${name}: these tests are left out, they ${end} without a mutant: ${tests.map(({ file }) => file).join(' ')}`,
-      )
-      continue
-    }
-    for (const report of end.files) coverage.add(report)
-    for (const error of end.errors) print(`${name}: an error without a mutant: ${error}`)
-    print(`${name}: ${at + tests.length} of ${files.length} files of tests recorded`)
+    const batch = files.slice(at, at + FILES_A_RECORDING)
+    await recordBatch(judging, batch, coverage)
+    print(`${name}: ${at + batch.length} of ${files.length} files of tests recorded`)
   }
   for (const report of coverage.failing) {
     if (failing.has(report)) continue
     print(`${name}: ${report.file} fails without a mutant: ${report.failure}`)
   }
+}
+
+/** One that hangs or ends its process takes the others with it: then each runs alone. */
+async function recordBatch(
+  judging: Judging,
+  files: readonly string[],
+  coverage: CoverageMap,
+): Promise<void> {
+  const { name, print, server } = judging
+  const tests = files.map((file) => ({ file }))
+  const limitMs = files.length > 1 ? RECORDING_LIMIT_MS : LONE_LIMIT_MS
+  const end = await server.run({ mutant: RECORDING, tests }, limitMs)
+  const { files: reports, errors } = typeof end === 'string' ? { files: [], errors: [end] } : end
+  for (const report of reports) coverage.add(report)
+  for (const error of errors) print(`${name}: without a mutant: ${error}: ${files.join(' ')}`)
+  const reported = new Set(reports.map(({ file }) => file))
+  const missing = files.filter((file) => !reported.has(file))
+  if (files.length > 1) for (const file of missing) await recordBatch(judging, [file], coverage)
+  else for (const file of missing) print(`${name}: ${file} is left out`)
 }
 
 /** @param endOf what has become of a mutant; nothing while other tests are to be tried on it. */
