@@ -1,5 +1,5 @@
 // A model may refuse every length: a conversation is not halved for ever.
-import { defineAgent, ModelError, type StepResult } from '@helix-agents/core'
+import { defineAgent, type Message, ModelError, type StepResult } from '@helix-agents/core'
 import { expect, test } from 'vitest'
 import { createHarness, say } from './harness.ts'
 
@@ -36,4 +36,24 @@ test('the model gets a shorter conversation six times, and no seventh time', asy
   const refused = await sentTo(7)
   expect(refused.result).toMatchObject({ status: 'failed', error: { code: 'context-length' } })
   expect(refused.lengths).toHaveLength(7)
+})
+
+test('of three messages the middle one is left out, of two none is', async () => {
+  const contents: unknown[][] = []
+  const refusing = ({ messages }: { readonly messages: readonly Message[] }): StepResult => {
+    contents.push(messages.map(({ content }) => content))
+    return contents.length % 2 === 0 ? say('done') : tooLong
+  }
+  const ask = async (...texts: readonly string[]) => {
+    const message = texts.map((content) => ({ role: 'user' as const, content }))
+    const { executor } = createHarness([refusing, refusing])
+    return (await executor.execute(agent, { message })).result()
+  }
+  const long = 'word '.repeat(1000)
+  expect((await ask('first', long, 'last')).status).toBe('completed')
+  expect(contents.map((texts) => texts.length)).toEqual([3, 3])
+  expect(contents[1]).toEqual(['first', expect.not.stringContaining('word'), 'last'])
+  contents.length = 0
+  expect((await ask(long, long)).status).toBe('failed')
+  expect(contents).toHaveLength(1)
 })

@@ -59,6 +59,27 @@ describe('a message to a run under way', () => {
     expect(userTexts(await storedMessages(parts.harness))).toEqual(['Go', 'not that', 'and then'])
   })
 
+  test('a process that is shut down leaves it to the next one', async () => {
+    const held = gate()
+    const last = () => held.opened.then(() => say('one'))
+    const parts = slowFixture([last, say('not in this process')])
+    const { executor, store } = parts.harness
+    const handle = await executor.execute(parts.agent, 'Go', { sessionId: 's' })
+    await settle()
+    await executor.send(parts.agent, 's', 'and then', { delivery: 'followUp', messageId: 'f' })
+    const down = executor.shutdown()
+    held.open()
+    await down
+    expect(await handle.result()).toMatchObject({ status: 'completed', output: 'one' })
+    await settle()
+    expect(parts.seen).toEqual([['Go']])
+    expect(await store.loadSession('s')).toMatchObject({ status: 'completed' })
+    const next = parts.harness.next([], { adapter: new MockLLMAdapter([say('two')]) })
+    const recovery = await next.executor.recover(parts.agent, 's')
+    if (recovery.outcome !== 'resumed') throw new Error(recovery.outcome)
+    expect(await recovery.handle.result()).toMatchObject({ output: 'two' })
+  })
+
   test('of another process arrives through the store', async () => {
     const parts = slowFixture([calls(['slow']), say('done')])
     const handle = await parts.harness.executor.execute(parts.agent, 'Go', { sessionId: 's' })

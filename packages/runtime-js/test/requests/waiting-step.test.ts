@@ -1,0 +1,71 @@
+// A step in which a call waits for a person: what the others did is stored, or they would run again.
+import { defineTool, type ToolAnnotations } from '@helix-agents/core'
+import { InMemoryStateStore } from '@helix-agents/store-memory'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import {
+  agentWith,
+  calls,
+  createHarness,
+  gate,
+  say,
+  settle,
+  storedMessages,
+  textOfResult,
+} from '../harness.ts'
+
+/** Each tool runs beside the others. */
+function tool(name: string, execute: () => Promise<string>, more: object = {}) {
+  const annotations: Partial<ToolAnnotations> = { readOnly: false }
+  const base = { name, orderKey: name, description: '', inputSchema: z.object({}), annotations }
+  return defineTool({ ...base, ...more, execute })
+}
+
+async function waitingStep() {
+  const ran: string[] = []
+  const [first, last] = [gate(), gate()]
+  const run = (name: string, until: Promise<void>) => async () => {
+    ran.push(name)
+    await until
+    return `${name} is done`
+  }
+  const agent = agentWith(
+    tool('mail', run('mail', Promise.resolve()), { needsApproval: true }),
+    tool('charge', run('charge', first.opened)),
+    tool('refund', run('refund', last.opened)),
+  )
+  const store = new InMemoryStateStore()
+  const stored: string[] = []
+  const completeToolCall = store.completeToolCall.bind(store)
+  store.completeToolCall = (end) => {
+    stored.push(end.toolCallId)
+    return completeToolCall(end)
+  }
+  const harness = createHarness([calls(['mail'], ['charge'], ['refund'])], { store })
+  const handle = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  await settle()
+  first.open()
+  await settle()
+  last.open()
+  const result = await handle.result()
+  return { agent, harness, result, ran, stored }
+}
+
+test('each result is stored once, also the one that comes last', async () => {
+  const { result, stored } = await waitingStep()
+  expect(result.status).toBe('waiting')
+  expect(stored).toEqual(['b', 'c'])
+})
+
+test('another process that has the answer runs the call that waited, and no other one', async () => {
+  const { agent, harness, result, ran } = await waitingStep()
+  if (result.status !== 'waiting') throw new Error(`it is ${result.status}`)
+  const { executor } = harness.next([say('done')])
+  const { handle } = await executor.respond(agent, 's', result.requests[0]!.requestId, {
+    decision: 'approve',
+  })
+  expect(await handle?.result()).toMatchObject({ status: 'completed', output: 'done' })
+  expect(ran).toEqual(['charge', 'refund', 'mail'])
+  const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
+  expect(results.map(textOfResult)).toEqual(['mail is done', 'charge is done', 'refund is done'])
+})
