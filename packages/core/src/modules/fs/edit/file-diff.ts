@@ -38,6 +38,7 @@ export async function fileDiff(sides: FileSides, turn: WorkTurn): Promise<FileDi
     const sizes = `${before.length} characters before, ${after.length} after`
     return { diff: `${head}\n[binary: ${sizes}]`, isCut: true }
   }
+  if (turn.due) await turn.pause()
   const change = await findChange(before, after, turn)
   const isSmall = change.old.length + change.now.length <= MAX_COMPARED
   const hunks = isSmall ? await comparedHunks(change) : undefined

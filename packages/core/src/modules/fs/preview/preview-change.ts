@@ -27,9 +27,11 @@ export async function previewWrite(change: FileChange, written: Written): Promis
   if (stat !== undefined && stat.size > maxEditedBytes(change.config)) {
     return { title: `${written.verb} ${path}, of ${plural(stat.size, 'byte', 'bytes')} now` }
   }
-  const before = stat === undefined ? undefined : await readText(change.module, path)
-  const after = await written.make(before, stat)
   const turn = createWorkTurn(change.context.signal)
+  const before = stat === undefined ? undefined : await readText(change.module, path)
+  if (turn.due) await turn.pause()
+  const after = await written.make(before, stat)
+  if (turn.due) await turn.pause()
   const sides = { from: stat && path, to: path, before: before ?? '', after }
   const { diff, isCut } = await fileDiff(sides, turn)
   const size = plural(utf8Length(after), 'byte', 'bytes')
