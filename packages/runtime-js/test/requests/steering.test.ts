@@ -74,7 +74,7 @@ describe('a message to a run under way', () => {
     await settle()
     expect(parts.seen).toEqual([['Go']])
     expect(await store.loadSession('s')).toMatchObject({ status: 'completed' })
-    const next = parts.harness.next([], { adapter: new MockLLMAdapter([say('two')]) })
+    const next = createHarness([say('two')], parts.harness)
     const recovery = await next.executor.recover(parts.agent, 's')
     if (recovery.outcome !== 'resumed') throw new Error(recovery.outcome)
     expect(await recovery.handle.result()).toMatchObject({ output: 'two' })
