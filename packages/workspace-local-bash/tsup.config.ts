@@ -1,3 +1,7 @@
 import { definePackage } from '../../scripts/tsup.ts'
 
-export default definePackage({ platform: 'node', target: 'node22' })
+export default definePackage({
+  entry: ['src/index.ts', 'src/block-thread.ts'],
+  platform: 'node',
+  target: 'node22',
+})

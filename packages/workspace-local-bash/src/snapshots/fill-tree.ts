@@ -10,18 +10,20 @@ import {
   openSync,
   symlinkSync,
 } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
   createTimeSlice,
-  SNAPSHOT_BATCH_BLOCKS,
   SNAPSHOT_BATCH_BYTES,
   SNAPSHOT_BLOCK_BYTES,
   type SnapshotEntry,
   type SnapshotFile,
   type SnapshotManifest,
-  type SnapshotStore,
   type TimeSlice,
 } from '@helix-agents/core/provider'
+import { type FileBatch, inBatches } from './read-ahead/file-batches.ts'
+import { ReadAhead } from './read-ahead/read-ahead.ts'
+import type { DirectorySnapshotStore } from './store/directory-snapshot-store.ts'
 import { writeBytes } from './write-bytes.ts'
 
 const FILE_MODE = 0o644
@@ -32,10 +34,12 @@ const CREATE_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
 const ZEROS = createHash('sha256').update(new Uint8Array(SNAPSHOT_BLOCK_BYTES)).digest('hex')
 /** Files that miss blocks are named in the error, so many of them. */
 const MAX_NAMED = 5
+/** From so many batches on, a thread reads ahead: it takes about as long to start as to read two. */
+const THREAD_BATCHES = 4
 
 /** Where the files of a snapshot come from. */
 export interface TreeContent {
-  readonly store: SnapshotStore
+  readonly store: DirectorySnapshotStore
   readonly scope: string
   readonly manifest: SnapshotManifest
   readonly signal: AbortSignal | undefined
@@ -58,9 +62,6 @@ class TreeFill {
   readonly #slice: TimeSlice = createTimeSlice()
   /** Modes that the system gives as they are asked for, whatever the mask of the process. */
   readonly #plainModes = new Map<number, boolean>()
-  #batch: SnapshotFile[] = []
-  #batchBytes = 0
-  #hashes = new Set<string>()
 
   constructor(root: string, content: TreeContent) {
     this.#root = root
@@ -69,12 +70,15 @@ class TreeFill {
 
   async run(): Promise<void> {
     const { entries } = this.#content.manifest
+    const small: SnapshotFile[] = []
+    const large: SnapshotFile[] = []
     for (const entry of entries) {
-      const made = this.#make(entry)
-      if (made !== undefined) await made
+      if (entry.type === 'file') (entry.blocks.length > 1 ? large : small).push(entry)
+      else this.#make(entry)
       if (this.#slice.due) await this.#pause()
     }
-    await this.#writeBatch()
+    await this.#writeBatches(await inBatches(small, this.#slice))
+    for (const file of large) await this.#writeLarge(file)
     await this.#closeDirectories(entries)
   }
 
@@ -83,15 +87,10 @@ class TreeFill {
     this.#content.signal?.throwIfAborted()
   }
 
-  /** Undefined when it is done, or waits for its batch. */
-  #make(entry: SnapshotEntry): Promise<void> | undefined {
-    if (entry.type === 'file') {
-      return entry.blocks.length > 1 ? this.#writeLarge(entry) : this.#addSmall(entry)
-    }
+  #make(entry: Exclude<SnapshotEntry, SnapshotFile>): void {
     const path = this.#root + entry.path
     if (entry.type === 'directory') mkdirSync(path, { mode: OPEN_DIRECTORY_MODE })
     else symlinkSync(entry.target, path)
-    return undefined
   }
 
   /** Directories get their modes at last: some forbid to write in them. */
@@ -103,24 +102,26 @@ class TreeFill {
     }
   }
 
-  #addSmall(file: SnapshotFile): Promise<void> | undefined {
-    this.#batch.push(file)
-    this.#batchBytes += file.size
-    for (const hash of file.blocks) this.#hashes.add(hash)
-    const isFull =
-      this.#hashes.size >= SNAPSHOT_BATCH_BLOCKS ||
-      this.#batch.length >= 2 * SNAPSHOT_BATCH_BLOCKS ||
-      this.#batchBytes > SNAPSHOT_BATCH_BYTES / 2
-    return isFull ? this.#writeBatch() : undefined
+  async #writeBatches(batches: readonly FileBatch[]): Promise<void> {
+    const { store, scope } = this.#content
+    const directory = batches.length < THREAD_BATCHES ? undefined : store.blockDirectory(scope)
+    const isUseful = directory !== undefined && availableParallelism() > 1
+    const ahead = isUseful ? new ReadAhead(directory, batches) : undefined
+    try {
+      for (const [index, { files, hashes }] of batches.entries()) {
+        const blocks = (await ahead?.get(index)) ?? (await this.#getBlocks(hashes, files))
+        await this.#writeFiles(files, blocks)
+      }
+    } finally {
+      ahead?.close()
+    }
   }
 
-  async #writeBatch(): Promise<void> {
-    const [batch, hashes] = [this.#batch, this.#hashes]
-    this.#batch = []
-    this.#batchBytes = 0
-    this.#hashes = new Set()
-    const blocks = await this.#getBlocks([...hashes], batch)
-    for (const file of batch) {
+  async #writeFiles(
+    files: readonly SnapshotFile[],
+    blocks: ReadonlyMap<string, Uint8Array>,
+  ): Promise<void> {
+    for (const file of files) {
       const [hash] = file.blocks
       const bytes = hash === undefined ? undefined : blocks.get(hash)
       const fd = this.#create(file)

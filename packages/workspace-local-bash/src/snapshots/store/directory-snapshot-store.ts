@@ -192,6 +192,12 @@ export class DirectorySnapshotStore implements SnapshotStore {
     return this.#find(scope) !== undefined
   }
 
+  /** Where the blocks of a scope are, for a thread that reads them. */
+  blockDirectory(scope: string): string | undefined {
+    const found = this.#find(scope)
+    return found && join(found.path, 'blocks')
+  }
+
   /** Bytes of all blocks of a scope. */
   async blockBytes(scope: string): Promise<number> {
     return this.#attempt(async () => {
