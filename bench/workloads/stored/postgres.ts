@@ -8,13 +8,12 @@ import { measure } from '../../harness/measure.ts'
 import { openRawServerStore } from '../../harness/raw/postgres.ts'
 import { report, type Verdict } from '../../harness/report.ts'
 import { answer, call, toolResult } from '../../harness/session-messages.ts'
+import { run as pagesOfSessions } from './listing.ts'
 
 const WRITERS = 8
 /** 2 000 chunks a second of all writers. */
 const MOST_CHUNK_MICROSECONDS = 500
 const MOST_WAKE_MS = 50
-const MOST_PAGE_MS = 10
-const SESSIONS = 100_000
 const CHUNKS = 2000
 /** 2 667 a second of all writers. */
 const CHUNK_EVERY_MS = 3
@@ -22,11 +21,11 @@ const CHUNK_EVERY_MS = 3
 export async function run(): Promise<Verdict[]> {
   await using server = await startTestPostgres({ durable: true })
   const verdicts: Verdict[] = []
-  for (const part of [steps, chunks, listing]) {
+  for (const part of [steps, chunks]) {
     await using database = await server.createDatabase()
     verdicts.push(...(await part(database.url)))
   }
-  return verdicts
+  return [...verdicts, ...(await pagesOfSessions())]
 }
 
 /** A step as the executor stores it: the answer and its journal, then the result and checkpoint. */
@@ -217,53 +216,4 @@ async function follow(streamId: string, { writer, reader, lags }: Line): Promise
   await last
   await writer.streamManager.endRun(streamId)
   await reading
-}
-
-async function listing(url: string): Promise<Verdict[]> {
-  const stores = await openPostgresStores(url)
-  await fill(url, stores)
-  const measurements = await measure([
-    { name: 'store-postgres', run: (times) => list(stores.stateStore, times) },
-  ])
-  await stores.close()
-  return [
-    report({
-      title: `postgres: a page of ${SESSIONS} sessions`,
-      ours: 'store-postgres',
-      limit: 'goal',
-      measurements: [{ name: 'goal', microseconds: MOST_PAGE_MS * 1000 }, ...measurements],
-      gate: { most: 1 },
-      unit: 'ms',
-    }),
-  ]
-}
-
-async function list(store: SessionStateStore, times: number): Promise<void> {
-  let cursor: string | undefined
-  for (let i = 0; i < times; i++) {
-    const page = await store.listSessions({ ...(cursor !== undefined && { cursor }) })
-    cursor = page.nextCursor
-  }
-}
-
-/** Copies of one session, by the server. */
-async function fill(url: string, { stateStore }: PostgresStores): Promise<void> {
-  await begin(stateStore)
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  const columns = await client.query<{ readonly name: string }>(
-    "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'helix_sessions'" +
-      " AND column_name NOT IN ('id', 'session_id')",
-  )
-  const names = columns.rows.map(({ name }) => name).join(', ')
-  await client.query(
-    `INSERT INTO helix_sessions (session_id, ${names}) SELECT 'copy ' || n, ${names}` +
-      ` FROM helix_sessions, generate_series(1, ${SESSIONS}) AS n`,
-  )
-  await client.query(
-    'INSERT INTO helix_states (session, version, value)' +
-      ' SELECT n.id, s.version, s.value FROM helix_sessions n, helix_states s WHERE n.id <> s.session',
-  )
-  await client.query('VACUUM ANALYZE')
-  await client.end()
 }

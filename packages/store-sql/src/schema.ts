@@ -6,7 +6,7 @@ import { historyTables, stateTables } from './state/state-schema.ts'
 import { streamSeed, streamTables } from './stream/stream-schema.ts'
 
 /**
- * The statements of a version that adds tables, or columns that may be NULL or have a default. Releases of
+ * The statements of a version that adds tables, indexes, or columns that may be NULL or have a default. Releases of
  * the versions before go on beside it, also those that start later.
  */
 export interface Additions {
@@ -16,18 +16,30 @@ export interface Additions {
 /** The statements that lead to each version, from the one before; the first from no tables. */
 export type Migrations = readonly (readonly string[] | Additions)[]
 
+/** Pages of the sessions of an agent in a status: of many that are one of both, few may be both. */
+const agentAndStatus: Additions = {
+  adds: [
+    'CREATE INDEX helix_sessions_of_agent_and_status ON helix_sessions (agent_type, status, id)',
+  ],
+}
+
 /** A released version is never changed: what comes later is a further entry. */
-const migrations: readonly (readonly string[])[] = [
+const migrations: Migrations = [
   [...stateTables, ...interactionTables, ...longTextTables, ...streamTables, ...streamSeed],
   historyTables,
+  agentAndStatus,
 ]
 
 const onlyOfSqlite: ReadonlySet<string> = new Set([...longTextTables, ...streamSeed])
 
 /** For a server: a row takes texts of any length, and its sequences give no `id` twice. */
-export const serverMigrations: Migrations = migrations.map((statements) =>
-  statements.filter((one) => !onlyOfSqlite.has(one) && !one.startsWith('CREATE TRIGGER')),
+export const serverMigrations: Migrations = migrations.map((migration) =>
+  'adds' in migration ? { adds: migration.adds.filter(isOfServer) } : migration.filter(isOfServer),
 )
+
+function isOfServer(statement: string): boolean {
+  return !onlyOfSqlite.has(statement) && !statement.startsWith('CREATE TRIGGER')
+}
 
 /** Version of the tables that this release reads and writes. */
 export const SCHEMA_VERSION = migrations.length

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@helix-agents/core'
 import type { FileVersionsSnapshot, SessionState, SessionStatus } from '@helix-agents/core/runtime'
-import type { SqlRow, SqlStatements } from '../sql-database.ts'
+import { runTogether, type SqlRow, type SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
 import {
   damaged,
@@ -24,22 +24,57 @@ import {
   type WorkspaceRefs,
 } from './columns/stored-shapes.ts'
 
-const HEAD =
+const HEADS =
   'SELECT s.*, st.version AS found_state, st.value AS state, r.refs AS refs, l.labels AS labels,' +
   // What holds the session, `s.run_id`, need not be a run.
   ' (SELECT run_id FROM helix_runs WHERE session = s.id AND turn = s.turn) AS last_run' +
   ' FROM helix_sessions s' +
   ' LEFT JOIN helix_states st ON st.session = s.id AND st.version = s.state_version' +
   ' LEFT JOIN helix_refs r ON r.session = s.id AND r.version = s.refs_version' +
-  ' LEFT JOIN helix_labels l ON l.session = s.id' +
-  ' WHERE s.session_id = ?'
+  ' LEFT JOIN helix_labels l ON l.session = s.id'
+const HEAD = `${HEADS} WHERE s.session_id = ?`
 const LEDGERS = 'SELECT workspace, ledger FROM helix_ledgers WHERE session = ? ORDER BY workspace'
+/** The values of a JSON array, for a server: a statement costs it more than its rows. */
+const AMONG = 'IN (SELECT value::bigint FROM json_array_elements_text(?))'
+const HEADS_AMONG = `${HEADS} WHERE s.id ${AMONG}`
+const LEDGERS_AMONG =
+  'SELECT session, workspace, ledger FROM helix_ledgers' +
+  ` WHERE session ${AMONG} ORDER BY session, workspace`
+
+/** What a server has of some sessions, by their keys. */
+export interface FoundHeads {
+  readonly heads: ReadonlyMap<unknown, SqlRow>
+  readonly ledgers: ReadonlyMap<unknown, readonly SqlRow[]>
+}
+
+/** Asks a server for some sessions at once. */
+export function findHeads(sql: SqlStatements, ids: readonly number[]): FoundHeads {
+  const among = JSON.stringify(ids)
+  const [heads = [], ledgers = []] = runTogether(sql, [
+    () => sql.all(HEADS_AMONG, among),
+    () => sql.all(LEDGERS_AMONG, among),
+  ])
+  return {
+    heads: new Map(heads.map((row) => [row['id'], row])),
+    ledgers: Map.groupBy(ledgers, (row) => row['session']),
+  }
+}
+
+/** The head of a session that was found. @throws {SqlError} `corrupt` */
+export function foundHead(found: FoundHeads, id: number, sessionId: string): SessionState {
+  const row = found.heads.get(id)
+  if (row === undefined) throw damaged('id')
+  return toHead(sessionId, row, found.ledgers.get(id) ?? [])
+}
 
 /** The head of a session; `undefined` for an unknown one. @throws {SqlError} `corrupt` */
 export function loadHead(sql: SqlStatements, sessionId: string): SessionState | undefined {
   const row = sql.get(HEAD, toSqlText(sessionId))
   if (row === undefined) return undefined
-  const ledgers = sql.all(LEDGERS, numberColumn(row, 'id'))
+  return toHead(sessionId, row, sql.all(LEDGERS, numberColumn(row, 'id')))
+}
+
+function toHead(sessionId: string, row: SqlRow, ledgers: readonly SqlRow[]): SessionState {
   return {
     sessionId,
     agentType: nameColumn(row, 'agent_type'),

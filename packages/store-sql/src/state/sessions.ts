@@ -3,21 +3,14 @@ import {
   type MessagePage,
   type MessageQuery,
   type NewSession,
-  type SessionPage,
-  type SessionQuery,
   type SessionState,
-  type UnreadableSession,
   parseCount,
-  parsePageQuery,
-  toCursor,
 } from '@helix-agents/core/runtime'
-import { runTogether, type SqlRow, type SqlStatements } from '../sql-database.ts'
-import { SqlError } from '../sql-error.ts'
+import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { toSqlText } from '../sql-text.ts'
-import { damaged, jsonColumn, nameColumn, numberColumn, textColumn } from './columns/column.ts'
+import { damaged, jsonColumn, numberColumn } from './columns/column.ts'
 import { fromStorableMessage } from './columns/message-json.ts'
 import { keepText } from './columns/long-texts.ts'
-import { rangesOfPrefix } from './columns/id-prefix.ts'
 import { loadKnownHead } from './session-head.ts'
 import { findSession } from './session-row.ts'
 import { addMessages, applyChange, saveRefs, toJsonText, toMessageTexts } from './state-values.ts'
@@ -117,69 +110,6 @@ function toMessage(row: SqlRow): MessagePage['messages'][number] {
   const message = fromStorableMessage(jsonColumn(row, 'message'))
   if (message === undefined) throw damaged('message')
   return message
-}
-
-export function listSessions(sql: SqlStatements, query: SessionQuery): SessionPage {
-  const { limit, below } = parsePageQuery(query)
-  const filters = filtersOf(query)
-  const values = filters.flatMap((filter) => filter.values)
-  const rows = sql.all(listStatement(filters), ...values, below, limit + 1)
-  const works = rows.slice(0, limit).map((row) => () => tryLoadHead(sql, row))
-  const heads = runTogether(sql, works)
-  const items = heads.filter((head) => 'status' in head)
-  const unreadable = heads.filter((head) => 'code' in head)
-  const last = rows[limit - 1]
-  return {
-    items,
-    ...(unreadable.length > 0 && { unreadable }),
-    ...(last !== undefined &&
-      rows.length > limit && { nextCursor: toCursor(numberColumn(last, 'id')) }),
-  }
-}
-
-interface Filter {
-  readonly condition: string
-  readonly values: readonly string[]
-}
-
-function filtersOf({ agentType, status, idPrefix = '' }: SessionQuery): readonly Filter[] {
-  return [
-    ...(agentType === undefined
-      ? []
-      : [{ condition: 'agent_type = ?', values: [toSqlText(agentType)] }]),
-    ...(status === undefined ? [] : [{ condition: 'status = ?', values: [status] }]),
-    ...(idPrefix === '' ? [] : [prefixFilter(idPrefix)]),
-  ]
-}
-
-const BETWEEN = '(session_id >= ? AND session_id < ?)'
-const UP_TO_THE_LAST = 'session_id >= ?'
-
-function prefixFilter(idPrefix: string): Filter {
-  const ranges = rangesOfPrefix(idPrefix)
-  const condition = ranges
-    .map(({ length }) => (length === 1 ? UP_TO_THE_LAST : BETWEEN))
-    .join(' OR ')
-  return { condition: `(${condition})`, values: ranges.flat() }
-}
-
-/** Each filter has an index; of two, SQLite takes one. */
-function listStatement(filters: readonly Filter[]): string {
-  const conditions = [...filters.map(({ condition }) => condition), 'id < ?']
-  const where = conditions.join(' AND ')
-  return `SELECT id, session_id FROM helix_sessions WHERE ${where} ORDER BY id DESC LIMIT ?`
-}
-
-/** One at a time: what is damaged of one session does not fail the statement of another. */
-function tryLoadHead(sql: SqlStatements, row: SqlRow): SessionState | UnreadableSession {
-  let sessionId = textColumn(row, 'session_id')
-  try {
-    sessionId = nameColumn(row, 'session_id')
-    return loadKnownHead(sql, sessionId)
-  } catch (error) {
-    if (!(error instanceof SqlError && error.kind === 'corrupt')) throw error
-    return { sessionId, code: 'corrupt' }
-  }
 }
 
 export function deleteSession(sql: SqlStatements, sessionId: string): void {

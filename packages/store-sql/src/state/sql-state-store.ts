@@ -30,15 +30,10 @@ import { getCheckpoint, listCheckpoints, restoreCheckpoint } from './checkpoints
 import { forgetReleased, loadHistory, recordReleased } from './history.ts'
 import { SqlInteractionStore } from './interaction/sql-interaction-store.ts'
 import { beginRun, endRun, listRuns, renewRun } from './runs.ts'
+import { listSessions } from './list-sessions.ts'
 import { loadHead } from './session-head.ts'
 import { loadOwner, type SessionOwner } from './session-owner.ts'
-import {
-  createSession,
-  deleteSession,
-  listSessions,
-  loadMessages,
-  toSessionToCreate,
-} from './sessions.ts'
+import { createSession, deleteSession, loadMessages, toSessionToCreate } from './sessions.ts'
 import {
   loadJournal,
   prepareAppend,
