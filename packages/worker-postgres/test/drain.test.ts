@@ -13,7 +13,10 @@ test('a slow heartbeat does not hide that a worker drains', async () => {
   const slow = Promise.withResolvers<void>()
   const saved = Promise.withResolvers<void>()
   const { save } = WorkerTable.prototype
-  vi.spyOn(WorkerTable.prototype, 'save').mockImplementationOnce(async function (row) {
+  vi.spyOn(WorkerTable.prototype, 'save').mockImplementationOnce(async function (
+    this: WorkerTable,
+    row,
+  ) {
     begun.resolve()
     await slow.promise
     await save.call(this, row)
