@@ -244,15 +244,32 @@ export interface DriverSnapshot {
   readonly totalBytes?: number
 }
 
+/** A snapshot that stays until it is removed, and when it was taken. */
+export interface KeptSnapshot {
+  readonly takenAtMs: number
+  readonly backup: DriverSnapshot
+}
+
+export interface DriverTakeOptions {
+  readonly ttlSeconds: number
+  /** Whose it is. */
+  readonly name?: string
+  /** It is kept under its name from this time on: `listKept` knows of it. */
+  readonly keptAtMs?: number
+  readonly signal?: AbortSignal
+}
+
 export interface DriverSnapshots {
-  take(
-    directory: string,
-    options: { readonly ttlSeconds: number; readonly name?: string; readonly signal?: AbortSignal },
-  ): Promise<DriverSnapshot>
+  take(directory: string, options: DriverTakeOptions): Promise<DriverSnapshot>
+  /**
+   * What is kept under a name, also what was taken for a caller that died meanwhile, where the bucket
+   * can be reached. Never starts a container.
+   */
+  listKept?(name: string): Promise<readonly KeptSnapshot[]>
   /** The name that it was taken with, as the bucket knows it; undefined when it is unknown. */
   nameOf?(snapshot: DriverSnapshot): Promise<string | undefined>
   /** Frees it, where the bucket can be reached; elsewhere its rules do. One that is gone is no error. */
-  remove?(snapshot: Pick<DriverSnapshot, 'id'>): Promise<void>
+  remove?(snapshot: Pick<DriverSnapshot, 'id'>, name: string): Promise<void>
   /** Exact: what the snapshot does not hold is gone from the directory afterwards. */
   restore(
     snapshot: DriverSnapshot,

@@ -1,9 +1,16 @@
-import type { ProviderHistory, SnapshotRef, WorkspaceRef } from '@helix-agents/core/provider'
-import { DERIVED_ID_PREFIX, SANDBOX_KIND } from '../config.ts'
+import type {
+  HeldBySession,
+  ProviderHistory,
+  SnapshotRef,
+  WorkspaceRef,
+} from '@helix-agents/core/provider'
+import { DERIVED_ID_PREFIX, SANDBOX_KIND, WORKSPACE_ROOT } from '../config.ts'
+import type { DriverSnapshots } from '../driver/port.ts'
 import {
   assertLasts,
   assertTakenBy,
   parseSnapshot,
+  toSnapshotRef,
 } from '../modules/snapshot/cloudflare-sandbox-snapshotter.ts'
 import { toRef } from '../ref.ts'
 import { forkId, hashParts } from '../sandbox-id.ts'
@@ -53,23 +60,28 @@ export class SandboxHistory implements ProviderHistory {
 
   async remove(ref: SnapshotRef): Promise<void> {
     const { session, snapshot } = parseSnapshot(ref)
+    const snapshots = await this.#bucketOf(session)
+    await named(snapshots?.remove?.(snapshot.backup, session))
+  }
+
+  /** The platform lists no sandboxes: what was made is found by the refs of those who made it. */
+  async list(sessionId: string): Promise<HeldBySession> {
+    const session = await hashParts('session', sessionId)
+    const snapshots = await this.#bucketOf(session)
+    const kept = (await named(snapshots?.listKept?.(session))) ?? []
+    return {
+      snapshots: kept.map((snapshot) => toSnapshotRef(session, snapshot)),
+      workspaces: [],
+    }
+  }
+
+  /** The bucket is asked, never the sandbox. */
+  async #bucketOf(session: string): Promise<DriverSnapshots | undefined> {
     const { options, config } = this.#parts.servicesOf(undefined)
     const { env, transport } = config
     const sandboxId = DERIVED_ID_PREFIX + (await hashParts('history', session))
-    // The bucket is asked, never the sandbox.
-    const driver = options.driver({
-      sandboxId,
-      root: snapshot.backup.directory,
-      env,
-      transport,
-      backups: { local: snapshot.backup.local },
-    })
-    await named(driver.snapshots?.remove?.(snapshot.backup))
-  }
-
-  /** The platform lists nothing: what was made is found by the refs of those who made it. */
-  async list() {
-    return { snapshots: [], workspaces: [] }
+    const backups = { local: options.localBuckets === true }
+    return options.driver({ sandboxId, root: WORKSPACE_ROOT, env, transport, backups }).snapshots
   }
 }
 

@@ -1,5 +1,10 @@
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
-import type { DriverSnapshot, DriverSnapshots } from '../../src/driver/port.ts'
+import type {
+  DriverSnapshot,
+  DriverSnapshots,
+  DriverTakeOptions,
+  KeptSnapshot,
+} from '../../src/driver/port.ts'
 import { createContainerSlice } from './memory-files.ts'
 import type { Container, SandboxWorld, Tree } from './memory-world.ts'
 
@@ -16,16 +21,26 @@ export class MemorySnapshots implements DriverSnapshots {
 
   async take(
     directory: string,
-    { ttlSeconds, signal }: { readonly ttlSeconds: number; readonly signal?: AbortSignal },
+    { ttlSeconds, name, keptAtMs, signal }: DriverTakeOptions,
   ): Promise<DriverSnapshot> {
     const container = await this.#reach('snapshots.take')
     signal?.throwIfAborted()
     const id = this.#world.store(await readTree(container, '/'))
-    return { id, directory, expiresAtMs: this.#world.now() + ttlSeconds * 1000, local: true }
+    const expiresAtMs = this.#world.now() + ttlSeconds * 1000
+    const backup = { id, directory, expiresAtMs, local: true }
+    if (name !== undefined && keptAtMs !== undefined)
+      this.#world.kept.set(id, { name, snapshot: { takenAtMs: keptAtMs, backup } })
+    return backup
+  }
+
+  async listKept(name: string): Promise<readonly KeptSnapshot[]> {
+    const all = [...this.#world.kept.values()]
+    return all.filter((one) => one.name === name).map(({ snapshot }) => snapshot)
   }
 
   async remove({ id }: Pick<DriverSnapshot, 'id'>): Promise<void> {
     this.#world.backups.delete(id)
+    this.#world.kept.delete(id)
   }
 
   async restore({ id }: DriverSnapshot, _directory: string, limits: Limits): Promise<void> {

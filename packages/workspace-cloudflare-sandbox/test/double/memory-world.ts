@@ -7,6 +7,7 @@ import type {
   CreateSandboxDriver,
   DriverCodeOutcome,
   ExecOutcome,
+  KeptSnapshot,
   MountRequest,
 } from '../../src/driver/port.ts'
 import type { DriverProcessOutput } from '../../src/driver/processes.ts'
@@ -30,6 +31,8 @@ export class SandboxWorld {
   /** Running containers by sandbox id. */
   readonly containers = new Map<string, Container>()
   readonly backups = new Map<string, Tree>()
+  /** Those of them that a history keeps, by id. */
+  readonly kept = new Map<string, { readonly name: string; readonly snapshot: KeptSnapshot }>()
   /** Every sandbox that was ever touched. */
   readonly touched = new Set<string>()
   /** Names of all calls, in order. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { read, Story, type Way, write } from './story.ts'
 
 const ways: readonly Way[] = ['portable', 'backups']
@@ -62,6 +62,32 @@ test('backups that no checkpoint needs any more are freed', async () => {
   expect(story.world.backups.size).toBe(2)
   await story.executor().deleteSession(story.agent(story.config, true), 's')
   expect(story.world.backups.size).toBe(0)
+})
+
+test('backups of steps that a session went back over are freed, and the others are not', async () => {
+  const story = await played('backups')
+  const agent = story.agent(story.config, true)
+  const [first = ''] = await story.points()
+  await story.executor().restoreCheckpoint(agent, 's', first, { files: true })
+  expect(story.world.backups.size).toBe(1)
+  await story.executor().restoreCheckpoint(agent, 's', first, { files: true })
+  expect(await story.run(agent, read)).toContain('one')
+})
+
+test('a backup that was taken for a process that died is freed', async () => {
+  const story = await played('backups')
+  const agent = story.agent(story.config, true)
+  const executor = story.executor([read, write('three')])
+  const commit = vi.spyOn(story.store, 'commitStep').mockImplementation(async () => {
+    throw new Error('the process is gone')
+  })
+  const { snapshots: promised } = await story.store.loadHistory('s')
+  const handle = await executor.execute(agent, 'go', { sessionId: 's', keepWorkspaces: true })
+  await Promise.allSettled([handle.result()])
+  commit.mockRestore()
+  await story.clock.advance(3_600_000)
+  await story.executor().releaseWorkspaces(agent, 's')
+  expect(story.world.backups.size).toBe(promised.length)
 })
 
 test('a backup that has expired is said to have, and nothing is switched', async () => {

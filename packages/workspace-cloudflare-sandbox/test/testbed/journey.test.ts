@@ -29,6 +29,8 @@ describe.skipIf(!availability.available)(`a session travels${skipNote}`, () => {
       const [first, second] = journey.sandboxes
       expect(first).toMatch(/^hx-/)
       expect(second).not.toBe(first)
+      const bucket = await bench.testbed.miniflare.getR2Bucket('BACKUP_BUCKET')
+      expect((await bucket.list()).objects.map(({ key }) => key)).toEqual([])
     },
   )
 })

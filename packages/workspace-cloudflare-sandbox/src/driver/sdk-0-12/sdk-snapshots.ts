@@ -1,9 +1,10 @@
 import { DriverError } from '../driver-error.ts'
-import type { DriverSnapshot, DriverSnapshots } from '../port.ts'
+import type { DriverSnapshot, DriverSnapshots, DriverTakeOptions, KeptSnapshot } from '../port.ts'
 import type { ContainerLink } from '../remote/container-link.ts'
 import { emptyScript, measureScript } from '../script/lifecycle-scripts.ts'
 import { decodeText } from '../script/file-reply.ts'
 import { readArchiveHead } from './archive-head.ts'
+import { BackupIndex, unmarked } from './backup-index.ts'
 import { describeCause, field } from './error-shape.ts'
 import type { SdkCalls } from './sdk-calls.ts'
 
@@ -20,18 +21,36 @@ export interface SdkSnapshotsOptions {
   readonly bucket?: R2Bucket
 }
 
-type TakeOptions = Parameters<DriverSnapshots['take']>[1]
 type Limits = Parameters<DriverSnapshots['restore']>[2]
 
 /** Snapshots as backups of the SDK, in the bucket that is bound as `BACKUP_BUCKET`. */
 export class SdkSnapshots implements DriverSnapshots {
   readonly #options: SdkSnapshotsOptions
+  readonly #index: BackupIndex | undefined
 
   constructor(options: SdkSnapshotsOptions) {
     this.#options = options
+    const { bucket, link } = options
+    this.#index = bucket && new BackupIndex(bucket, link.clock)
   }
 
-  async take(directory: string, options: TakeOptions): Promise<DriverSnapshot> {
+  async take(directory: string, options: DriverTakeOptions): Promise<DriverSnapshot> {
+    const { name, keptAtMs: takenAtMs } = options
+    const index = this.#index
+    if (index === undefined || name === undefined || takenAtMs === undefined) {
+      return this.#take(directory, options)
+    }
+    const markedName = await readBucket(() => index.begin(name))
+    const backup = await this.#take(directory, { ...options, name: markedName })
+    await readBucket(() => index.finish(name, markedName, { takenAtMs, backup }))
+    return backup
+  }
+
+  async listKept(name: string): Promise<readonly KeptSnapshot[]> {
+    return (await readBucket(async () => this.#index?.list(name))) ?? []
+  }
+
+  async #take(directory: string, options: DriverTakeOptions): Promise<DriverSnapshot> {
     const { calls, link, isLocal } = this.#options
     const before = await this.#measure(directory, options.signal)
     const { members, totalBytes } = before
@@ -75,14 +94,15 @@ export class SdkSnapshots implements DriverSnapshots {
     if (bucket === undefined) return undefined
     const text = await readBucket(async () => (await bucket.get(`backups/${id}/meta.json`))?.text())
     const name = text === undefined ? undefined : field(parseRecord(text), 'name')
-    return typeof name === 'string' ? name : undefined
+    return typeof name === 'string' ? unmarked(name) : undefined
   }
 
-  async remove({ id }: Pick<DriverSnapshot, 'id'>): Promise<void> {
+  async remove({ id }: Pick<DriverSnapshot, 'id'>, name: string): Promise<void> {
     const { bucket } = this.#options
-    // The record goes last: what a crash leaves is found by the rules of the bucket.
+    // The entry goes last: what a crash leaves is listed again.
     await readBucket(async () => bucket?.delete(`backups/${id}/data.sqsh`))
     await readBucket(async () => bucket?.delete(`backups/${id}/meta.json`))
+    await readBucket(async () => this.#index?.forget(name, id))
   }
 
   async restore(snapshot: DriverSnapshot, directory: string, limits: Limits): Promise<void> {

@@ -43,18 +43,20 @@ export class CloudflareSandboxSnapshotter implements Snapshotter {
   }
 
   async snapshot(options: SnapshotOptions = {}): Promise<SnapshotRef> {
-    const { signal } = options
+    const { signal, keep = false } = options
     signal?.throwIfAborted()
     const { ttlSeconds, session, isKept } = this.#options
     const abort = { ...(signal !== undefined && { signal }) }
     const takenAtMs = this.#sandbox.clock.now()
+    const kept = { ...(keep && { keptAtMs: takenAtMs }) }
+    const taking = { ttlSeconds, name: session, ...kept, ...abort }
     const backup = await this.#sandbox.call(
-      (driver) => snapshotsOf(driver).take(WORKSPACE_ROOT, { ttlSeconds, name: session, ...abort }),
+      (driver) => snapshotsOf(driver).take(WORKSPACE_ROOT, taking),
       { timeoutMs: Number.POSITIVE_INFINITY },
     )
     const snapshot = storedSnapshotSchema.parse({ takenAtMs, backup })
     if (isKept) this.#sandbox.recordSnapshot(snapshot)
-    return { providerId: SANDBOX_KIND, ref: { schemaVersion: 1, session, snapshot } }
+    return toSnapshotRef(session, snapshot)
   }
 
   async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
@@ -108,6 +110,11 @@ export function assertLasts({ backup }: StoredSnapshot, clock: Pick<Clock, 'now'
 function snapshotsOf({ snapshots }: SandboxDriver): DriverSnapshots {
   if (snapshots !== undefined) return snapshots
   throw new WorkspaceFailedError('config-invalid', 'no backup bucket is configured')
+}
+
+/** @param session Hash of the session that took it. */
+export function toSnapshotRef(session: string, snapshot: StoredSnapshot): SnapshotRef {
+  return { providerId: SANDBOX_KIND, ref: { schemaVersion: 1, session, snapshot } }
 }
 
 /** @throws {WorkspaceFailedError} `ref-invalid`. */
