@@ -2,9 +2,9 @@
 // place or the new one, with all its files, and a collection leaves nothing else.
 import { TestSampler } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
-import { judge, judgeEnd, textsOf } from './crash-judge.ts'
-import { DyingProcess } from './crash-process.ts'
-import { call, CrashWorld, type HomeName, homeNames } from './crash-world.ts'
+import { judge, judgeEnd, textsOf } from './crash/judge.ts'
+import { DyingProcess } from './crash/process.ts'
+import { call, CrashWorld, type HomeName, homeNames } from './crash/world.ts'
 
 const sampler = new TestSampler()
 /** Of a run that is not exhaustive. */

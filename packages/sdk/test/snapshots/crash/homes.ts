@@ -15,7 +15,7 @@ import {
   LocalBashWorkspaceProvider,
 } from '@helix-agents/workspace-local-bash'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
-import type { DyingProcess } from './crash-process.ts'
+import type { DyingProcess } from './process.ts'
 
 /** Names of what is there, whoever knows of it. */
 export interface Held {
@@ -35,6 +35,8 @@ export interface Home {
   nameOfSnapshot(ref: SnapshotRef): string
   /** What is there beside backends and snapshots once no session is left, after a sweep. */
   rest(): Promise<readonly string[]>
+  /** Loses every backend, where they can be lost. Default: they cannot. */
+  lose?(): void
   dispose(): void
 }
 

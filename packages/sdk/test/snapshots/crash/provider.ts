@@ -6,7 +6,7 @@ import type {
   Workspace,
   WorkspaceProvider,
 } from '@helix-agents/core/provider'
-import type { DyingProcess } from './crash-process.ts'
+import type { DyingProcess } from './process.ts'
 
 /** Paths and texts of all files of a workspace; a directory has no text. */
 export type Tree = Readonly<Record<string, string | null>>

@@ -3,9 +3,9 @@ import type { SnapshotRef } from '@helix-agents/core/provider'
 import { restoreSnapshot } from '@helix-agents/core/provider'
 import { InMemoryFileSystem } from '@helix-agents/workspace-memory'
 import { expect } from 'vitest'
-import { DyingProcess } from './crash-process.ts'
-import { type Tree, treeOf } from './crash-provider.ts'
-import type { CrashWorld } from './crash-world.ts'
+import { DyingProcess } from './process.ts'
+import { type Tree, treeOf } from './provider.ts'
+import type { CrashWorld } from './world.ts'
 
 /** What the stored sessions need, by the name of the home. */
 interface Needed {

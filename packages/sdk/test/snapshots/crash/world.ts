@@ -4,10 +4,10 @@ import type { WorkspaceRef } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
-import { createFileStoreHome, createSandboxHome } from './crash-cloud-homes.ts'
-import { createLocalHome, createMemoryHome, type Home } from './crash-homes.ts'
-import { DyingProcess } from './crash-process.ts'
-import { dyingProvider, type Tree, treeOf } from './crash-provider.ts'
+import { createFileStoreHome, createSandboxHome } from './cloud-homes.ts'
+import { createLocalHome, createMemoryHome, type Home } from './homes.ts'
+import { DyingProcess } from './process.ts'
+import { dyingProvider, type Tree, treeOf } from './provider.ts'
 
 export type HomeName = keyof typeof HOMES
 

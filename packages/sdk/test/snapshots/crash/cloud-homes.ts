@@ -8,8 +8,8 @@ import {
 } from '@helix-agents/core/provider'
 import type { ManualClock } from '@helix-agents/core/testing'
 import { InMemorySnapshotStore } from '@helix-agents/store-memory'
-import { type Held, type Home, keptIn, partOf, scopesOf } from './crash-homes.ts'
-import type { DyingProcess } from './crash-process.ts'
+import { type Held, type Home, keptIn, partOf, scopesOf } from './homes.ts'
+import type { DyingProcess } from './process.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -41,7 +41,7 @@ const fileStoreTest = 'workspace-cloudflare-filestore/test'
 const sandboxTest = 'workspace-cloudflare-sandbox/test/double'
 
 async function load<Name extends keyof Modules>(path: string): Promise<Pick<Modules, Name>> {
-  const { href } = new URL(`../../../${path}.ts`, import.meta.url)
+  const { href } = new URL(`../../../../${path}.ts`, import.meta.url)
   return (await import(/* @vite-ignore */ href)) as Modules
 }
 
@@ -203,6 +203,11 @@ class SandboxHome implements Home {
       await this.#snapshots.sweep(scope, { graceMs: 0 })
     const { containers, backups } = this.#world
     return [...containers.keys(), ...backups.keys(), ...(await scopesOf(this.#snapshots))]
+  }
+
+  /** As after a sleep. */
+  lose(): void {
+    this.#world.containers.clear()
   }
 
   dispose(): void {}
