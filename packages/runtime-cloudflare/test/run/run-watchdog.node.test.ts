@@ -14,7 +14,7 @@ function createKv(): SyncKvStorage {
     delete: (key) => values.delete(key),
     list: <T>() => [...values] as [string, T][],
   }
-  return kv as SyncKvStorage
+  return kv
 }
 
 function setup(more: Partial<RunWatchdogParts> = {}) {
