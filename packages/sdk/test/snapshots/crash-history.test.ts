@@ -7,6 +7,8 @@ import { DyingProcess } from './crash/process.ts'
 import { call, CrashWorld, type HomeName, homeNames } from './crash/world.ts'
 
 const sampler = new TestSampler()
+/** A busy disk takes minutes for the deaths in a directory. */
+const TIMEOUT_MS = sampler.size(3_600_000, 180_000)
 /** Of a run that is not exhaustive. */
 const SAMPLED = { cases: 10, points: 2 }
 
@@ -142,7 +144,7 @@ const cases = homeNames.flatMap((home) =>
 )
 const sampledCases = sampler.pick('crash operations', cases, SAMPLED.cases)
 
-test.each(sampledCases)('%s in %s', { timeout: 600_000 }, async (name, home) => {
+test.each(sampledCases)('%s in %s', { timeout: TIMEOUT_MS }, async (name, home) => {
   const operation = OPERATIONS[name]
   if (operation === undefined) throw new Error(`no operation ${name}`)
   const points = await pointsOf(home, operation)

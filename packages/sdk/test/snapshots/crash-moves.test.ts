@@ -7,6 +7,8 @@ import { DyingProcess } from './crash/process.ts'
 import { call, CrashWorld, type HomeName, homeNames } from './crash/world.ts'
 
 const sampler = new TestSampler()
+/** A busy disk takes minutes for the deaths in a directory. */
+const TIMEOUT_MS = sampler.size(3_600_000, 180_000)
 /** Of a run that is not exhaustive. */
 const SAMPLED = { pairs: 6, points: 2 }
 
@@ -72,7 +74,7 @@ async function dieAt(fatal: number, from: HomeName, to: HomeName): Promise<void>
 }
 
 const sampledPairs = sampler.pick('crash pairs', pairs, SAMPLED.pairs)
-test.each(sampledPairs)('from %s to %s', { timeout: 600_000 }, async (from, to) => {
+test.each(sampledPairs)('from %s to %s', { timeout: TIMEOUT_MS }, async (from, to) => {
   const points = await pointsOf(from, to)
   expect(points.length).toBeGreaterThan(20)
   const numbers = points.map((label, index) => ({ fatal: index + 1, label }))

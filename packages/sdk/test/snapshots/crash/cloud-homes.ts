@@ -15,6 +15,7 @@ type Row = Readonly<Record<string, unknown>>
 
 /** What is used of tests of other packages, whose types are those of workerd. */
 interface Storage {
+  readonly database: { close(): void }
   readonly sql: { exec(statement: string, ...bindings: unknown[]): { toArray(): Row[] } }
   transactionSync<T>(work: () => T): T
 }
@@ -30,7 +31,7 @@ interface World {
 }
 interface Modules {
   readonly NodeStorage: new () => Storage
-  readonly createProvider: (storage: Storage, setup: object) => FileStore
+  readonly createProvider: (storage: Omit<Storage, 'database'>, setup: object) => FileStore
   readonly databaseFaults: (storage: Storage) => string[]
   readonly SandboxWorld: new () => World
   readonly MemoryDriver: new (world: World, settings: unknown) => object
@@ -98,9 +99,9 @@ class FileStoreHome implements Home {
   provider(process: DyingProcess): WorkspaceProvider {
     const { sql } = this.#storage
     // What a process remembers goes with its handle of the database.
-    const storage: Storage = {
-      sql: { exec: (...given) => sql.exec(...given) },
-      transactionSync: (work) => this.#storage.transactionSync(work),
+    const storage = {
+      sql: { exec: (...given: Parameters<typeof sql.exec>) => sql.exec(...given) },
+      transactionSync: <T>(work: () => T) => this.#storage.transactionSync(work),
     }
     const r2 = process.wrap('bucket', this.#bucket)
     const sizes = { inlineThresholdBytes: INLINE_BYTES, collectionGraceMs: GRACE_MS }
@@ -140,7 +141,9 @@ class FileStoreHome implements Home {
     ]
   }
 
-  dispose(): void {}
+  dispose(): void {
+    this.#storage.database.close()
+  }
 }
 
 function hasTables({ sql }: Storage): boolean {

@@ -127,10 +127,17 @@ export class CrashWorld {
         await executor.deleteSession(this.agent, sessionId)
         continue
       }
-      const recovered = await executor.recover(this.agent, sessionId)
-      if (recovered.outcome === 'resumed') await recovered.handle.result()
+      await this.#recover(executor, sessionId)
       await executor.releaseWorkspaces(this.agent, sessionId, { graceMs: 0 })
     }
+  }
+
+  /** A process that died before it has stored the first message of a session leaves nothing to do. */
+  async #recover(executor: JSAgentExecutor, sessionId: string): Promise<void> {
+    const { messages } = await this.store.loadMessages(sessionId, { limit: 1 })
+    if (messages.length === 0) return
+    const recovered = await executor.recover(this.agent, sessionId)
+    if (recovered.outcome === 'resumed') await recovered.handle.result()
   }
 
   dispose(): void {
