@@ -8,6 +8,9 @@ export interface ClaimAffinity {
   readonly waitMs: number
 }
 
+/** How a claim of several turns finds the first one of each session: it names no order. */
+const FIRST = 'OVER (PARTITION BY singleton_key)'
+
 /** The part of a claim of pg-boss that chooses turns: columns, table, conditions, order, number. */
 const NEXT =
   /next AS \(\s+SELECT (.+?)\s+FROM (\S+) j\s+WHERE (.+?)\s+ORDER BY j\.priority desc, j\.created_on\s+LIMIT (\S+)\s+FOR UPDATE OF j SKIP LOCKED\s+\)/s
@@ -23,13 +26,14 @@ export function restrictClaim(claim: string, tables: HomeTables, affinity: Claim
   if (parts === null) throw new TypeError('the claim of pg-boss has another form')
   const [text, columns = '', table = '', conditions = '', limit = ''] = parts
   const next = `next AS (
-    SELECT ${columns}
+    SELECT ${columns}, j.priority, j.created_on
     FROM (${placesOf(table, tables, affinity)}) place CROSS JOIN LATERAL (
       SELECT j.id, j.singleton_key, j.group_id, j.group_tier, j.priority, j.created_on
       FROM ${table} j
       WHERE ${conditions}
         AND j.${HOME_COLUMN} BETWEEN place.home AND place.home
         AND j.created_on <= place.until AND j.start_after <= place.until
+        AND ${isNext(table)}
         AND ${mayClaim(tables, affinity)}
       ORDER BY j.${HOME_COLUMN}, j.priority DESC, j.created_on
       LIMIT ${limit}
@@ -38,7 +42,9 @@ export function restrictClaim(claim: string, tables: HomeTables, affinity: Claim
     ORDER BY j.priority DESC, j.created_on
     LIMIT ${limit}
   )`
-  return claim.replace(text, () => next)
+  return claim
+    .replace(text, () => next)
+    .replace(FIRST, 'OVER (PARTITION BY singleton_key ORDER BY priority DESC, created_on)')
 }
 
 /** The places at which the machine may claim, each with the time until which its turns must be there. */
@@ -55,25 +61,32 @@ function placesOf(
     )
     SELECT home, CASE WHEN is_free THEN 'infinity' ELSE now() - ${waitMs} * interval '1 ms' END AS until
     FROM known, LATERAL (SELECT home = '${NO_HOME}' OR substr(home, 2) = ${textOf(machine)}
-      OR substr(home, 2) <> ALL (ARRAY(${livingMachines(schema)})) AS is_free) place
+      OR substr(home, 2) <> ALL (ARRAY(SELECT machine FROM (${livingMachines(schema)}) living)) AS is_free) place
     WHERE home IS NOT NULL AND (is_free OR starts_with(home, '${MOVABLE}'))`
+}
+
+/** Whether no other turn of its session has begun before, and comes again: that one goes first. */
+function isNext(table: string): string {
+  return `(j.state = 'retry' OR coalesce((
+    SELECT false FROM ${table} begun WHERE begun.name = 'turns' AND begun.state < 'active'
+      AND begun.state = 'retry' AND begun.singleton_key = j.singleton_key LIMIT 1), true))`
 }
 
 /** Whether the home of the session of the turn `j` allows it; its place may be older than that. */
 function mayClaim({ schema, homes }: HomeTables, { machine, waitMs }: ClaimAffinity): string {
   return `coalesce((
     SELECT home.machine = ${textOf(machine)}
-      OR home.machine <> ALL (ARRAY(${livingMachines(schema)}))
+      OR home.machine <> ALL (ARRAY(SELECT machine FROM (${livingMachines(schema)}) living))
       OR (home.movable AND greatest(j.created_on, j.start_after, home.used_at)
         + ${waitMs} * interval '1 ms' <= now())
     FROM ${homes} home WHERE home.session_id = j.singleton_key), true)`
 }
 
-/** SQL for the names of the machines that run turns. */
+/** SQL for the machines that run turns, by worker, and until when they count as living. */
 export function livingMachines(schema: string): string {
-  return `SELECT worker.machine FROM ${schema}.helix_worker worker
-    WHERE worker.state = 'running'
-      AND worker.seen_at + worker.lost_after_ms * interval '1 ms' > now()`
+  const until = `worker.seen_at + worker.lost_after_ms * interval '1 ms'`
+  return `SELECT worker.machine, ${until} AS until FROM ${schema}.helix_worker worker
+    WHERE worker.state = 'running' AND ${until} > now()`
 }
 
 /** As bytes: nothing of a name can end the text. */

@@ -53,6 +53,16 @@ export class SessionHomes {
     )
   }
 
+  /** A turn of the session begins on the machine: writes only what is not so yet. */
+  async begin(home: Pick<SessionHome, 'sessionId' | 'machine' | 'isMovable'>): Promise<void> {
+    await this.#db.executeSql(
+      `INSERT INTO ${this.#name} AS home (session_id, machine, movable) VALUES ($1, $2, $3)
+      ON CONFLICT (session_id) DO UPDATE SET machine = excluded.machine, movable = excluded.movable,
+        since = now(), used_at = now() WHERE home.machine <> excluded.machine`,
+      [home.sessionId, home.machine, home.isMovable],
+    )
+  }
+
   async remove(sessionId: string): Promise<void> {
     await this.#db.executeSql(`DELETE FROM ${this.#name} WHERE session_id = $1`, [sessionId])
   }
@@ -63,15 +73,21 @@ export class SessionHomes {
     await this.#db.executeSql(text)
   }
 
-  async list(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
+  /** With how long their machines count as living unless they say so again, in milliseconds. */
+  async list(
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyArray<SessionHome & { readonly aliveForMs: number }>> {
     const { rows } = await this.#db.executeSql(
       `SELECT session_id AS "sessionId", machine, movable AS "isMovable",
-        machine IN (${livingMachines(this.#schema)}) AS "isAlive",
-        extract(epoch FROM since)::float8 * 1000 AS since
-      FROM ${this.#name} WHERE session_id = ANY($1) ORDER BY session_id`,
+        alive_for IS NOT NULL AS "isAlive", coalesce(alive_for, 0)::float8 AS "aliveForMs",
+        round(extract(epoch FROM since) * 1000)::float8 AS since
+      FROM ${this.#name} home LEFT JOIN LATERAL (
+        SELECT ceil(max(extract(epoch FROM living.until - now())) * 1000) AS alive_for
+        FROM (${livingMachines(this.#schema)}) living WHERE living.machine = home.machine) living ON true
+      WHERE session_id = ANY($1) ORDER BY session_id`,
       [sessionIds],
     )
-    return rows.map((row: SessionHome) => ({ ...row, since: Math.round(row.since) }))
+    return rows
   }
 
   /** How many sessions stay with a machine. */

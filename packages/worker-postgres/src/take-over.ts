@@ -12,81 +12,104 @@ export interface TakeOverParts {
   readonly now: () => number
   /** Room to take one more session over, until it is released; `undefined` when there is none. */
   readonly reserve: (sessionId: string) => (() => void) | undefined
-  /** The sessions among these that stay with another machine that lives. */
-  readonly elsewhere: (sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
+  /** The sessions among these that stay with another machine → until when, at least, as far as is known. */
+  readonly elsewhere: (sessions: readonly SessionState[]) => Promise<ReadonlyMap<string, number>>
   /** Whether this worker runs the session. */
   readonly isOwn: (sessionId: string) => boolean
   /** Receives each run that goes on here. */
   readonly onTaken: (agent: Agent, handle: AgentHandle) => void
 }
 
+/** What a search has left. */
+export interface SearchResult {
+  /** When a session can be taken that cannot now; `Infinity` without any. */
+  readonly next: number
+  /** Whether there was no room for a session. */
+  readonly isFull: boolean
+  /** Until when machines count as living, as far as is known, with which paused sessions stay; 0 without any. */
+  readonly awayUntil: number
+}
+
 const PAGE = 200
+const NOTHING: SearchResult = { next: Infinity, isFull: false, awayUntil: 0 }
 
 /**
- * Resumes the sessions whose lease has expired: their machine died, or is frozen.
+ * Resumes the sessions whose lease has expired: their machine died, or is frozen. Those that stay with
+ * another machine that lives, such as one that was started again, are left to it.
  *
  * @param statuses of the sessions that are checked.
- * @returns when the next lease of a session expires unless it is renewed; `Infinity` without any.
  */
 export async function takeOver(
   parts: TakeOverParts,
   statuses: readonly SessionStatus[],
-): Promise<number> {
+): Promise<SearchResult> {
   // Side by side: a row that a frozen machine has locked keeps none of the others waiting.
-  const taking: Promise<number>[] = []
+  const taking: Promise<SearchResult>[] = []
   for (const agent of parts.agents) {
     for (const status of statuses) {
-      for await (const session of sessionsOf(parts, agent, status)) {
-        const { next, left } = inspect(parts, session)
-        taking.push(left ? take(parts, agent, session.sessionId) : Promise.resolve(next))
+      for await (const page of pagesOf(parts, agent, status)) {
+        taking.push(...(await takeFrom(parts, agent, page)))
       }
     }
   }
-  return Math.min(Infinity, ...(await Promise.all(taking)))
+  const results = await Promise.all(taking)
+  return {
+    next: Math.min(Infinity, ...results.map(({ next }) => next)),
+    isFull: results.some(({ isFull }) => isFull),
+    awayUntil: Math.max(0, ...results.map(({ awayUntil }) => awayUntil)),
+  }
 }
 
-async function* sessionsOf(
-  { stateStore, elsewhere }: TakeOverParts,
+async function* pagesOf(
+  { stateStore }: TakeOverParts,
   agent: Agent,
   status: SessionStatus,
-): AsyncGenerator<SessionState> {
+): AsyncGenerator<readonly SessionState[]> {
   let cursor: string | undefined
   do {
     const query = { agentType: agent.name, status, limit: PAGE, ...(cursor && { cursor }) }
     const page = await stateStore.listSessions(query)
-    // One whose lease has expired has lost its machine.
-    const ids = status === 'running' ? [] : page.items.map(({ sessionId }) => sessionId)
-    const away = await elsewhere(ids)
-    yield* page.items.filter(({ sessionId }) => !away.has(sessionId))
+    yield page.items
     cursor = page.nextCursor
   } while (cursor !== undefined)
 }
 
-interface Inspected {
-  readonly left: boolean
-  /** When to check it again. */
-  readonly next: number
+async function takeFrom(
+  parts: TakeOverParts,
+  agent: Agent,
+  page: readonly SessionState[],
+): Promise<readonly Promise<SearchResult>[]> {
+  const candidates = page.filter(
+    // The run of its parent resumes a sub-agent.
+    ({ sessionId, parentSessionId }) => parentSessionId === undefined && !parts.isOwn(sessionId),
+  )
+  const now = parts.now()
+  const [held, left] = [candidates.filter(isHeld), candidates.filter((each) => !isHeld(each))]
+  const away = await parts.elsewhere(left)
+  const results = left.map((session) => {
+    const until = away.get(session.sessionId)
+    if (until === undefined) return take(parts, agent, session.sessionId)
+    const awayUntil = session.status === 'running' ? 0 : until
+    return Promise.resolve({ ...NOTHING, next: until, awayUntil })
+  })
+  const next = Math.min(Infinity, ...held.map(({ leaseUntil = 0 }) => leaseUntil))
+  return [Promise.resolve({ ...NOTHING, next }), ...results]
+
+  function isHeld({ status, leaseUntil = 0 }: SessionState): boolean {
+    return status === 'running' && leaseUntil > now
+  }
 }
 
-function inspect(parts: TakeOverParts, session: SessionState): Inspected {
-  const { sessionId, parentSessionId, leaseUntil = 0, status } = session
-  // The run of its parent resumes a sub-agent.
-  if (parentSessionId !== undefined || parts.isOwn(sessionId))
-    return { left: false, next: Infinity }
-  const isHeld = status === 'running' && leaseUntil > parts.now()
-  return { left: !isHeld, next: isHeld ? leaseUntil : Infinity }
-}
-
-async function take(parts: TakeOverParts, agent: Agent, sessionId: string): Promise<number> {
+async function take(parts: TakeOverParts, agent: Agent, sessionId: string): Promise<SearchResult> {
   const release = parts.reserve(sessionId)
-  if (release === undefined) return Infinity
+  if (release === undefined) return { ...NOTHING, isFull: true }
   try {
-    return await recover(parts, agent, sessionId)
+    return { ...NOTHING, next: await recover(parts, agent, sessionId) }
   } catch (err) {
     // One that cannot be resumed does not keep the others from it.
     if (!HelixError.isInstance(err)) throw err
     parts.logger.error({ err, sessionId }, 'session could not be taken over')
-    return Infinity
+    return NOTHING
   } finally {
     release()
   }

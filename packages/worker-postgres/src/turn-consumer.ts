@@ -19,6 +19,24 @@ export interface ConsumerOptions {
   readonly onClaim?: (ms: number) => void
 }
 
+/** Thrown by `run` when a turn cannot begin now: it waits in the queue again, as if it had not been claimed. */
+export class PutBack extends Error {
+  readonly waitMs: number
+
+  constructor(message: string, waitMs: number) {
+    super(message)
+    this.waitMs = waitMs
+  }
+}
+
+/** The queue of a consumer. */
+export interface ConsumedQueue {
+  readonly boss: PgBoss
+  readonly name: string
+  /** Name of the table of jobs, with its schema. */
+  readonly table: string
+}
+
 const HEARTBEAT_MS = 3000
 /**
  * Claims come one after the other: two at once would not see each other's tenants. None waits for a disk:
@@ -32,6 +50,7 @@ const CLAIM =
 export class TurnConsumer {
   readonly #boss: PgBoss
   readonly #queue: string
+  readonly #table: string
   readonly #options: ConsumerOptions
   readonly #active = new Map<
     string,
@@ -42,9 +61,10 @@ export class TurnConsumer {
   #loop: Promise<void> = Promise.resolve()
   #cancelHeartbeat: () => void = () => {}
 
-  constructor(boss: PgBoss, queue: string, options: ConsumerOptions) {
+  constructor({ boss, name, table }: ConsumedQueue, options: ConsumerOptions) {
     this.#boss = boss
-    this.#queue = queue
+    this.#queue = name
+    this.#table = table
     this.#options = options
   }
 
@@ -122,19 +142,32 @@ export class TurnConsumer {
     const { run, logger } = this.#options
     try {
       const outcome = await this.#outcomeOf(() => run(job.id, job.data))
-      if ('error' in outcome) await this.#boss.fail(this.#queue, attempt, outcome.error)
+      if (outcome instanceof PutBack) await this.#putBack(attempt, outcome.waitMs)
+      else if ('error' in outcome) await this.#boss.fail(this.#queue, attempt, outcome.error)
       else await this.#boss.complete(this.#queue, attempt, outcome.value)
     } catch (err) {
       logger.error({ err, turnId: job.id }, 'end of turn not stored')
     }
   }
 
+  /** One that an earlier attempt has begun still counts as begun. */
+  async #putBack({ id, retryCount }: JobAttempt, waitMs: number): Promise<void> {
+    await this.#boss.getDb().executeSql(
+      `UPDATE ${this.#table} SET heartbeat_on = NULL, start_after = now() + $4 * interval '1 ms',
+        state = CASE retry_count WHEN 0 THEN 'created' ELSE 'retry' END::${this.#table}_state,
+        started_on = CASE retry_count WHEN 0 THEN NULL ELSE started_on END
+      WHERE name = $1 AND id = $2 AND retry_count = $3 AND state = 'active'`,
+      [this.#queue, id, retryCount, waitMs],
+    )
+  }
+
   async #outcomeOf(
     run: () => Promise<object>,
-  ): Promise<{ readonly value: object } | { readonly error: object }> {
+  ): Promise<{ readonly value: object } | { readonly error: object } | PutBack> {
     try {
       return { value: await run() }
     } catch (error) {
+      if (error instanceof PutBack) return error
       return { error: { message: error instanceof Error ? error.message : String(error) } }
     }
   }

@@ -228,7 +228,10 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
   /** The machines that these sessions stay with; none for a session that any machine continues. */
   async homes(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
     try {
-      return await this.#homes.list(sessionIds)
+      const homes = await this.#homes.list(sessionIds)
+      return homes.map(({ sessionId, machine, isAlive, isMovable, since }) => {
+        return { sessionId, machine, isAlive, isMovable, since }
+      })
     } catch (error) {
       throw toQueueError(error)
     }
@@ -254,7 +257,8 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
 
   /** @internal Lets a worker run turns; the result stops that and waits for the turns under way. */
   consume(options: ConsumerOptions): () => Promise<void> {
-    const consumer = new TurnConsumer(this.#boss, TURNS, options)
+    const table = `${this.#schema}.job`
+    const consumer = new TurnConsumer({ boss: this.#boss, name: TURNS, table }, options)
     this.#consumers.add(consumer)
     consumer.start()
     return async () => {

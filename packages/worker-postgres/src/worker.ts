@@ -11,8 +11,10 @@ import type { SessionStateStore } from '@helix-agents/core/runtime'
 import type { AgentHandle, JSAgentExecutor, ShutdownOptions } from '@helix-agents/runtime-js'
 import { Affinity } from './affinity.ts'
 import { QueueError } from './queue-error.ts'
-import { takeOver, type TakeOverParts } from './take-over.ts'
+import { Search } from './search.ts'
+import type { TakeOverParts } from './take-over.ts'
 import { type Turn, turnFromJson } from './turn.ts'
+import { PutBack } from './turn-consumer.ts'
 import type { TurnQueue } from './turn-queue.ts'
 import { type Counted, countsOf, toMetricsText, type WorkerHealth } from './worker-health.ts'
 
@@ -89,8 +91,8 @@ const NUMBERS = [
 /** Between two counts of the queue: a count takes longer the more waits. */
 const COUNT_MS = 30_000
 
-/** The clocks of machines differ: what looks expired here may be held. */
-const MIN_SEARCH_MS = 250
+/** Between two looks at a turn whose session is held. */
+const MAX_HELD_MS = 5000
 
 /** Thrown inside a job: another worker resumes its turn. */
 class HandedOver extends Error {
@@ -104,6 +106,7 @@ export class Worker implements AsyncDisposable {
   readonly #options: Required<WorkerOptions>
   readonly #agents: ReadonlyMap<string, Agent>
   readonly #affinity: Affinity
+  readonly #search: Search
   /** Sessions of runs under way → whether they were taken over. */
   readonly #sessions = new Map<string, 'turn' | 'takeover'>()
   readonly #takeovers = new Set<Promise<void>>()
@@ -114,9 +117,7 @@ export class Worker implements AsyncDisposable {
   #counted: Counted | undefined
   #claimMs: number | undefined
   #stopConsuming: () => Promise<void> = () => Promise.resolve()
-  #cancelSearch: () => void = () => {}
   #cancelHeartbeat: () => void = () => {}
-  #search: Promise<void> = Promise.resolve()
   #reported: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | undefined
 
@@ -148,10 +149,18 @@ export class Worker implements AsyncDisposable {
       machine,
       affinityKinds: kinds,
       affinityWaitMs: waitMs,
+      clock,
     } = this.#options
     const homes = queue.sessionHomes
-    this.#affinity = new Affinity({ homes, stateStore, machine, kinds, waitMs })
+    const now = (): number => clock.now()
+    this.#affinity = new Affinity({ homes, stateStore, machine, kinds, waitMs, now })
     this.#agents = new Map(options.agents.map((agent) => [agent.name, agent]))
+    this.#search = new Search({
+      clock,
+      searchMs: this.#options.searchMs,
+      takeOver: this.#takeOverParts(),
+      attempt: (search) => this.#attempt('search for left sessions failed', search),
+    })
   }
 
   /**
@@ -164,18 +173,15 @@ export class Worker implements AsyncDisposable {
     this.#state = 'running'
     await this.#beat()
     // Sessions that a shutdown has left are handed over by their turns, unless they had none.
-    this.#search = this.#searchOnce(['running', 'interrupted', 'waiting'])
-    await this.#search
+    await this.#search.start()
     const { queue, concurrency, turnsPerTenant, pollMs, clock, logger } = this.#options
-    const run = (turnId: string, data: object): Promise<object> =>
-      this.#runTurn(turnId, turnFromJson(data))
     this.#stopConsuming = queue.consume({
       concurrency,
       turnsPerTenant,
       pollMs,
       clock,
       logger,
-      run,
+      run: (turnId, data) => this.#runTurn(turnId, turnFromJson(data)),
       restrict: (claim) => this.#affinity.restrict(claim),
       onClaim: (ms) => void (this.#claimMs = ms),
     })
@@ -217,13 +223,13 @@ export class Worker implements AsyncDisposable {
 
   async #stop(options: ShutdownOptions): Promise<void> {
     this.#state = 'draining'
-    this.#cancelSearch()
+    const searched = this.#search.stop()
     this.#cancelHeartbeat()
     const consumed = this.#stopConsuming()
     await this.#report()
     // Others may take the turns of its sessions now.
     await this.#attempt('workers not woken', () => this.#options.queue.wake())
-    await this.#search
+    await searched
     await this.#executor.shutdown(options)
     await Promise.all([consumed, ...this.#takeovers])
     this.#state = 'stopped'
@@ -238,9 +244,10 @@ export class Worker implements AsyncDisposable {
   async #runTurn(turnId: string, turn: Turn): Promise<object> {
     const { sessionId } = turn
     const agent = this.#agents.get(turn.agent)
-    if (this.#state !== 'running') return this.#handOver()
+    if (this.#state !== 'running') return this.#handOver(new PutBack('the worker stops', 0))
     if (agent === undefined) throw new Error(`this worker does not know the agent ${turn.agent}`)
     try {
+      await this.#assertFree(sessionId)
       const handle = await this.#startTurn(agent, turnId, turn)
       if (handle === undefined) return { outcome: 'not-needed' }
       const status = await this.#follow(agent, 'turn', handle)
@@ -253,6 +260,15 @@ export class Worker implements AsyncDisposable {
       this.#options.logger.error({ err, sessionId, turnId }, 'turn rejected')
       return { outcome: 'rejected', code: err.code }
     }
+  }
+
+  /** Another run of the session, such as one that was taken over, ends first: a turn is a run of its own. */
+  async #assertFree(sessionId: string): Promise<void> {
+    const { stateStore, clock } = this.#options
+    const { status, leaseUntil = 0 } = (await stateStore.loadSession(sessionId)) ?? {}
+    const heldMs = status === 'running' ? leaseUntil - clock.now() : 0
+    if (heldMs <= 0) return
+    throw new PutBack('the session is held', Math.ceil(Math.min(heldMs, MAX_HELD_MS)))
   }
 
   /** The message is stored once: after a crash the turn is resumed. */
@@ -275,7 +291,11 @@ export class Worker implements AsyncDisposable {
     const { sessionId } = handle
     this.#sessions.set(sessionId, cause)
     try {
+      const begun = this.#attempt('machine of session not recorded', () =>
+        this.#affinity.begin(agent, sessionId),
+      )
       const { status } = await handle.result()
+      await begun
       // Before the next turn of the session can be claimed.
       await this.#attempt('machine of session not recorded', () =>
         this.#affinity.stay(agent, sessionId),
@@ -290,22 +310,9 @@ export class Worker implements AsyncDisposable {
     return status === 'interrupted' && this.#state === 'draining'
   }
 
-  #handOver(): never {
+  #handOver(cause: Error = new HandedOver()): never {
     this.#counts.handedOverTurns++
-    throw new HandedOver()
-  }
-
-  async #searchOnce(statuses: Parameters<typeof takeOver>[1]): Promise<void> {
-    const { clock, searchMs } = this.#options
-    let next = Infinity
-    await this.#attempt('search for left sessions failed', async () => {
-      next = await takeOver(this.#takeOverParts(), statuses)
-    })
-    if (this.#state !== 'running') return
-    const wait = Math.min(searchMs, Math.max(MIN_SEARCH_MS, next - clock.now()))
-    this.#cancelSearch = clock.setTimer(wait, () => {
-      this.#search = this.#searchOnce(['running'])
-    })
+    throw cause
   }
 
   #takeOverParts(): TakeOverParts {
@@ -316,7 +323,7 @@ export class Worker implements AsyncDisposable {
       agents: [...this.#agents.values()],
       logger,
       now: () => clock.now(),
-      elsewhere: (sessionIds) => this.#affinity.elsewhere(sessionIds),
+      elsewhere: (sessions) => this.#affinity.elsewhere(sessions),
       isOwn: (sessionId) => this.#sessions.has(sessionId),
       reserve: (sessionId) => {
         const taken = this.#takeovers.size + this.#reserved.size

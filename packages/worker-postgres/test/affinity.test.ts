@@ -139,15 +139,3 @@ test('without kinds no session stays anywhere', async () => {
   await expect.poll(() => worker.health().finishedTurns).toBe(1)
   expect(await queue.homes(['s'])).toEqual([])
 })
-
-test('a worker that starts leaves paused sessions to the machine of their files', async () => {
-  await using cluster = await createCluster()
-  const { store } = cluster
-  await placed(cluster)
-  const run = { sessionId: 's', runId: 'r', now: Date.now() }
-  await store.beginRun({ ...run, leaseMs: 60_000 })
-  await store.endRun({ ...run, status: 'interrupted' })
-  const third = await cluster.worker({ ...quick, machine: 'm3' })
-  expect(third.health().takeovers).toBe(0)
-  expect(await statusOf(cluster, 's')).toBe('interrupted')
-})

@@ -109,12 +109,27 @@ test('a session that moves takes along a turn that is being stored', async () =>
   }
 })
 
+test('of many turns a claim takes the first one of each session', async () => {
+  const { queue } = await openQueue()
+  const first: string[] = []
+  for (let turn = 1; turn <= 12; turn++) {
+    for (const sessionId of ['c', 'a', 'b']) {
+      const { turnId } = await queue.enqueue(agent, 'x', { sessionId })
+      if (turn === 1) first.push(turnId)
+    }
+  }
+  const claimed = await claimOnce(queue, { machine: 'm1', waitMs: 1, room: 36 })
+  expect(claimed.toSorted()).toEqual(first.toSorted())
+})
+
 type Command =
   | readonly ['enqueue', session: string, priority: number]
   | readonly ['home', session: string, machine: string, isMovable: boolean]
   | readonly ['leave', session: string]
   | readonly ['worker', machine: string, state: 'running' | 'draining' | 'silent' | 'gone']
   | readonly ['claim', machine: string, isPatient: boolean, fails: boolean]
+  /** What has failed may come again. */
+  | readonly ['due']
 
 const session = fc.constantFrom(...SESSIONS)
 const machine = fc.constantFrom(...MACHINES)
@@ -124,6 +139,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(fc.constant('home'), session, machine, fc.boolean()) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('leave'), session) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('worker'), machine, state) },
+  { weight: 1, arbitrary: fc.constant(['due']) },
   {
     weight: 5,
     arbitrary: fc.tuple(fc.constant('claim'), machine, fc.boolean(), fc.boolean()),
@@ -134,6 +150,8 @@ interface ModelTurn {
   readonly turnId: string
   readonly session: string
   readonly priority: number
+  /** It has begun, and comes again: later, or now. */
+  comesAgain?: 'later' | 'now'
 }
 
 /** Who may claim what, from the rules alone. */
@@ -144,7 +162,11 @@ class Model {
 
   next(at: string, isPatient: boolean): ModelTurn | undefined {
     return this.turns
-      .filter(({ session: id }) => {
+      .filter((turn) => {
+        const { session: id, comesAgain } = turn
+        if (comesAgain === 'later') return false
+        const begun = this.turns.some((other) => other.session === id && other.comesAgain)
+        if (comesAgain === undefined && begun) return false
         const home = this.homes.get(id)
         if (home === undefined || home.machine === at) return true
         return !this.running.has(home.machine) || (home.isMovable && !isPatient)
@@ -170,6 +192,7 @@ class Run {
     // What is left is claimed in the end: by its machine, or by any other.
     for (const at of MACHINES) await this.#setWorker(at, 'gone')
     this.#model.running.clear()
+    await this.#setDue()
     while (this.#model.turns.length > 0 && this.difference === undefined) {
       await this.#claim('m1', true, false)
     }
@@ -192,7 +215,8 @@ class Run {
       await this.#setWorker(next[1], next[2])
       if (next[2] === 'running') running.add(next[1])
       else running.delete(next[1])
-    } else await this.#claim(next[1], next[2], next[3])
+    } else if (next[0] === 'due') await this.#setDue()
+    else await this.#claim(next[1], next[2], next[3])
   }
 
   async #claim(at: string, isPatient: boolean, fails: boolean): Promise<void> {
@@ -208,8 +232,18 @@ class Run {
     if (claimed.join(' ') !== (expected?.turnId ?? '')) this.difference ??= [claimed, expected]
     if (expected === undefined) return
     if (!fails) turns.splice(turns.indexOf(expected), 1)
-    // It comes again after a while, which is over.
-    else await this.#client.query('UPDATE helix_queue.job SET start_after = created_on')
+    else {
+      expected.comesAgain = 'later'
+      await this.#client.query(
+        "UPDATE helix_queue.job SET start_after = now() + interval '1 hour' WHERE id = $1",
+        [expected.turnId],
+      )
+    }
+  }
+
+  async #setDue(): Promise<void> {
+    await this.#client.query('UPDATE helix_queue.job SET start_after = created_on')
+    for (const turn of this.#model.turns) if (turn.comesAgain) turn.comesAgain = 'now'
   }
 
   async #setWorker(at: string, to: string): Promise<void> {

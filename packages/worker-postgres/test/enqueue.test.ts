@@ -1,60 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { defineAgent } from '@helix-agents/core'
 import type { SequencedChunk } from '@helix-agents/core/runtime'
-import { createTestDatabase } from '@helix-agents/postgres-testbed'
 import { type AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
-import { openPostgresStores, type PostgresStores } from '@helix-agents/store-postgres'
-import { openTurnQueue, type TurnQueue } from '@helix-agents/worker-postgres'
-import { expect, onTestFinished, test } from 'vitest'
-import { type ChildTask, createAgent, model } from './worker-child.ts'
-
-const enqueue = { mode: 'enqueue' } as const
-
-interface Front {
-  readonly url: string
-  readonly stores: PostgresStores
-  readonly queue: TurnQueue
-  readonly executor: JSAgentExecutor
-}
-
-/** A process that runs no turn itself. */
-async function openFront(): Promise<Front> {
-  const database = await createTestDatabase()
-  onTestFinished(() => database.drop())
-  const { url } = database
-  const stores = await openPostgresStores(url)
-  const queue = await openTurnQueue({ connectionString: url })
-  onTestFinished(async () => {
-    await queue.close()
-    await stores.close()
-  })
-  const { stateStore, streamManager } = stores
-  const executor = new JSAgentExecutor(stateStore, streamManager, model, { turnQueue: queue })
-  return { url, stores, queue, executor }
-}
-
-function startWorker(task: ChildTask): ChildProcess {
-  const { PATH, NODE_COMPILE_CACHE } = process.env
-  const program = join(import.meta.dirname, 'worker-child.ts')
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@helix-agents/source', program, JSON.stringify(task)],
-    {
-      stdio: ['pipe', 'inherit', 'inherit'],
-      env: { PATH, NODE_NO_WARNINGS: '1', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) },
-    },
-  )
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  })
-  return child
-}
+import { expect, test } from 'vitest'
+import { enqueue, openFront, startWorker } from './processes.ts'
+import { createAgent, model } from './worker-child.ts'
 
 async function textOf(handle: AgentHandle): Promise<string> {
   const chunks: SequencedChunk[] = []
