@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { WorkerTable } from '../src/worker-table.ts'
 import { createCluster, hold } from './harness.ts'
 
 test('a slow heartbeat does not hide that a worker drains', async () => {
@@ -12,14 +11,12 @@ test('a slow heartbeat does not hide that a worker drains', async () => {
   const begun = Promise.withResolvers<void>()
   const slow = Promise.withResolvers<void>()
   const saved = Promise.withResolvers<void>()
-  const { save } = WorkerTable.prototype
-  vi.spyOn(WorkerTable.prototype, 'save').mockImplementationOnce(async function (
-    this: WorkerTable,
-    row,
-  ) {
+  const table = queue.workerTable
+  const save = table.save.bind(table)
+  vi.spyOn(table, 'save').mockImplementationOnce(async (row) => {
     begun.resolve()
     await slow.promise
-    await save.call(this, row)
+    await save(row)
     saved.resolve()
   })
   await begun.promise
