@@ -110,6 +110,7 @@ export {
   type ExecuteOptions,
   type FileChange,
   type FileSide,
+  findCheckpoint,
   type ImportReport,
   type ImportSessionOptions,
   JSAgentExecutor,

@@ -1,6 +1,6 @@
 import type { Agent } from '@helix-agents/core'
 import type { Checkpoint } from '@helix-agents/core/runtime'
-import { type BranchSeed, loadBranchSeed } from '@helix-agents/runtime-js'
+import { type BranchSeed, findCheckpoint, loadBranchSeed } from '@helix-agents/runtime-js'
 import { fromStorableMessage, toStorableMessage } from '@helix-agents/store-cloudflare'
 import * as z from 'zod'
 import { known, openAccess, type SessionAccess } from '../server/session-access.ts'
@@ -47,12 +47,9 @@ async function findPoint<Env>(
   { host: { stateStore, sessionId } }: SessionAccess<Env>,
   checkpointId: string | undefined,
 ): Promise<Checkpoint> {
-  const found =
-    checkpointId === undefined
-      ? (await stateStore.listCheckpoints(sessionId, { limit: 1 })).items[0]
-      : await stateStore.getCheckpoint(sessionId, checkpointId)
-  if (found !== undefined && found !== null) return found
-  throw notFound('checkpoint')
+  const found = await findCheckpoint(stateStore, sessionId, checkpointId)
+  if (found === null) throw notFound('checkpoint')
+  return found
 }
 
 /** @throws {RequestError} 422: no files can be had. */

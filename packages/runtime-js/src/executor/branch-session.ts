@@ -11,6 +11,8 @@ import type { BranchOptions } from './executor-options.ts'
 import { findFiles, restoreFiles } from '../history/checkpoint-files.ts'
 import { Making } from '../history/making.ts'
 import { forkWorkspaces } from './fork-workspaces.ts'
+import { assertReleased } from '../history/released-limit.ts'
+import { findCheckpoint } from '../session/find-checkpoint.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { releaseRefs } from '../session/end-refs.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
@@ -110,9 +112,11 @@ async function createWithFiles(
   if ((await stateStore.loadSession(sessionId)) !== null) {
     throw new StateStoreError('conflict', sessionId, 'it exists already')
   }
-  const checkpoint = await findCheckpoint(services, source, options.checkpointId)
-  const files = findFiles(agent, checkpoint, true)
   const fromId = source.sessionId
+  const checkpoint = await findCheckpoint(stateStore, fromId, options.checkpointId)
+  if (checkpoint === null) throw noCheckpoint(fromId, options.checkpointId)
+  const files = findFiles(agent, checkpoint, true)
+  await assertReleased(services, agent, source)
   const intent = await stateStore.recordReleased(fromId, { branchId: sessionId }, clock.now())
   const owner = { sessionId, agentType: agent.name }
   const allowCrossSession = true
@@ -125,20 +129,6 @@ async function createWithFiles(
 }
 
 const SEEDED_TWICE = 'a branch has the files of a checkpoint or of now, not both'
-
-async function findCheckpoint(
-  { stateStore }: RunServices,
-  { sessionId }: SessionState,
-  checkpointId: string | undefined,
-): Promise<Checkpoint> {
-  const found =
-    checkpointId === undefined
-      ? (await stateStore.listCheckpoints(sessionId, { limit: 1 })).items[0]
-      : await stateStore.getCheckpoint(sessionId, checkpointId)
-  if (found !== undefined && found !== null) return found
-  const which = checkpointId === undefined ? 'no checkpoint yet' : `no checkpoint ${checkpointId}`
-  throw new SessionError('not-resumable', sessionId, `it has ${which}`)
-}
 
 interface BranchPoint {
   readonly messages: readonly Message[]
@@ -154,10 +144,15 @@ async function loadPoint(
   const point: SessionState | Checkpoint | null =
     checkpointId === undefined ? source : await stateStore.getCheckpoint(sessionId, checkpointId)
   if (point === null) {
-    throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
+    throw noCheckpoint(sessionId, checkpointId)
   }
   const { messages } = await stateStore.loadMessages(sessionId, { limit: point.messageCount })
   return { messages: withoutOpenStep(messages), customState: point.customState }
+}
+
+function noCheckpoint(sessionId: string, checkpointId: string | undefined): SessionError {
+  const which = checkpointId === undefined ? 'no checkpoint yet' : `no checkpoint ${checkpointId}`
+  return new SessionError('not-resumable', sessionId, `it has ${which}`)
 }
 
 /** A step that is under way stays with its source. */

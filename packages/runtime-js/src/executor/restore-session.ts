@@ -14,6 +14,7 @@ import { findFiles, restoreFiles, type WantedFiles } from '../history/checkpoint
 import { Making } from '../history/making.ts'
 import { holdSession } from '../lease/hold-session.ts'
 import type { RestoreCheckpointOptions } from './executor-options.ts'
+import { assertReleasedOfHeld } from '../history/released-limit.ts'
 import { tryCollect } from '../history/release-workspaces.ts'
 
 /** Where a session goes back to. */
@@ -85,6 +86,7 @@ async function restoreWithFiles(
   const session = { sessionId, agentType: agent.name }
   await holdSession(services, sessionId, {
     work: async ({ session: { workspaceRefs: current }, lease }) => {
+      await assertReleasedOfHeld(services, agent, session)
       // Says to a later run that there may be backends that nothing knows of.
       const intent = await stateStore.recordReleased(
         sessionId,

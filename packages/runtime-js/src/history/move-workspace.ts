@@ -14,6 +14,7 @@ import { FileBlocks } from './file-blocks.ts'
 import { withBackend } from './files-at.ts'
 import { fillBackend, type Filled, type MoveReport, snapshotOptions } from './fill-backend.ts'
 import { Making } from './making.ts'
+import { assertReleasedOfHeld } from './released-limit.ts'
 import { tryCollect } from './release-workspaces.ts'
 
 /** Where a workspace moves to. */
@@ -80,6 +81,7 @@ async function moveHeld(move: Move, { session, lease }: HeldSession): Promise<Mo
   if (source === undefined) {
     throw new WorkspaceFailedError('config-invalid', `workspace "${name}" was not opened yet`)
   }
+  await assertReleasedOfHeld(services, move.agent, session)
   const { stateStore, clock } = services
   const intent = await stateStore.recordReleased(sessionId, { branchId: sessionId }, clock.now())
   const place = { session, declaration: declarationOfRef(declared, source), ref: source }
