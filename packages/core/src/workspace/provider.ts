@@ -77,6 +77,11 @@ export interface ProviderHistory {
   remove(ref: SnapshotRef): Promise<void>
   /** What is there for a session, also what a process that died has left. */
   list(sessionId: string): Promise<HeldBySession>
+  /**
+   * The snapshot from which the backend of a ref comes back when it is lost: a collection leaves it while
+   * the session or a checkpoint of it has the ref. Default: none.
+   */
+  neededBy?(ref: WorkspaceRef, sessionId: string): Promise<SnapshotRef | undefined>
 }
 
 /** Backs workspaces of one kind. */

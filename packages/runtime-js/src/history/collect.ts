@@ -9,7 +9,13 @@ import type {
 import { observeHistory } from '../observe/history.ts'
 import type { RunServices } from '../ports.ts'
 import { declarationOf } from '../session/end-refs.ts'
-import { canonicalJson, identityOf, releaseBackend, removeSnapshot } from './provider-history.ts'
+import {
+  canonicalJson,
+  historyOf,
+  identityOf,
+  releaseBackend,
+  removeSnapshot,
+} from './provider-history.ts'
 
 /** How long a branch or a restore may be under way before what it made counts as left behind. */
 const GRACE_MS = 600_000
@@ -63,7 +69,8 @@ async function collectSession(
   const report = { workspaces: 0, snapshots: 0, owed: 0 }
   const needed = new Set(history.refs.map((ref) => identityOf(services, ref)))
   const collection: Collection = { services, agent, session, report, needed }
-  const isWhole = await collectHeld(collection, session.sessionId, promisedBy(history))
+  const promised = new Set([...promisedBy(history), ...(await namedBy(services, session, history))])
+  const isWhole = await collectHeld(collection, session.sessionId, promised)
   const gone: number[] = []
   for (const released of history.released) {
     const isOwn = 'branchId' in released && released.branchId === session.sessionId
@@ -172,6 +179,20 @@ function promisedBy({ snapshots }: SessionHistory): ReadonlySet<string> {
     snapshots.flatMap(({ files }) =>
       files.snapshot === undefined ? [] : [canonicalJson(files.snapshot)],
     ),
+  )
+}
+
+/** Snapshots from which a backend of the session comes back when it is lost. */
+async function namedBy(
+  services: RunServices,
+  { sessionId }: Collection['session'],
+  { refs }: SessionHistory,
+): Promise<readonly string[]> {
+  const named = refs.map(async (ref) =>
+    historyOf(services, ref.providerId)?.neededBy?.(ref, sessionId),
+  )
+  return (await Promise.all(named)).flatMap((one) =>
+    one === undefined ? [] : [canonicalJson(one)],
   )
 }
 

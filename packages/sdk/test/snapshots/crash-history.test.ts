@@ -35,6 +35,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     run: (world, process) => world.run(process, 's', write('three'), write('four')),
     texts: { 3: ['two', 'three'], 4: ['two', 'three', 'four'], 5: ['three', 'four'], 6: ['four'] },
   },
+  open: {
+    run: (world, process) => world.run(process, 'n', write('new')),
+    texts: { 3: ['two'] },
+  },
   restore: { run: restore, texts: { 1: ['one'], 3: ['two'] } },
   branch: {
     run: async (world, process) => {

@@ -79,7 +79,10 @@ async function makeFork(resolve: Resolve): Promise<OpenedWorkspace> {
   const { stored, claimant } = resolve
   if (stored.snapshot === null) throw new WorkspaceFailedError('ref-invalid', 'a fork of nothing')
   const epoch = await restoreInto(resolve, stored.snapshot)
-  const ref = { ...stored, owner: claimant.owner, epoch }
+  const { autoRestore } = resolve.services.config
+  // What is never brought back again need not be kept.
+  const snapshot = autoRestore ? stored.snapshot : null
+  const ref = { ...stored, owner: claimant.owner, epoch, snapshot }
   return finish(resolve, ref, describeRestore(stored.snapshot))
 }
 

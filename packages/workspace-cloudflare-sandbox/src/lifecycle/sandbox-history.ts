@@ -12,7 +12,7 @@ import {
   parseSnapshot,
   toSnapshotRef,
 } from '../modules/snapshot/cloudflare-sandbox-snapshotter.ts'
-import { toRef } from '../ref.ts'
+import { readRef, toRef } from '../ref.ts'
 import { forkId, hashParts } from '../sandbox-id.ts'
 import {
   capabilitiesOf,
@@ -73,6 +73,13 @@ export class SandboxHistory implements ProviderHistory {
       snapshots: kept.map((snapshot) => toSnapshotRef(session, snapshot)),
       workspaces: [],
     }
+  }
+
+  /** What `autoRestore` brings back, or what a fork is about to be made of. */
+  async neededBy(ref: WorkspaceRef, sessionId: string): Promise<SnapshotRef | undefined> {
+    const { snapshot } = readRef(ref)
+    if (snapshot === null) return undefined
+    return toSnapshotRef(await hashParts('session', sessionId), snapshot)
   }
 
   /** The bucket is asked, never the sandbox. */

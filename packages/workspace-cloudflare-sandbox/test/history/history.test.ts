@@ -74,20 +74,34 @@ test('backups of steps that a session went back over are freed, and the others a
   expect(await story.run(agent, read)).toContain('one')
 })
 
-test('a backup that was taken for a process that died is freed', async () => {
-  const story = await played('backups')
+/** A process that dies once a backup was taken, before its step is stored. */
+async function diedAfterTaking(story: Story): Promise<void> {
   const agent = story.agent(story.config, true)
-  const executor = story.executor([read, write('three')])
-  const commit = vi.spyOn(story.store, 'commitStep').mockImplementation(async () => {
-    throw new Error('the process is gone')
-  })
-  const { snapshots: promised } = await story.store.loadHistory('s')
+  const commit = vi.spyOn(story.store, 'commitStep').mockRejectedValue(new Error('it is gone'))
+  const executor = story.executor([write('three')])
   const handle = await executor.execute(agent, 'go', { sessionId: 's', keepWorkspaces: true })
   await Promise.allSettled([handle.result()])
   commit.mockRestore()
   await story.clock.advance(3_600_000)
+  expect(story.world.backups.size).toBe(3)
   await story.executor().releaseWorkspaces(agent, 's')
-  expect(story.world.backups.size).toBe(promised.length)
+}
+
+test('a backup that was taken for a process that died is freed', async () => {
+  const story = await played('backups')
+  await diedAfterTaking(story)
+  expect(story.world.backups.size).toBe(2)
+})
+
+test('not while a lost container would come back from it', async () => {
+  const story = new Story('backups', { autoRestore: true })
+  const agent = story.agent(story.config, true)
+  await story.run(agent, write('one'), write('two'))
+  await diedAfterTaking(story)
+  story.world.sleep()
+  expect(await story.run(agent, read)).toContain('three')
+  await story.executor().deleteSession(agent, 's')
+  expect(story.world.backups.size).toBe(0)
 })
 
 test('a backup that has expired is said to have, and nothing is switched', async () => {

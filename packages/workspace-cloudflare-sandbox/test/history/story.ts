@@ -10,6 +10,7 @@ import {
   InMemoryStreamManager,
 } from '@helix-agents/store-memory'
 import {
+  type CloudflareSandboxConfigInput,
   CloudflareSandboxWorkspaceProvider,
   type SandboxDirectoryEntry,
 } from '@helix-agents/workspace-cloudflare-sandbox'
@@ -36,17 +37,17 @@ export class Story {
   readonly logger = new RecordingLogger()
   /** What the directory knows of each sandbox. */
   readonly directory = new Map<string, 'there' | 'gone' | 'owed'>()
-  readonly config: { readonly kind: typeof kind; readonly backupR2Binding?: 'BACKUP_BUCKET' }
+  readonly config: Pick<CloudflareSandboxConfigInput, 'kind' | 'backupR2Binding' | 'autoRestore'>
   lifecycle: WorkspaceLifecycleListener = {}
   readonly #streams = new InMemoryStreamManager()
   readonly #snapshots = new InMemorySnapshotStore()
   readonly #memory = new InMemoryWorkspaceProvider()
   readonly #way: Way
 
-  constructor(way: Way = 'portable') {
+  constructor(way: Way = 'portable', more: { readonly autoRestore?: true } = {}) {
     this.#way = way
     this.world.now = () => this.clock.now()
-    this.config = { kind, ...(way === 'backups' && { backupR2Binding: 'BACKUP_BUCKET' }) }
+    this.config = { kind, ...(way === 'backups' && { backupR2Binding: 'BACKUP_BUCKET' }), ...more }
   }
 
   agent(provider: { readonly kind: string } = this.config, history = false): Agent {
