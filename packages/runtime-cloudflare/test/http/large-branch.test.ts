@@ -1,7 +1,7 @@
 // A branch in another object, with thousands of files.
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { type Agent, defineAgent, defineTool } from '@helix-agents/core'
-import type { FileSystem, WorkspaceProvider } from '@helix-agents/core/provider'
+import type { FileSystem, Workspace, WorkspaceProvider } from '@helix-agents/core/provider'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { afterEach, expect, test, vi } from 'vitest'
 import { STAGE_PARAM, WORKSPACE_PARAM } from '../../src/http/branch-files.ts'
@@ -124,7 +124,7 @@ function gatedStore(gate: Gate): Script {
       const opened = await inner.open({ ...config, kind: inner.providerId }, owner, options)
       const { ws } = opened
       const files = ws.fs && gated(ws.fs)
-      const get = (target: object, name: string | symbol): unknown => {
+      const get = (target: Workspace, name: string | symbol): unknown => {
         if (name === 'fs') return files
         const value: unknown = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
