@@ -75,7 +75,10 @@ interface SeededBranch {
   readonly session: Omit<NewSession, 'now'>
 }
 
-/** A branch that does not come to be leaves no copies of workspaces behind. */
+/**
+ * A branch that does not come to be leaves no copies of workspaces behind; the source records that one is
+ * about to be made.
+ */
 async function createSeeded(
   services: RunServices,
   agent: Agent,
@@ -86,13 +89,17 @@ async function createSeeded(
   if ((await stateStore.loadSession(sessionId)) !== null) {
     throw new StateStoreError('conflict', sessionId, 'it exists already')
   }
-  const workspaceRefs = await forkWorkspaces(services, agent, { source, sessionId })
+  const fromId = source.sessionId
+  const intent = await stateStore.recordReleased(fromId, { branchId: sessionId }, clock.now())
+  const making = new Making(services, { sessionId: fromId, branchId: sessionId })
+  const workspaceRefs = await forkWorkspaces(services, agent, { source, sessionId, making })
   try {
     await stateStore.createSession({ ...session, workspaceRefs, now: clock.now() })
   } catch (error) {
     await releaseRefs(services, agent, { sessionId, refs: workspaceRefs })
     throw error
   }
+  await stateStore.forgetReleased(fromId, [intent, ...making.ids])
 }
 
 /**

@@ -22,6 +22,8 @@ interface Operation {
   readonly run: (world: CrashWorld, process: DyingProcess) => Promise<unknown>
   /** Which texts the session may have afterwards, by the steps of its conversation. */
   readonly texts: Readonly<Record<number, readonly string[]>>
+  /** What a branch has that it makes. */
+  readonly branch?: string
   readonly isDeletion?: true
   /** It begins with a backend that is gone. */
   readonly isLoss?: true
@@ -53,6 +55,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       return world.executor(process).branch(world.agent, from)
     },
     texts: { 3: ['two'] },
+    branch: 'one',
+  },
+  seed: {
+    run: (world, process) => {
+      world.ids.add('b')
+      const from = { fromSessionId: 's', sessionId: 'b', seedWorkspaces: 'snapshot' } as const
+      return world.executor(process).branch(world.agent, from)
+    },
+    texts: { 3: ['two'] },
+    branch: 'two',
   },
   collect: {
     prepare: async (world) => {
@@ -118,7 +130,7 @@ async function dieAt(fatal: number, home: HomeName, operation: Operation): Promi
     }
     await judge(world)
     await judgeTexts(world, operation)
-    await judgeBranch(world)
+    await judgeBranch(world, operation)
     await judgeEnd(world)
   } finally {
     world.dispose()
@@ -136,9 +148,9 @@ async function judgeTexts(world: CrashWorld, { texts }: Operation): Promise<void
   ])
 }
 
-async function judgeBranch(world: CrashWorld): Promise<void> {
+async function judgeBranch(world: CrashWorld, { branch }: Operation): Promise<void> {
   if ((await world.store.loadSession('b')) === null) return
-  expect(textsOf(await world.filesOf('b', 'box'))).toEqual({ '/a': 'one' })
+  expect(textsOf(await world.filesOf('b', 'box'))).toEqual({ '/a': branch })
 }
 
 const cases = homeNames.flatMap((home) =>

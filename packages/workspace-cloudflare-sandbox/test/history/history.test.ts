@@ -57,6 +57,19 @@ test.each(ways)('a branch has the files of its checkpoint: %s', async (way) => {
   expect(await story.run(agent, read)).toContain('two')
 })
 
+test.each(ways)('a branch begins with the files of now: %s', async (way) => {
+  const story = new Story(way)
+  const agent = story.agent(story.config, false, { snapshot: true })
+  await story.run(agent, write('one'))
+  const from = { fromSessionId: 's', sessionId: 'b', seedWorkspaces: 'snapshot' } as const
+  await story.executor().branch(agent, from)
+  expect(story.world.backups.size).toBe(0)
+  await (await story.executor([read]).execute(agent, 'go', { sessionId: 'b' })).result()
+  const { messages } = await story.store.loadMessages('b')
+  const result = messages.findLast(({ role }) => role === 'tool')
+  expect(JSON.stringify(result?.content)).toContain('one')
+})
+
 test('backups that no checkpoint needs any more are freed', async () => {
   const story = await played('backups')
   expect(story.world.backups.size).toBe(2)

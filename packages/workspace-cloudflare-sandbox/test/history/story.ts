@@ -1,5 +1,11 @@
 // A session whose workspace moves into a sandbox, or has a history there, and whose process dies at any call.
-import { type Agent, defineAgent, MockLLMAdapter, type MockStep } from '@helix-agents/core'
+import {
+  type Agent,
+  type CapabilitiesInput,
+  defineAgent,
+  MockLLMAdapter,
+  type MockStep,
+} from '@helix-agents/core'
 import { portableSnapshots, type WorkspaceProvider } from '@helix-agents/core/provider'
 import type { WorkspaceLifecycleListener } from '@helix-agents/core/runtime'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
@@ -50,12 +56,16 @@ export class Story {
     this.config = { kind, ...(way === 'backups' && { backupR2Binding: 'BACKUP_BUCKET' }), ...more }
   }
 
-  agent(provider: { readonly kind: string } = this.config, history = false): Agent {
+  agent(
+    provider: { readonly kind: string } = this.config,
+    history = false,
+    more: CapabilitiesInput = {},
+  ): Agent {
     return defineAgent({
       name: 'a',
       llmConfig: { model: {} },
       workspaces: {
-        box: { provider, capabilities: { fs: true }, ...(history && { history: 'step' }) },
+        box: { provider, capabilities: { fs: true, ...more }, ...(history && { history: 'step' }) },
       },
     })
   }

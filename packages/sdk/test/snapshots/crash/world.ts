@@ -53,7 +53,7 @@ export class CrashWorld {
         Object.entries(declared).map(([name, home]) => {
           const provider = homeOf(home)?.config ?? { kind: home }
           const history = { on: 'step', keep: 3 } as const
-          return [name, { provider, capabilities: { fs: true }, history }]
+          return [name, { provider, capabilities: { fs: true, snapshot: true }, history }]
         }),
       ),
     })
