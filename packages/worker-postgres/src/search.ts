@@ -1,4 +1,5 @@
 import type { Clock } from '@helix-agents/core'
+import type { SessionStatus } from '@helix-agents/core/runtime'
 import { type SearchResult, takeOver, type TakeOverParts } from './take-over.ts'
 
 /** How left sessions are searched. */
@@ -14,6 +15,8 @@ export interface SearchOptions {
 /** The clocks of machines differ: what looks expired here may be held. */
 const MIN_SEARCH_MS = 250
 
+const ALL: readonly SessionStatus[] = ['running', 'interrupted', 'waiting']
+
 const NOTHING_FOUND: SearchResult = { next: Infinity, isFull: false, awayUntil: 0 }
 
 /** Searches again and again for sessions whose machine has left them. */
@@ -22,8 +25,8 @@ export class Search {
   #underWay: Promise<void> = Promise.resolve()
   #cancel: () => void = () => {}
   #isStopped = false
-  /** Paused sessions as well: no turn in the queue may stand for them. */
-  #isWhole = true
+  /** At first paused sessions as well: no turn in the queue may stand for them. */
+  #statuses: readonly SessionStatus[] = ALL
   /** Until when machines counted as living that had paused sessions at the first search. */
   #awayUntil: number | undefined
 
@@ -48,18 +51,18 @@ export class Search {
     const { clock, searchMs, attempt, takeOver: parts } = this.#options
     let found = NOTHING_FOUND
     await attempt(async () => {
-      const isWhole = this.#isWhole
-      found = await takeOver(parts, isWhole ? ['running', 'interrupted', 'waiting'] : ['running'])
-      if (isWhole) this.#isWhole = this.#mustRepeat(found)
+      found = await takeOver(parts, this.#statuses)
+      if (this.#statuses.length > 1) this.#statuses = this.#next(found)
     })
     if (this.#isStopped) return
     const wait = Math.min(searchMs, Math.max(MIN_SEARCH_MS, found.next - clock.now()))
     this.#cancel = clock.setTimer(wait, () => void this.start())
   }
 
-  /** A machine that counted as living when this worker started may have died before. */
-  #mustRepeat({ isFull, awayUntil }: SearchResult): boolean {
+  #next({ isFull, awayUntil }: SearchResult): readonly SessionStatus[] {
     this.#awayUntil ??= awayUntil
-    return isFull || (awayUntil > 0 && this.#options.clock.now() < this.#awayUntil)
+    // A machine that counted as living when this worker started may have died before.
+    if (awayUntil > 0 && this.#options.clock.now() < this.#awayUntil) return ALL
+    return isFull ? ['running', 'interrupted'] : ['running']
   }
 }

@@ -24,7 +24,7 @@ export interface TakeOverParts {
 export interface SearchResult {
   /** When a session can be taken that cannot now; `Infinity` without any. */
   readonly next: number
-  /** Whether there was no room for a session. */
+  /** Whether there was no room for a session that its process has left while it shut down. */
   readonly isFull: boolean
   /** Until when machines count as living, as far as is known, with which paused sessions stay; 0 without any. */
   readonly awayUntil: number
@@ -81,14 +81,17 @@ async function takeFrom(
 ): Promise<readonly Promise<SearchResult>[]> {
   const candidates = page.filter(
     // The run of its parent resumes a sub-agent.
-    ({ sessionId, parentSessionId }) => parentSessionId === undefined && !parts.isOwn(sessionId),
+    (session) =>
+      session.parentSessionId === undefined &&
+      !parts.isOwn(session.sessionId) &&
+      !isPausedByUser(session),
   )
   const now = parts.now()
   const [held, left] = [candidates.filter(isHeld), candidates.filter((each) => !isHeld(each))]
   const away = await parts.elsewhere(left)
   const results = left.map((session) => {
     const until = away.get(session.sessionId)
-    if (until === undefined) return take(parts, agent, session.sessionId)
+    if (until === undefined) return take(parts, agent, session)
     const awayUntil = session.status === 'running' ? 0 : until
     return Promise.resolve({ ...NOTHING, next: until, awayUntil })
   })
@@ -100,9 +103,17 @@ async function takeFrom(
   }
 }
 
-async function take(parts: TakeOverParts, agent: Agent, sessionId: string): Promise<SearchResult> {
+function isPausedByUser({ status, error }: SessionState): boolean {
+  return status === 'interrupted' && error?.code !== 'shutdown'
+}
+
+async function take(
+  parts: TakeOverParts,
+  agent: Agent,
+  { sessionId, status }: SessionState,
+): Promise<SearchResult> {
   const release = parts.reserve(sessionId)
-  if (release === undefined) return { ...NOTHING, isFull: true }
+  if (release === undefined) return { ...NOTHING, isFull: status === 'interrupted' }
   try {
     return { ...NOTHING, next: await recover(parts, agent, sessionId) }
   } catch (err) {

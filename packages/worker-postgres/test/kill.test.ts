@@ -17,6 +17,24 @@ async function turnsBegunIn(client: Client): Promise<number> {
   return rowCount ?? 0
 }
 
+test('a machine whose worker was killed and started again continues its session itself', async () => {
+  const front = await openFront()
+  const { url, executor, queue } = front
+  const task = { url, leaseMs: 20_000, isLocal: true }
+  const agent = createAgent(undefined, true)
+  const handle = await executor.execute(agent, 'one', { ...enqueue, sessionId: 's' })
+  const next = await executor.execute(agent, 'two', { ...enqueue, sessionId: 's' })
+  await once(startWorker({ ...task, machine: 'm1', dies: true }), 'exit')
+  const [home] = await queue.homes(['s'])
+  expect(home).toMatchObject({ machine: 'm1' })
+  for (const machine of ['m2', 'm1']) startWorker({ ...task, machine, dies: false })
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
+  expect(await next.result()).toMatchObject({ output: 'heard two' })
+  // A run elsewhere would have taken it along.
+  expect(await queue.homes(['s'])).toMatchObject([{ machine: 'm1', since: home?.since }])
+  expect(await saidIn(front, 's')).toEqual(['one', 'heard one', 'two', 'heard two'])
+}, 120_000)
+
 // The lease is over before the queue notices that the worker is gone, and after.
 test.each([1000, 22_000])(
   'turns behind one whose worker was killed run once, in order, unless they are aborted (lease %d ms)',

@@ -2,7 +2,7 @@ import type { Agent } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Cluster, createCluster, hold, model, statusOf } from './harness.ts'
 
 const quick = { pollMs: 50, heartbeatMs: 50, searchMs: 300 }
@@ -28,6 +28,13 @@ async function leave({ store }: Cluster, agent: Agent, sessionId: string): Promi
   await store.createSession({ ...run, agentType: agent.name, customState: undefined })
   await store.beginRun({ ...run, leaseMs: LEASE_MS })
   await store.appendMessages({ ...run, messages: [{ role: 'user', content: sessionId }] })
+}
+
+/** A session that waits for a person. */
+async function ask(cluster: Cluster, agent: Agent, sessionId: string): Promise<void> {
+  await leave(cluster, agent, sessionId)
+  const run = { sessionId, runId: 'dead', now: Date.now() }
+  await cluster.store.endRun({ ...run, status: 'waiting' })
 }
 
 /** A session that was left while its process shut down, and for which no turn stands. */
@@ -110,6 +117,24 @@ test('a worker that is full takes the other paused sessions later', async () => 
   for (const { open } of gates) open()
   await expect.poll(() => cluster.effects.toSorted(), { timeout: 10_000 }).toEqual(sessions)
   await expect.poll(() => worker.health().sessions).toEqual([])
+})
+
+test('sessions that wait for people are looked at once, however many there are', async () => {
+  await using cluster = await createCluster()
+  const { queue, agent, local, store } = cluster
+  await ghost(cluster, 'm1', 1)
+  for (const sessionId of ['w1', 'w2', 'w3']) await ask(cluster, agent, sessionId)
+  await ask(cluster, local, 'w4')
+  await queue.sessionHomes.save({ sessionId: 'w4', machine: 'm1', isMovable: false })
+  const list = vi.spyOn(store, 'listSessions')
+  const worker = await cluster.worker({ ...quick, concurrency: 1 })
+  for (const [count, sessionId] of ['t1', 't2', 't3'].entries()) {
+    await leave(cluster, agent, sessionId)
+    await expect.poll(() => worker.health().takeovers).toBe(count + 1)
+  }
+  const asked = list.mock.calls.filter(([query]) => query?.status === 'waiting')
+  // For each of the agents.
+  expect(asked).toHaveLength(3)
 })
 
 test('a session stays with the machine that runs its first turn', async () => {
