@@ -89,6 +89,7 @@ async function createSeeded(
   if ((await stateStore.loadSession(sessionId)) !== null) {
     throw new StateStoreError('conflict', sessionId, 'it exists already')
   }
+  await assertReleased(services, agent, source)
   const fromId = source.sessionId
   const intent = await stateStore.recordReleased(fromId, { branchId: sessionId }, clock.now())
   const making = new Making(services, { sessionId: fromId, branchId: sessionId })
