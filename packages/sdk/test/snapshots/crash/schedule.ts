@@ -11,7 +11,7 @@ const WORKSPACES = ['box', 'lab'] as const
 type Workspace = (typeof WORKSPACES)[number]
 
 interface Action {
-  readonly kind: 'turn' | 'restore' | 'branch' | 'move' | 'delete' | 'collect'
+  readonly kind: 'turn' | 'restore' | 'branch' | 'seed' | 'move' | 'delete' | 'collect'
   /** Of the sessions that there are, and of the checkpoints of one. */
   readonly picks: readonly [session: number, checkpoint: number]
   readonly writes: readonly { readonly workspace: Workspace; readonly text: string }[]
@@ -26,7 +26,17 @@ const write = fc.record({
 
 /** One operation and its process. */
 export const action: fc.Arbitrary<Action> = fc.record({
-  kind: fc.constantFrom('turn', 'turn', 'restore', 'branch', 'move', 'move', 'delete', 'collect'),
+  kind: fc.constantFrom(
+    'turn',
+    'turn',
+    'restore',
+    'branch',
+    'seed',
+    'move',
+    'move',
+    'delete',
+    'collect',
+  ),
   picks: fc.tuple(fc.nat(3), fc.nat(7)),
   writes: fc.array(write, { minLength: 1, maxLength: 3 }),
   fatal: fc.option(fc.integer({ min: 1, max: 120 }), { nil: undefined }),
@@ -72,7 +82,8 @@ export class Schedule {
     const { kind } = given
     if (kind === 'turn') return this.#turn(given, sessionId, process)
     if (kind === 'move') return this.#move(given, sessionId, process)
-    if (kind === 'restore' || kind === 'branch') return this.#goBack(given, sessionId, process)
+    if (kind === 'restore') return this.#restore(given, sessionId, process)
+    if (kind === 'branch' || kind === 'seed') return this.#branch(given, sessionId, process)
     const { world } = this
     const executor = world.executor(process)
     if (kind === 'delete') {
@@ -111,27 +122,42 @@ export class Schedule {
     )
   }
 
-  async #goBack(given: Action, sessionId: string, process: DyingProcess) {
+  async #restore({ picks }: Action, sessionId: string, process: DyingProcess) {
+    const { world } = this
+    const checkpointId = await this.#pointOf(sessionId, picks[1])
+    if (checkpointId === undefined) return this.#textsOf(sessionId)
+    const then = await this.#textsAt(sessionId, checkpointId)
+    const executor = world.executor(process)
+    return this.#settled(process, then, () =>
+      executor.restoreCheckpoint(world.agent, sessionId, checkpointId, { files: true }),
+    )
+  }
+
+  /** The branch has the files of then or of now; its source keeps its own. */
+  async #branch({ kind, picks }: Action, sessionId: string, process: DyingProcess) {
     const { world } = this
     const texts = await this.#textsOf(sessionId)
-    const points = await world.points(sessionId)
-    const checkpointId = points[given.picks[1] % Math.max(1, points.length)]
+    const checkpointId = await this.#pointOf(sessionId, picks[1])
     if (checkpointId === undefined) return texts
-    const executor = world.executor(process)
-    if (given.kind === 'restore') {
-      const then = await this.#textsAt(sessionId, checkpointId)
-      const files = { files: true } as const
-      return this.#settled(process, then, () =>
-        executor.restoreCheckpoint(world.agent, sessionId, checkpointId, files),
-      )
-    }
     this.#branches += 1
     const branchId = `b${this.#branches}`
     world.ids.add(branchId)
-    const from = { fromSessionId: sessionId, sessionId: branchId, checkpointId } as const
-    return this.#settled(process, texts, () =>
-      executor.branch(world.agent, { ...from, files: 'checkpoint' }),
-    )
+    const isSeed = kind === 'seed'
+    const files = isSeed
+      ? ({ seedWorkspaces: 'snapshot' } as const)
+      : ({ files: 'checkpoint' } as const)
+    const from = { fromSessionId: sessionId, sessionId: branchId, checkpointId, ...files }
+    const executor = world.executor(process)
+    await this.#settled(process, texts, () => executor.branch(world.agent, from))
+    const wanted = isSeed ? texts : await this.#textsAt(sessionId, checkpointId)
+    const isThere = (await world.store.loadSession(branchId)) !== null
+    if (isThere && wanted !== undefined) assert.deepEqual(await this.#textsOf(branchId), wanted)
+    return texts
+  }
+
+  async #pointOf(sessionId: string, pick: number): Promise<string | undefined> {
+    const points = await this.world.points(sessionId)
+    return points[pick % Math.max(1, points.length)]
   }
 
   /** A process that lives fails only for files that a limit of the history has removed. */
