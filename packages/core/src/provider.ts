@@ -123,6 +123,7 @@ export type { SnapshotOptions, SnapshotRef, Snapshotter } from './modules/snapsh
 export { isInnerTarget } from './snapshot-store/check-tree.ts'
 export { compareEntries, type SnapshotDifference } from './snapshot-store/compare-entries.ts'
 export { digestEntries, sha256 } from './snapshot-store/digest.ts'
+export { assertFileSizes } from './snapshot-store/file-sizes.ts'
 export {
   blocksOf,
   checkBlock,

@@ -20,11 +20,13 @@ const { DatabaseSync } = (globalThis as unknown as Node).process.getBuiltinModul
 
 /** As workerd does it: everything happens in a transaction, which is committed some time later. */
 export class NodeStorage implements FileStoreStorage {
-  readonly database = new DatabaseSync(':memory:')
+  readonly database: Sqlite
   readonly sql: FileStoreStorage['sql']
   #depth = 0
 
-  constructor() {
+  /** @param path Of the database. Default: in memory. */
+  constructor(path = ':memory:') {
+    this.database = new DatabaseSync(path)
     this.database.exec('BEGIN')
     this.sql = {
       exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {

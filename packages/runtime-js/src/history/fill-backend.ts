@@ -1,5 +1,6 @@
 import { WorkspaceFailedError } from '@helix-agents/core'
 import {
+  assertFileSizes,
   compareEntries,
   type FileSystem,
   type OpenedWorkspace,
@@ -57,10 +58,12 @@ export interface Filled {
  * Makes a backend, fills it from a snapshot, reads all of it again and compares, and opens it once as its
  * session will. One that cannot be used is released.
  * @throws {WorkspaceFailedError} `provider-failed`: the copy is not the same.
+ * @throws {FileSystemError} `too-large` before anything is made; `storage-full`.
  */
 export async function fillBackend(place: BackendPlace, content: BackendContent): Promise<Filled> {
   const { services, session, declaration } = place
   const { manifest, store, scope } = content.source
+  await assertFileSizes(manifest.entries, declaration.capabilities.fs)
   const { target, workspace } = await openTarget(place)
   try {
     const { fs } = target.ws

@@ -12,6 +12,7 @@ import type {
 import type { WorkspaceRef } from '../../workspace/ref.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { logMessages } from '../../logging/log-messages.ts'
+import { assertFileSizes } from '../file-sizes.ts'
 import type { SnapshotLoss } from '../loss.ts'
 import type { SnapshotManifest } from '../manifest.ts'
 import {
@@ -168,6 +169,7 @@ class PortableProvider<
     scope: string,
     { config, session, options }: Target<Config>,
   ): Promise<WorkspaceRef> {
+    await assertFileSizes(manifest.entries, options.capabilities.fs)
     const opened = await this.#provider.open(config, session, besideOf(options))
     const { ws, ref } = opened
     try {
