@@ -14,7 +14,6 @@ const FIRST = 'OVER (PARTITION BY singleton_key)'
 /** The part of a claim of pg-boss that chooses turns: columns, table, conditions, order, number. */
 const NEXT =
   /next AS \(\s+SELECT (.+?)\s+FROM (\S+) j\s+WHERE (.+?)\s+ORDER BY j\.priority desc, j\.created_on\s+LIMIT (\S+)\s+FOR UPDATE OF j SKIP LOCKED\s+\)/s
-const WAITS = `name = 'turns' AND state < 'active' AND NOT blocked`
 
 /**
  * The claim of pg-boss, without turns whose sessions stay with another machine. Its turns stand at places:
@@ -53,11 +52,13 @@ function placesOf(
   { schema }: HomeTables,
   { machine, waitMs }: ClaimAffinity,
 ): string {
-  const next = `SELECT min(j.${HOME_COLUMN}) FROM ${table} j WHERE ${WAITS}`
   return `WITH RECURSIVE known(home) AS (
-      ${next}
+      SELECT '${NO_HOME}' COLLATE "C"
       UNION ALL
-      SELECT (${next} AND j.${HOME_COLUMN} > known.home) FROM known WHERE known.home IS NOT NULL
+      SELECT (SELECT j.${HOME_COLUMN} FROM ${table} j
+        WHERE j.name = 'turns' AND j.state < 'active' AND NOT j.blocked AND j.${HOME_COLUMN} > known.home
+        ORDER BY j.${HOME_COLUMN} LIMIT 1)
+      FROM known WHERE known.home IS NOT NULL
     )
     SELECT home, CASE WHEN is_free THEN 'infinity' ELSE now() - ${waitMs} * interval '1 ms' END AS until
     FROM known, LATERAL (SELECT home = '${NO_HOME}' OR substr(home, 2) = ${textOf(machine)}
