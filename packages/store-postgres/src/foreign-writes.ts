@@ -3,8 +3,9 @@ import { SqlError } from '@helix-agents/store-sql'
 import type { Client } from 'pg'
 import type { Connections } from './connections.ts'
 import type { PostgresSettings } from './postgres-options.ts'
+import type { Notified } from './replay.ts'
 
-type Listener = (streams?: readonly number[]) => void
+type Listener = (streams?: readonly number[], replaced?: readonly number[]) => void
 
 const CHANNEL = 'helix_streams'
 /**
@@ -27,6 +28,7 @@ export class ForeignWrites {
   /** Marks the notifications of this process. */
   readonly #origin = randomUUID()
   readonly #changed = new Set<number>()
+  readonly #replaced = new Set<number>()
   #client: Client | undefined
   #cancelPoll: (() => void) | undefined
   #connects = false
@@ -41,7 +43,7 @@ export class ForeignWrites {
   /** Calls `listener` soon after another process has written. The result stops that. */
   listen(listener: Listener): () => void {
     // Two listeners may be one function.
-    const own: Listener = (streams) => listener(streams)
+    const own: Listener = (streams, replaced) => listener(streams, replaced)
     this.#listeners.add(own)
     if (this.#cancelPoll === undefined) this.#schedule()
     this.#connect()
@@ -52,8 +54,9 @@ export class ForeignWrites {
   }
 
   /** Wakes the readers of other processes. Streams that change meanwhile go together. */
-  notify(streams: readonly number[]): void {
+  notify({ streams, replaced }: Notified): void {
     for (const stream of streams) this.#changed.add(stream)
+    for (const stream of replaced) this.#replaced.add(stream)
     this.#notifying ??= this.#notifyAll()
   }
 
@@ -75,8 +78,8 @@ export class ForeignWrites {
     await client?.end()
   }
 
-  #wake(streams?: readonly number[]): void {
-    for (const listener of this.#listeners) listener(streams)
+  #wake(streams?: readonly number[], replaced?: readonly number[]): void {
+    for (const listener of this.#listeners) listener(streams, replaced)
   }
 
   #schedule(): void {
@@ -126,16 +129,21 @@ export class ForeignWrites {
   }
 
   #receive(payload: string): void {
-    const [origin, streams = ''] = payload.split(':')
+    const [origin, streams = '', replaced] = payload.split(':')
     if (origin === this.#origin) return
-    this.#wake(streams === '' ? undefined : streams.split(',').map(Number))
+    if (streams === '') this.#wake()
+    // An earlier release does not say which were replaced.
+    else this.#wake(toNumbers(streams), replaced === undefined ? undefined : toNumbers(replaced))
   }
 
   async #notifyAll(): Promise<void> {
     while (this.#changed.size > 0) {
-      const streams = this.#changed.size > MAX_STREAMS ? [] : [...this.#changed]
+      const size = this.#changed.size + this.#replaced.size
+      const streams = size > MAX_STREAMS ? [] : [...this.#changed]
+      const replaced = size > MAX_STREAMS ? [] : [...this.#replaced]
       this.#changed.clear()
-      await this.#send(`${this.#origin}:${streams.join(',')}`)
+      this.#replaced.clear()
+      await this.#send(`${this.#origin}:${streams.join(',')}:${replaced.join(',')}`)
     }
     this.#notifying = undefined
   }
@@ -149,4 +157,8 @@ export class ForeignWrites {
       if (!(error instanceof SqlError)) throw error
     }
   }
+}
+
+function toNumbers(list: string): readonly number[] {
+  return list === '' ? [] : list.split(',').map(Number)
 }

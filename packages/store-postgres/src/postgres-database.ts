@@ -49,13 +49,15 @@ export class PostgresDatabase implements SqlDatabase {
   write<T>(work: (sql: SqlStatements) => T): Promise<T> {
     return this.#track(async () => {
       const { value, notified } = await this.#writeUntilKnown(work)
-      if (notified.length > 0) this.#foreignWrites.notify(notified)
+      if (notified.streams.length > 0) this.#foreignWrites.notify(notified)
       return value
     })
   }
 
   /** Calls `listener` soon after another process has written, and after `close`. */
-  onForeignWrite(listener: (streams?: readonly number[]) => void): () => void {
+  onForeignWrite(
+    listener: (streams?: readonly number[], replaced?: readonly number[]) => void,
+  ): () => void {
     return this.#foreignWrites.listen(listener)
   }
 

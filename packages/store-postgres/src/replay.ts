@@ -7,6 +7,12 @@ export interface Asked {
   rows?: readonly SqlRow[]
 }
 
+/** Streams that a transaction has changed, and those of them of which it is out of date what readers hold. */
+export interface Notified {
+  readonly streams: readonly number[]
+  readonly replaced: readonly number[]
+}
+
 /** What was asked so far, in the order of the work. */
 interface Log {
   readonly entries: (Asked | readonly Log[])[]
@@ -31,6 +37,7 @@ export class Replay implements SqlStatements {
   readonly server: SqlServerStatements
   readonly #root: Log = { entries: [], next: 0 }
   readonly #notified = new Set<number>()
+  readonly #replaced = new Set<number>()
   #log = this.#root
   #queue: Asked[] = []
 
@@ -40,15 +47,16 @@ export class Replay implements SqlStatements {
       lock: (statement, ...values) => void this.#ask(statement, values),
       now: () => (usesServerTime ? Number(this.get(NOW)?.['now']) : undefined),
       together: (works) => this.#together(works),
-      notify: (streams) => {
+      notify: (streams, replaced = []) => {
         for (const stream of streams) this.#notified.add(stream)
+        for (const stream of replaced) this.#replaced.add(stream)
       },
     }
   }
 
   /** The streams that the work has changed. */
-  get notified(): ReadonlySet<number> {
-    return this.#notified
+  get notified(): Notified {
+    return { streams: [...this.#notified], replaced: [...this.#replaced] }
   }
 
   /** Runs the work as far as it gets. @throws what the work throws */
@@ -56,6 +64,7 @@ export class Replay implements SqlStatements {
     this.#log = this.#root
     this.#root.next = 0
     this.#notified.clear()
+    this.#replaced.clear()
     try {
       return { isDone: true, value: work(this) }
     } catch (error) {

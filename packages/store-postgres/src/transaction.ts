@@ -1,7 +1,7 @@
 import { SqlError, type SqlStatements } from '@helix-agents/store-sql'
 import { allOf, type Connection } from './connections.ts'
 import type { PostgresSettings } from './postgres-options.ts'
-import { type Asked, Replay } from './replay.ts'
+import { type Asked, type Notified, Replay } from './replay.ts'
 
 /**
  * A machine that freezes in a transaction holds its rows for so long, which is less than any lease: who
@@ -34,7 +34,7 @@ export interface TransactionIdentity {
 /** What a transaction led to. */
 export interface Committed<T> {
   readonly value: T
-  readonly notified: readonly number[]
+  readonly notified: Notified
 }
 
 /**
@@ -88,7 +88,7 @@ export async function writeTransaction<T>(
       }
       // The number of the transaction must be known before it may be committed.
       await allOf(sent)
-      const result = { value: attempt.value, notified: [...replay.notified] }
+      const result = { value: attempt.value, notified: replay.notified }
       const { xid, at } = (await identity)[0] ?? {}
       const transaction = { xid: String(xid), at: Number(at) }
       await commit(connection, asked, { transaction, result })

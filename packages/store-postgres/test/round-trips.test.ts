@@ -1,5 +1,5 @@
 // What one step of a run costs on the wire: statements that travel together are one round trip.
-import { defineAgent, defineTool, type LLMAdapter } from '@helix-agents/core'
+import { defineAgent, defineTool, type LLMAdapter, systemClock } from '@helix-agents/core'
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { expect, test } from 'vitest'
 import { emptyPlace, opened } from './opened.ts'
@@ -89,8 +89,8 @@ async function stepsOnTheWire(): Promise<readonly StepOnTheWire[]> {
     },
   })
   const agent = defineAgent({ name: 'a', llmConfig: { model: {} }, tools: [tool] })
-  // No lease is renewed meanwhile.
-  const options = { leaseMs: 3_600_000 }
+  // No lease is renewed meanwhile, and nothing looked up that another process may want.
+  const options = { clock: { ...systemClock, setTimer: () => () => {} } }
   const executor = new JSAgentExecutor(stateStore, streamManager, adapter, options)
   const handle = await executor.execute(agent, 'go')
   await handle.result()

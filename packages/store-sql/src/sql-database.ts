@@ -29,8 +29,11 @@ export interface SqlServerStatements {
   now(): number | undefined
   /** Runs works that do not depend on each other: what they ask for travels together. */
   together<T>(works: readonly (() => T)[]): readonly T[]
-  /** Wakes the readers of these streams in other processes, once they are committed. */
-  notify(streams: readonly number[]): void
+  /**
+   * Wakes the readers of these streams in other processes, once they are committed.
+   * @param replaced those of them of which it is out of date what readers hold. Default: none.
+   */
+  notify(streams: readonly number[], replaced?: readonly number[]): void
 }
 
 /**
@@ -49,10 +52,13 @@ export interface SqlDatabase {
   write<T>(work: (sql: SqlStatements) => T): Promise<T>
   /**
    * Calls `listener` soon after another connection has written, and when the database was closed:
-   * whoever waits for a change must read again. It names the streams that changed where the
-   * database knows them. The result removes the listener.
+   * whoever waits for a change must read again. It names the streams that changed, and those of
+   * which it is out of date what readers hold, where the database knows them: without a name it may be any.
+   * The result removes the listener.
    */
-  onForeignWrite(listener: (streams?: readonly number[]) => void): () => void
+  onForeignWrite(
+    listener: (streams?: readonly number[], replaced?: readonly number[]) => void,
+  ): () => void
 }
 
 /** Runs works that do not depend on each other, in their order where the database is a file. */

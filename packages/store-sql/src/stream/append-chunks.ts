@@ -39,21 +39,20 @@ interface Stored {
 
 /**
  * Appends chunks to the run of a writer, and drops old ones over the limits.
- * @returns whether the stream is still the writer's; if not, nothing is written
+ * @returns whether old ones were dropped; nothing is written when the stream is another writer's
  */
 export function appendChunks(
   sql: SqlStatements,
   acquired: AcquiredStream,
   chunks: readonly ChunkText[],
   limits: StreamLimits,
-): boolean {
+): { readonly hasDropped: boolean } | undefined {
   const stored = loadStored(sql, acquired)
-  if (stored === undefined) return false
+  if (stored === undefined) return undefined
   let { next, endBytes } = stored
   const rows = chunks.map(({ json, bytes }) => [next++, (endBytes += bytes), bytes, json] as const)
   insertAll(sql, acquired.stream, rows)
-  dropOld(sql, acquired.stream, { ...stored, next, endBytes }, limits)
-  return true
+  return { hasDropped: dropOld(sql, acquired.stream, { ...stored, next, endBytes }, limits) }
 }
 
 function insertAll(
@@ -83,7 +82,12 @@ function loadStored(sql: SqlStatements, acquired: AcquiredStream): Stored | unde
   }
 }
 
-function dropOld(sql: SqlStatements, stream: number, stored: Stored, limits: StreamLimits): void {
+function dropOld(
+  sql: SqlStatements,
+  stream: number,
+  stored: Stored,
+  limits: StreamLimits,
+): boolean {
   const { first, next } = stored
   const { maxBufferedChunks, maxBufferedBytes } = limits
   let firstKept = first
@@ -94,6 +98,7 @@ function dropOld(sql: SqlStatements, stream: number, stored: Stored, limits: Str
     firstKept = Math.max(firstKept, firstThatFits(sql, stream, stored, maxBufferedBytes))
   }
   if (firstKept > first) sql.run(DROP_UNTIL, stream, firstKept)
+  return firstKept > first
 }
 
 /** The newest chunk always fits. */

@@ -121,7 +121,10 @@ export class SqlStreamManager implements StreamManager {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.add({
       streamId,
-      run,
+      run: (sql) => {
+        const stream = run(sql)
+        return stream === undefined ? undefined : { stream, isReplaced: true }
+      },
       settle: resolve,
       fail: (error) => reject(toStateStoreError(error, streamId)),
     })

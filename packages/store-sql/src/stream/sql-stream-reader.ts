@@ -29,8 +29,8 @@ export class SqlStreamReader
   #position: number
   /** Chunks that were read, the next one last. */
   #page: StoredChunk[] = []
-  /** The page is current as long as nothing has changed since. */
-  #pageChanges = 0
+  /** The page is current as long as nothing was replaced since. */
+  #pageReplacements = 0
   /** The last read found nothing more: the next one may find nothing. */
   #isAtEnd = false
   #isWoken = false
@@ -94,7 +94,7 @@ export class SqlStreamReader
   }
 
   #takeCurrent(): Result | undefined {
-    return this.#pageChanges === this.#parts.signals.changes ? this.#take() : undefined
+    return this.#pageReplacements === this.#parts.signals.replacements ? this.#take() : undefined
   }
 
   #take(): Result | undefined {
@@ -111,14 +111,14 @@ export class SqlStreamReader
     this.#isWoken = false
     const waits = this.#isAtEnd
     if (waits) signals.wait(stream, this)
-    const changes = signals.changes
+    const replacements = signals.replacements
     const isHeld = this.#page.at(-1)?.sequence === this.#position
     const request = { stream, position: this.#position, isHeld, maxBufferedChunks }
     const result = await pages.read(request)
     if (this.#ended) return DONE
     if (result.kind === 'wait') return this.#atEnd(waits)
     if (waits) signals.forget(stream, this)
-    this.#pageChanges = changes
+    this.#pageReplacements = replacements
     return this.#use(result)
   }
 

@@ -4,7 +4,7 @@ import { toStateStoreError } from '../state/to-state-store-error.ts'
 import { appendChunks } from './append-chunks.ts'
 import { type ChunkText, toChunkText } from './chunk-text.ts'
 import type { StreamLimits } from './stream-limits.ts'
-import type { StreamQueue, StreamTask } from './stream-queue.ts'
+import type { StreamChange, StreamQueue, StreamTask } from './stream-queue.ts'
 import type { AcquiredStream } from './stream-rows.ts'
 
 export interface SqlStreamWriterParts {
@@ -52,9 +52,10 @@ class AppendTask implements StreamTask {
     return this.#done.promise
   }
 
-  run(sql: SqlStatements): number | undefined {
+  run(sql: SqlStatements): StreamChange | undefined {
     const { acquired, limits } = this.#parts
-    return appendChunks(sql, acquired, this.#chunks, limits) ? acquired.stream : undefined
+    const appended = appendChunks(sql, acquired, this.#chunks, limits)
+    return appended && { stream: acquired.stream, isReplaced: appended.hasDropped }
   }
 
   settle(): void {

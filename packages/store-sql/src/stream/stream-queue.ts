@@ -2,11 +2,18 @@ import type { SqlDatabase, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import type { StreamSignals } from './stream-signals.ts'
 
+/** What became of a stream. */
+export interface StreamChange {
+  readonly stream: number
+  /** Whether what readers hold may be out of date. */
+  readonly isReplaced: boolean
+}
+
 /** One change of one stream. */
 export interface StreamTask {
   readonly streamId: string
-  /** Makes the change, again when its transaction failed. @returns the stream that changed, if one did */
-  run(sql: SqlStatements): number | undefined
+  /** Makes the change, again when its transaction failed. @returns nothing when no stream changed */
+  run(sql: SqlStatements): StreamChange | undefined
   /** The change is committed. */
   settle(): void
   fail(error: unknown): void
@@ -50,7 +57,9 @@ export class StreamQueue {
 
   async #commit(tasks: readonly StreamTask[]): Promise<void> {
     try {
-      this.#signals.changed(await this.#database.write((sql) => runAll(sql, tasks)))
+      const changes = await this.#database.write((sql) => runAll(sql, tasks))
+      if (changes.some(({ isReplaced }) => isReplaced)) this.#signals.replaced()
+      this.#signals.changed(new Set(changes.map(({ stream }) => stream)))
       for (const task of tasks) task.settle()
     } catch (error) {
       await this.#commitApart(tasks, error)
@@ -68,18 +77,19 @@ export class StreamQueue {
   }
 }
 
-/** @returns the streams that changed */
-function runAll(sql: SqlStatements, tasks: readonly StreamTask[]): ReadonlySet<number> {
-  const changed = runOfEach(sql, tasks).filter((stream) => stream !== undefined)
-  if (changed.length > 0) sql.server?.notify(changed)
-  return new Set(changed)
+function runAll(sql: SqlStatements, tasks: readonly StreamTask[]): readonly StreamChange[] {
+  const changes = runOfEach(sql, tasks).filter((change) => change !== undefined)
+  const replaced = changes.filter(({ isReplaced }) => isReplaced)
+  const streamOf = ({ stream }: StreamChange): number => stream
+  if (changes.length > 0) sql.server?.notify(changes.map(streamOf), replaced.map(streamOf))
+  return changes
 }
 
 /** Changes of different streams do not depend on each other. */
 function runOfEach(
   sql: SqlStatements,
   tasks: readonly StreamTask[],
-): readonly (number | undefined)[] {
+): readonly (StreamChange | undefined)[] {
   if (sql.server === undefined) return tasks.map((task) => task.run(sql))
   const streams = [...Map.groupBy(tasks, (task) => task.streamId).values()]
   return sql.server.together(streams.map((own) => () => own.map((task) => task.run(sql)))).flat()

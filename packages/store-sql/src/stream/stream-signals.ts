@@ -17,7 +17,7 @@ export class StreamSignals {
   readonly #database: SqlDatabase
   readonly #waiting = new Map<number, Set<WaitingReader>>()
   #stopListening: (() => void) | undefined
-  #changes = 0
+  #replacements = 0
 
   static of(database: SqlDatabase): StreamSignals {
     const known = StreamSignals.#known.get(database)
@@ -31,16 +31,20 @@ export class StreamSignals {
     this.#database = database
   }
 
-  /** Rises with every observed change: what was read before may be out of date. */
-  get changes(): number {
-    return this.#changes
+  /**
+   * Rises when what a reader holds may be out of date: a run began, a stream was deleted, chunks were
+   * dropped. Chunks that were only added leave it valid.
+   */
+  get replacements(): number {
+    return this.#replacements
   }
 
   /** Wakes a reader at the next change of its stream. */
   wait(stream: number, reader: WaitingReader): void {
-    this.#stopListening ??= this.#database.onForeignWrite((streams) =>
-      this.changed(streams ?? [...this.#waiting.keys()]),
-    )
+    this.#stopListening ??= this.#database.onForeignWrite((streams, replaced) => {
+      if (streams === undefined || replaced === undefined || replaced.length > 0) this.replaced()
+      this.changed(streams ?? [...this.#waiting.keys()])
+    })
     const readers = this.#waiting.get(stream) ?? new Set()
     this.#waiting.set(stream, readers.add(reader))
   }
@@ -52,9 +56,13 @@ export class StreamSignals {
     this.#listenOnlyForSomebody()
   }
 
+  /** What readers hold may be out of date: that is committed. */
+  replaced(): void {
+    this.#replacements++
+  }
+
   /** The streams were changed by this process, and that is committed. */
   changed(streams: Iterable<number>): void {
-    this.#changes++
     for (const stream of streams) this.#wake(stream)
     this.#listenOnlyForSomebody()
   }
