@@ -66,11 +66,11 @@ function placesOf(
     WHERE home IS NOT NULL AND (is_free OR starts_with(home, '${MOVABLE}'))`
 }
 
-/** Whether no other turn of its session has begun before, and comes again: that one goes first. */
+/** Whether no other turn of its session was claimed before, and comes again: that one goes first. */
 function isNext(table: string): string {
   return `(j.state = 'retry' OR coalesce((
-    SELECT false FROM ${table} begun WHERE begun.name = 'turns' AND begun.state < 'active'
-      AND begun.state = 'retry' AND begun.singleton_key = j.singleton_key LIMIT 1), true))`
+    SELECT false FROM ${table} again WHERE again.name = 'turns' AND again.state < 'active'
+      AND again.state = 'retry' AND again.singleton_key = j.singleton_key LIMIT 1), true))`
 }
 
 /** Whether the home of the session of the turn `j` allows it; its place may be older than that. */

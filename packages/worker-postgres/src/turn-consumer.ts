@@ -150,11 +150,11 @@ export class TurnConsumer {
     }
   }
 
-  /** One that an earlier attempt has begun still counts as begun. */
+  /** It goes before later turns of its session; only one that an earlier attempt has begun counts as begun. */
   async #putBack({ id, retryCount }: JobAttempt, waitMs: number): Promise<void> {
     await this.#boss.getDb().executeSql(
       `UPDATE ${this.#table} SET heartbeat_on = NULL, start_after = now() + $4 * interval '1 ms',
-        state = CASE retry_count WHEN 0 THEN 'created' ELSE 'retry' END::${this.#table}_state,
+        state = 'retry',
         started_on = CASE retry_count WHEN 0 THEN NULL ELSE started_on END
       WHERE name = $1 AND id = $2 AND retry_count = $3 AND state = 'active'`,
       [this.#queue, id, retryCount, waitMs],

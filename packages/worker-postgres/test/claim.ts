@@ -1,21 +1,22 @@
 // Claims of single turns, as by workers of several machines.
 import { noopLogger, systemClock } from '@helix-agents/core'
 import type { TurnQueue } from '@helix-agents/worker-postgres'
+import { PutBack } from '../src/turn-consumer.ts'
 
 export interface ClaimTask {
   readonly machine: string
   readonly waitMs: number
   /** Turns at most. Default: 1. */
   readonly room?: number
-  /** The turns fail, and come again. */
-  readonly fails?: boolean
+  /** Those that fail or are put back come again. Default: `completed`. */
+  readonly end?: 'completed' | 'failed' | 'putBack'
   /** Receives the statement. */
   readonly onText?: (text: string) => void
 }
 
 /** Claims once. @returns ids of the turns, which have ended since, in the order in which they began. */
 export async function claimOnce(queue: TurnQueue, task: ClaimTask): Promise<readonly string[]> {
-  const { room = 1, fails = false, onText, ...affinity } = task
+  const { room = 1, end = 'completed', onText, ...affinity } = task
   const claimed: string[] = []
   const failures: unknown[] = []
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
@@ -40,7 +41,8 @@ export async function claimOnce(queue: TurnQueue, task: ClaimTask): Promise<read
     onClaim: () => resolve(stop()),
     run: (turnId) => {
       claimed.push(turnId)
-      return fails ? Promise.reject(new Error('comes again')) : Promise.resolve({})
+      if (end === 'completed') return Promise.resolve({})
+      return Promise.reject(end === 'failed' ? new Error('failed') : new PutBack('put back', 0))
     },
   })
   await stopped

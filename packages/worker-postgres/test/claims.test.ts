@@ -122,18 +122,42 @@ test('of many turns a claim takes the first one of each session', async () => {
   expect(claimed.toSorted()).toEqual(first.toSorted())
 })
 
+test('a turn that was put back has not begun, and goes before those of its session', async () => {
+  const { queue, client } = await openQueue()
+  const claim = (end: End) => claimOnce(queue, { machine: 'm1', waitMs: 1, end })
+  const turnIds: string[] = []
+  for (let turn = 0; turn < 2; turn++) {
+    turnIds.push((await queue.enqueue(agent, 'x', { sessionId: 's' })).turnId)
+  }
+  const [first, second] = turnIds
+  expect(await claim('putBack')).toEqual([first])
+  await client.query(
+    "UPDATE helix_queue.job SET start_after = now() + interval '1 hour' WHERE id = $1",
+    [first],
+  )
+  expect(await claim('putBack')).toEqual([])
+  expect(await queue.cancelTurns('s', first)).toEqual({ cancelled: 1, begun: false, active: false })
+  expect(await claim('failed')).toEqual([second])
+  await client.query('UPDATE helix_queue.job SET start_after = now() WHERE id = $1', [second])
+  expect(await claim('putBack')).toEqual([second])
+  expect(await queue.cancelTurns('s')).toEqual({ cancelled: 1, begun: true, active: false })
+})
+
+type End = 'completed' | 'failed' | 'putBack'
+
 type Command =
   | readonly ['enqueue', session: string, priority: number]
   | readonly ['home', session: string, machine: string, isMovable: boolean]
   | readonly ['leave', session: string]
   | readonly ['worker', machine: string, state: 'running' | 'draining' | 'silent' | 'gone']
-  | readonly ['claim', machine: string, isPatient: boolean, fails: boolean]
+  | readonly ['claim', machine: string, isPatient: boolean, end: End]
   /** What has failed may come again. */
   | readonly ['due']
 
 const session = fc.constantFrom(...SESSIONS)
 const machine = fc.constantFrom(...MACHINES)
 const state = fc.constantFrom('running', 'draining', 'silent', 'gone' as const)
+const end = fc.constantFrom('completed', 'failed', 'putBack')
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('enqueue'), session, fc.nat(1)) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('home'), session, machine, fc.boolean()) },
@@ -142,7 +166,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(['due']) },
   {
     weight: 5,
-    arbitrary: fc.tuple(fc.constant('claim'), machine, fc.boolean(), fc.boolean()),
+    arbitrary: fc.tuple(fc.constant('claim'), machine, fc.boolean(), end),
   },
 ) as fc.Arbitrary<Command>
 
@@ -150,7 +174,7 @@ interface ModelTurn {
   readonly turnId: string
   readonly session: string
   readonly priority: number
-  /** It has begun, and comes again: later, or now. */
+  /** It was claimed, and comes again: later, or now. */
   comesAgain?: 'later' | 'now'
 }
 
@@ -194,7 +218,7 @@ class Run {
     this.#model.running.clear()
     await this.#setDue()
     while (this.#model.turns.length > 0 && this.difference === undefined) {
-      await this.#claim('m1', true, false)
+      await this.#claim('m1', true, 'completed')
     }
   }
 
@@ -219,7 +243,7 @@ class Run {
     else await this.#claim(next[1], next[2], next[3])
   }
 
-  async #claim(at: string, isPatient: boolean, fails: boolean): Promise<void> {
+  async #claim(at: string, isPatient: boolean, end: End): Promise<void> {
     const { turns } = this.#model
     const expected = this.#model.next(at, isPatient)
     // A turn is claimed by another statement than the one that stored it, and so has waited.
@@ -227,11 +251,11 @@ class Run {
     const claimed = await claimOnce(this.#queue, {
       machine: at,
       waitMs: isPatient ? 3_600_000 : 1,
-      fails,
+      end,
     })
     if (claimed.join(' ') !== (expected?.turnId ?? '')) this.difference ??= [claimed, expected]
     if (expected === undefined) return
-    if (!fails) turns.splice(turns.indexOf(expected), 1)
+    if (end === 'completed') turns.splice(turns.indexOf(expected), 1)
     else {
       expected.comesAgain = 'later'
       await this.#client.query(
