@@ -69,3 +69,37 @@ test('another process that has the answer runs the call that waited, and no othe
   const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
   expect(results.map(textOfResult)).toEqual(['mail is done', 'charge is done', 'refund is done'])
 })
+
+test('a user who goes on after a shutdown withdraws the request, and no call runs again', async () => {
+  const ran: string[] = []
+  const reached = gate()
+  const charge = (name: string, { abortSignal }: { readonly abortSignal: AbortSignal }) => {
+    ran.push(name)
+    reached.open()
+    return new Promise<string>((_, reject) => {
+      abortSignal.addEventListener('abort', () => reject(abortSignal.reason))
+    })
+  }
+  const base = { description: '', inputSchema: z.object({}), annotations: { readOnly: false } }
+  const agent = agentWith(
+    defineTool({ ...base, name: 'mail', needsApproval: true, execute: () => ran.push('mail') }),
+    defineTool({ ...base, name: 'charge', execute: (_, call) => charge('charge', call) }),
+  )
+  const harness = createHarness([calls(['mail'], ['charge'])])
+  const handle = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  await reached.opened
+  await settle()
+  await harness.executor.shutdown({ timeoutMs: 1 })
+  expect((await handle.result()).status).toBe('interrupted')
+  const { executor } = harness.next([say('as you like')])
+  expect((await executor.listRequests({ sessionId: 's', state: 'open' })).items).toHaveLength(1)
+  const next = await executor.execute(agent, 'Never mind', { sessionId: 's' })
+  expect(await next.result()).toMatchObject({ status: 'completed', output: 'as you like' })
+  expect((await executor.listRequests({ sessionId: 's', state: 'open' })).items).toEqual([])
+  expect(ran).toEqual(['charge'])
+  const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
+  expect(results.map(textOfResult)).toEqual([
+    expect.stringContaining('before this call was approved'),
+    expect.stringContaining('stopped before it ended'),
+  ])
+})
