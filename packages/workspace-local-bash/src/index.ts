@@ -6,10 +6,8 @@ export {
   type LocalBashResources,
 } from './inventory.ts'
 export { LocalBashWorkspace } from './local-bash-workspace.ts'
-export {
-  LocalBashWorkspaceProvider,
-  type LocalBashWorkspaceProviderOptions,
-} from './local-bash-workspace-provider.ts'
+export { LocalBashWorkspaceProvider } from './local-bash-workspace-provider.ts'
+export type { LocalBashWorkspaceProviderOptions } from './provider-options.ts'
 export { reapLocalBashTmpdirs, type ReapOptions, type ReapReport } from './reap.ts'
 export type { LocalBashSnapshotOptions } from './snapshots/local-snapshots.ts'
 export {

@@ -13,7 +13,6 @@ import { createLocalCode } from './code/create-local-code.ts'
 import type { LocalBashConfig, LocalBashIsolation } from './config.ts'
 import { unguessableName } from './file-system/path/unguessable-name.ts'
 import { LocalBashWorkspace } from './local-bash-workspace.ts'
-import type { LocalBashWorkspaceProviderOptions } from './local-bash-workspace-provider.ts'
 import {
   hashSession,
   isOwnerAlive,
@@ -24,6 +23,7 @@ import {
   watchOwner,
   writeOwner,
 } from './owner.ts'
+import type { LocalBashWorkspaceProviderOptions } from './provider-options.ts'
 import { type LocalBashRef, PROVIDER_ID, toRef } from './ref.ts'
 import { CommandGate, DEFAULT_CONCURRENT_COMMANDS } from './shell/command-gate.ts'
 import { DEFAULT_PASS_ENV, passedEnvironment } from './shell/environment.ts'
