@@ -31,6 +31,43 @@ test('a page is read once, however much is written while a reader goes through i
   expect(reads.length).toBeLessThanOrEqual(2)
 })
 
+test('a reader that is woken asks once', async () => {
+  const url = await emptyPlace()
+  const log = await WireLog.open(url)
+  // Notifications alone wake it.
+  const reader = await opened(log.url, { pollMs: 3_600_000 })
+  const writer = await opened(url)
+  const stream = await writer.streamManager.startRun('s', 'run', 'a')
+  await stream.write({ ...base, delta: 'first' })
+  const chunks = (await reader.streamManager.read('s')) ?? []
+  log.take()
+  let count = 0
+  for await (const chunk of waiting(chunks, () => stream.write({ ...base, delta: 'next' }))) {
+    if (chunk.type === 'text_delta') count++
+    if (count === CHUNKS) break
+  }
+  // Besides those of its start, and of the connection that listens.
+  expect(log.take().filter(isRead).length).toBeLessThanOrEqual(CHUNKS + 5)
+})
+
+/** Each chunk but the first is written when the reader waits for it. */
+async function* waiting(
+  chunks: AsyncIterable<SequencedChunk> | readonly SequencedChunk[],
+  write: () => Promise<void>,
+): AsyncGenerator<SequencedChunk> {
+  const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : undefined
+  let next = iterator?.next()
+  try {
+    for (let result = await next; result?.done === false; result = await next) {
+      next = iterator?.next()
+      await write()
+      yield result.value
+    }
+  } finally {
+    await iterator?.return?.()
+  }
+}
+
 test('a reader leaves what it holds when its stream begins again', async () => {
   const { streamManager } = await opened(await emptyPlace())
   const stream = await streamManager.startRun('s', 'run', 'a')

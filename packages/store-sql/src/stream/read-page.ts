@@ -97,7 +97,10 @@ export interface PageRequest {
   readonly maxBufferedChunks: number
 }
 
-/** `resync` is for the reader; the chunks of `page` follow each other, maybe up to the last one. */
+/**
+ * `resync` is for the reader; the chunks of `page` follow each other, maybe up to the last one there is of
+ * a run that goes on.
+ */
 export type PageResult =
   | { readonly kind: 'page'; readonly chunks: readonly StoredChunk[]; readonly isLast: boolean }
   | { readonly kind: 'resync'; readonly chunk: SequencedChunk }
@@ -118,8 +121,11 @@ export function readPage(transaction: PageTransaction, request: PageRequest): Pa
   if (position === head.next) return { kind: head.isOpen ? 'wait' : 'end' }
   if (position < firstKept) return resync('buffer-overrun')
   if (request.isHeld) return { kind: 'held' }
-  const chunks = transaction.chunksFrom(head.id, position)
-  return { kind: 'page', chunks, isLast: chunks.at(-1)?.sequence === head.next - 1 }
+  return toPage(head, transaction.chunksFrom(head.id, position))
+}
+
+function toPage({ next, isOpen }: StreamHead, chunks: readonly StoredChunk[]): PageResult {
+  return { kind: 'page', chunks, isLast: isOpen && chunks.at(-1)?.sequence === next - 1 }
 }
 
 function loadChunks(sql: SqlStatements, stream: number, position: number): readonly StoredChunk[] {

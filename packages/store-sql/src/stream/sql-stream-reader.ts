@@ -31,7 +31,7 @@ export class SqlStreamReader
   #page: StoredChunk[] = []
   /** The page is current as long as nothing was replaced since. */
   #pageReplacements = 0
-  /** The last read found nothing more: the next one may find nothing. */
+  /** It has read all there was, and would have been woken by more. */
   #isAtEnd = false
   #isWoken = false
   #ended = false
@@ -75,7 +75,7 @@ export class SqlStreamReader
     this.#answers = true
     try {
       while (this.#pending.length > 0) {
-        const result = this.#takeCurrent() ?? (await this.#readNext())
+        const result = this.#takeCurrent() ?? (await this.#readMore())
         if (result !== undefined) this.#settle(result)
         else if (!this.#isWoken) break
       }
@@ -104,28 +104,26 @@ export class SqlStreamReader
     return { done: false, value: held.chunk }
   }
 
-  /** Reads on; `undefined` when there is nothing yet, and a change will wake this reader. */
+  /** `undefined` when there is nothing yet, and a change will wake this reader. */
+  async #readMore(): Promise<Result | undefined> {
+    const hasAll = this.#isAtEnd && this.#page.length === 0
+    return hasAll ? undefined : this.#readNext()
+  }
+
   async #readNext(): Promise<Result | undefined> {
     const { pages, signals, stream, maxBufferedChunks } = this.#parts
     // Before the read: a change that it does not see wakes this reader.
     this.#isWoken = false
-    const waits = this.#isAtEnd
-    if (waits) signals.wait(stream, this)
+    signals.wait(stream, this)
     const replacements = signals.replacements
     const isHeld = this.#page.at(-1)?.sequence === this.#position
     const request = { stream, position: this.#position, isHeld, maxBufferedChunks }
     const result = await pages.read(request)
     if (this.#ended) return DONE
-    if (result.kind === 'wait') return this.#atEnd(waits)
-    if (waits) signals.forget(stream, this)
+    this.#isAtEnd = !this.#isWoken && hasNoMore(result)
+    if (result.kind === 'wait') return undefined
     this.#pageReplacements = replacements
     return this.#use(result)
-  }
-
-  /** Only a reader that is notified of changes may stop reading. */
-  #atEnd(waits: boolean): undefined {
-    this.#isWoken ||= !waits
-    this.#isAtEnd = true
   }
 
   #use(result: Exclude<PageResult, { kind: 'wait' }>): Result | undefined {
@@ -138,7 +136,6 @@ export class SqlStreamReader
     if (result.kind === 'page') {
       this.#page = result.chunks.toReversed()
       this.#position = result.chunks[0]?.sequence ?? this.#position
-      this.#isAtEnd = result.isLast
     }
     return this.#take()
   }
@@ -152,4 +149,8 @@ export class SqlStreamReader
     signal?.removeEventListener('abort', this.#end)
     for (const { resolve } of this.#pending.splice(0)) resolve(DONE)
   }
+}
+
+function hasNoMore(result: PageResult): boolean {
+  return result.kind === 'wait' || (result.kind === 'page' && result.isLast)
 }
