@@ -1,7 +1,7 @@
 // A step in which a call waits for a person: what the others did is stored, or they would run again.
 import { defineTool, type ToolAnnotations } from '@helix-agents/core'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import {
   agentWith,
@@ -70,7 +70,8 @@ test('another process that has the answer runs the call that waited, and no othe
   expect(results.map(textOfResult)).toEqual(['mail is done', 'charge is done', 'refund is done'])
 })
 
-test('a user who goes on after a shutdown withdraws the request, and no call runs again', async () => {
+/** A session whose process was shut down while one call waited for a person and another one ran. */
+async function shutDownStep() {
   const ran: string[] = []
   const reached = gate()
   const charge = (name: string, { abortSignal }: { readonly abortSignal: AbortSignal }) => {
@@ -85,21 +86,54 @@ test('a user who goes on after a shutdown withdraws the request, and no call run
     defineTool({ ...base, name: 'mail', needsApproval: true, execute: () => ran.push('mail') }),
     defineTool({ ...base, name: 'charge', execute: (_, call) => charge('charge', call) }),
   )
-  const harness = createHarness([calls(['mail'], ['charge'])])
+  const store = new InMemoryStateStore()
+  const harness = createHarness([calls(['mail'], ['charge'])], { store })
   const handle = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
   await reached.opened
   await settle()
   await harness.executor.shutdown({ timeoutMs: 1 })
   expect((await handle.result()).status).toBe('interrupted')
-  const { executor } = harness.next([say('as you like')])
-  expect((await executor.listRequests({ sessionId: 's', state: 'open' })).items).toHaveLength(1)
-  const next = await executor.execute(agent, 'Never mind', { sessionId: 's' })
-  expect(await next.result()).toMatchObject({ status: 'completed', output: 'as you like' })
-  expect((await executor.listRequests({ sessionId: 's', state: 'open' })).items).toEqual([])
-  expect(ran).toEqual(['charge'])
-  const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
-  expect(results.map(textOfResult)).toEqual([
-    expect.stringContaining('before this call was approved'),
-    expect.stringContaining('stopped before it ended'),
-  ])
+  const { items } = await harness.executor.listRequests({ sessionId: 's', state: 'open' })
+  expect(items).toHaveLength(1)
+  return { agent, harness, store, ran, requestId: items[0]!.requestId }
+}
+
+describe('a user who goes on after a shutdown', () => {
+  test('withdraws the request, and no call runs again', async () => {
+    const { agent, harness, ran } = await shutDownStep()
+    const { executor } = harness.next([say('as you like')])
+    const next = await executor.execute(agent, 'Never mind', { sessionId: 's' })
+    expect(await next.result()).toMatchObject({ status: 'completed', output: 'as you like' })
+    expect((await executor.listRequests({ sessionId: 's', state: 'open' })).items).toEqual([])
+    expect(ran).toEqual(['charge'])
+    const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
+    expect(results.map(textOfResult)).toEqual([
+      expect.stringContaining('before this call was approved'),
+      expect.stringContaining('stopped before it ended'),
+    ])
+  })
+
+  test('is not overtaken by an answer: the request is withdrawn before the step ends', async () => {
+    const { agent, harness, store, ran, requestId } = await shutDownStep()
+    const [reached, hold] = [gate(), gate()]
+    const commitStep = store.commitStep.bind(store)
+    store.commitStep = async (step) => {
+      reached.open()
+      await hold.opened
+      return commitStep(step)
+    }
+    const { executor } = harness.next([say('as you like')])
+    let isStarted = false
+    const starting = executor
+      .execute(agent, 'Never mind', { sessionId: 's' })
+      .finally(() => (isStarted = true))
+    await reached.opened
+    await settle()
+    expect(isStarted).toBe(false)
+    const answer = executor.respond(agent, 's', requestId, { decision: 'approve' })
+    await expect(answer).rejects.toMatchObject({ code: 'already-decided' })
+    hold.open()
+    expect(await (await starting).result()).toMatchObject({ output: 'as you like' })
+    expect(ran).toEqual(['charge'])
+  })
 })
