@@ -2,6 +2,8 @@ import { createTimeSlice } from '../time/slice.ts'
 
 /** Work on files that waits for a disk or a network is done for so many at once. */
 const PARALLEL = 8
+/** Where the clock stands still, so many files are worked on in a turn as take about 10 ms. */
+const CHECKS_AN_ITEM = 32
 
 /**
  * Calls `work` for every item, for some at a time, and yields to other work. The first failure stops
@@ -19,7 +21,7 @@ export async function inParallel<Item>(
     for (const [index, item] of queue) {
       if (failed) return
       signal?.throwIfAborted()
-      if (slice.due) await slice.pause()
+      if (slice.dueAfter(CHECKS_AN_ITEM)) await slice.pause()
       await work(item, index)
     }
   }

@@ -26,6 +26,8 @@ import { sweepBlocks } from './sweep-blocks.ts'
 const DEFAULT_INLINE_BYTES = 128 * 1024
 /** Hashes that one statement looks for. */
 const HASHES_A_STATEMENT = 2000
+/** Clocks of Workers stand still: so many blocks are read in a turn as take about 10 ms. */
+const CHECKS_A_BLOCK = 32
 
 /** Options of {@link DOSnapshotStore}. */
 export interface DOSnapshotStoreOptions {
@@ -88,7 +90,9 @@ export class DOSnapshotStore implements SnapshotStore {
   ): Promise<ReadonlyMap<string, Uint8Array>> {
     const scopeId = this.#scopeId(scope)
     const found = new Map<string, Uint8Array>()
+    const slice = createTimeSlice()
     for (const hash of hashes) {
+      if (slice.dueAfter(CHECKS_A_BLOCK)) await slice.pause()
       const row = this.#tables.get(
         'SELECT bytes, object_key FROM helix_snapshot_blocks WHERE scope_id = ? AND hash = ?',
         scopeId,
