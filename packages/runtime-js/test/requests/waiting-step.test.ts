@@ -1,5 +1,6 @@
 // A step in which a call waits for a person: what the others did is stored, or they would run again.
 import { defineTool, type ToolAnnotations } from '@helix-agents/core'
+import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -136,4 +137,40 @@ describe('a user who goes on after a shutdown', () => {
     expect(await (await starting).result()).toMatchObject({ output: 'as you like' })
     expect(ran).toEqual(['charge'])
   })
+})
+
+describe('an approved call whose process died while it ran', () => {
+  test.each(['execute', 'resume'] as const)(
+    'does not run again, and the model is told that it may have run: %s',
+    async (mode) => {
+      let runs = 0
+      const hang = () => {
+        runs += 1
+        return new Promise<string>(() => {})
+      }
+      const base = { description: '', inputSchema: z.object({}), annotations: { readOnly: false } }
+      const agent = agentWith(
+        defineTool({ ...base, name: 'mail', needsApproval: true, execute: hang }),
+      )
+      const harness = createHarness([calls(['mail'])], { clock: new ManualClock(0) })
+      const first = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
+      const result = await first.result()
+      if (result.status !== 'waiting') throw new Error(`it is ${result.status}`)
+      const { requestId } = result.requests[0]!
+      await harness.executor.respond(agent, 's', requestId, { decision: 'approve' })
+      await settle()
+      // The lease of the process has run out for long.
+      const { executor } = harness.next([say('I see')], { clock: new ManualClock(3_600_000) })
+      const next =
+        mode === 'execute'
+          ? await executor.execute(agent, 'Well?', { sessionId: 's' })
+          : await executor.resume(agent, 's')
+      expect(await next.result()).toMatchObject({ status: 'completed', output: 'I see' })
+      expect(runs).toBe(1)
+      const results = (await storedMessages(harness)).filter(({ role }) => role === 'tool')
+      expect(results.map(textOfResult)).toEqual([
+        expect.stringContaining('it may have taken effect or not'),
+      ])
+    },
+  )
 })
