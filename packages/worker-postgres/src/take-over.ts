@@ -79,15 +79,17 @@ async function takeFrom(
   agent: Agent,
   page: readonly SessionState[],
 ): Promise<readonly Promise<SearchResult>[]> {
+  const now = parts.now()
   const candidates = page.filter(
     // The run of its parent resumes a sub-agent.
-    (session) =>
-      session.parentSessionId === undefined &&
-      !parts.isOwn(session.sessionId) &&
-      !isPausedByUser(session),
+    (session) => session.parentSessionId === undefined && !isPausedByUser(session),
   )
-  const now = parts.now()
-  const [held, left] = [candidates.filter(isHeld), candidates.filter((each) => !isHeld(each))]
+  const isOwn = ({ sessionId }: SessionState): boolean => parts.isOwn(sessionId)
+  const held = candidates.filter(isHeld)
+  const others = candidates.filter((session) => !isHeld(session))
+  const left = others.filter((session) => !isOwn(session))
+  // A run that has lost its lease here is about to end.
+  const soonest = others.some(isOwn) ? now : Infinity
   const away = await parts.elsewhere(left)
   const results = left.map((session) => {
     const until = away.get(session.sessionId)
@@ -95,7 +97,7 @@ async function takeFrom(
     const awayUntil = session.status === 'running' ? 0 : until
     return Promise.resolve({ ...NOTHING, next: until, awayUntil })
   })
-  const next = Math.min(Infinity, ...held.map(({ leaseUntil = 0 }) => leaseUntil))
+  const next = Math.min(soonest, ...held.map(({ leaseUntil = 0 }) => leaseUntil))
   return [Promise.resolve({ ...NOTHING, next }), ...results]
 
   function isHeld({ status, leaseUntil = 0 }: SessionState): boolean {

@@ -3,6 +3,7 @@ import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStreamManager } from '@helix-agents/store-memory'
 import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
+import { takeOver } from '../src/take-over.ts'
 import { type Cluster, createCluster, hold, model, statusOf } from './harness.ts'
 
 const quick = { pollMs: 50, heartbeatMs: 50, searchMs: 300 }
@@ -117,6 +118,25 @@ test('a worker that is full takes the other paused sessions later', async () => 
   for (const { open } of gates) open()
   await expect.poll(() => cluster.effects.toSorted(), { timeout: 10_000 }).toEqual(sessions)
   await expect.poll(() => worker.health().sessions).toEqual([])
+})
+
+test('a session that has lost its lease here is looked at again at once', async () => {
+  await using cluster = await createCluster()
+  const { agent, store, logger } = cluster
+  await leave(cluster, agent, 's')
+  const now = Date.now() + LEASE_MS
+  const parts = {
+    executor: new JSAgentExecutor(store, new InMemoryStreamManager(), model),
+    stateStore: store,
+    agents: [agent],
+    logger,
+    now: () => now,
+    reserve: () => undefined,
+    elsewhere: () => Promise.resolve(new Map()),
+    isOwn: () => true,
+    onTaken: () => {},
+  }
+  expect(await takeOver(parts, ['running'])).toMatchObject({ next: now, isFull: false })
 })
 
 test('sessions that wait for people are looked at once, however many there are', async () => {
