@@ -4,11 +4,11 @@ export {
   type LocalBashInventoryOptions,
   type LocalBashInspection,
   type LocalBashResources,
-} from './inventory.ts'
+} from './operate/inventory.ts'
 export { LocalBashWorkspace } from './local-bash-workspace.ts'
 export { LocalBashWorkspaceProvider } from './local-bash-workspace-provider.ts'
 export type { LocalBashWorkspaceProviderOptions } from './provider-options.ts'
-export { reapLocalBashTmpdirs, type ReapOptions, type ReapReport } from './reap.ts'
+export { reapLocalBashTmpdirs, type ReapOptions, type ReapReport } from './operate/reap.ts'
 export type { LocalBashSnapshotOptions } from './snapshots/local-snapshots.ts'
 export {
   DirectorySnapshotStore,

@@ -2,13 +2,13 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, renameSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
-import { errnoOf } from './file-system/map-error.ts'
-import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from './owner.ts'
+import { errnoOf } from '../file-system/map-error.ts'
+import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from '../owner.ts'
 import { endProcesses, lastUseMs, REAPED } from './reap.ts'
-import { DIRECTORY_PATTERN } from './ref.ts'
-import { findMembers } from './shell/processes/process-tree.ts'
+import { DIRECTORY_PATTERN } from '../ref.ts'
+import { findMembers } from '../shell/processes/process-tree.ts'
 import { readStoredOutput } from './stored-output.ts'
-import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
+import { isOwnDirectory, removeDirectory } from '../workspace-directory.ts'
 
 /** Ticks a second in `/proc`: fixed for programs, whatever the kernel uses. */
 const TICKS_PER_SECOND = 100

@@ -2,19 +2,19 @@ import { lstatSync, readdirSync, realpathSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
-import { errnoOf } from './file-system/map-error.ts'
+import { errnoOf } from '../file-system/map-error.ts'
 import {
   isOwnerAlive,
   isOwnerElsewhere,
   MARKER_NAME,
   type OwnerMarker,
   readOwner,
-} from './owner.ts'
-import { snapshotDirectoryIn } from './snapshots/local-snapshots.ts'
-import { reapLines } from './snapshots/reap-lines.ts'
-import { endTree } from './shell/processes/process-tree.ts'
+} from '../owner.ts'
+import { snapshotDirectoryIn } from '../snapshots/local-snapshots.ts'
+import { reapLines } from '../snapshots/reap-lines.ts'
+import { endTree } from '../shell/processes/process-tree.ts'
 import { isHeld, isUnfinished, lastChangeMs, removeUnfinished } from './unfinished.ts'
-import { isOwnDirectory, removeDirectory } from './workspace-directory.ts'
+import { isOwnDirectory, removeDirectory } from '../workspace-directory.ts'
 
 const HOUR_MS = 3_600_000
 /** Added to the name of a directory that is being removed. */

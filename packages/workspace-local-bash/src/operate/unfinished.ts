@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { MARKER_NAME } from './owner.ts'
-import { holdersOf } from './shell/processes/holders.ts'
-import { findMembers } from './shell/processes/process-tree.ts'
+import { MARKER_NAME } from '../owner.ts'
+import { holdersOf } from '../shell/processes/holders.ts'
+import { findMembers } from '../shell/processes/process-tree.ts'
 
 const DRAFT = new RegExp(String.raw`^${MARKER_NAME.replace('.', String.raw`\.`)}\.[0-9a-f]{32}$`)
 const PARTS: readonly string[] = ['root', 'scratch', 'tmp']

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { INTERNAL_DIRECTORY } from '@helix-agents/core/provider'
-import { errnoOf } from './file-system/map-error.ts'
-import { ANCHOR_NO_LINK, READ } from './file-system/path/open-flags.ts'
-import { PinnedDirectory } from './file-system/path/pinned-directory.ts'
+import { errnoOf } from '../file-system/map-error.ts'
+import { ANCHOR_NO_LINK, READ } from '../file-system/path/open-flags.ts'
+import { PinnedDirectory } from '../file-system/path/pinned-directory.ts'
 
 const MAX_FILES = 8
 const TAIL_BYTES = 16 * 1024
