@@ -27,6 +27,9 @@ export interface AcquiredStream {
   readonly writer: number
 }
 
+/** The first writer of a stream has 1. */
+const NO_WRITER = 0
+
 export interface RunNames {
   readonly streamId: string
   readonly agentId: string
@@ -53,6 +56,10 @@ const ACQUIRE =
 const END = 'UPDATE helix_streams SET is_open = 0 WHERE id = ?'
 const ID_OF = 'SELECT id FROM helix_streams WHERE stream_id = ?'
 const LOCK = `${ID_OF} FOR UPDATE`
+/** A run of the session that has the stream, and has a later run. */
+const HAS_LATER =
+  'SELECT 1 FROM helix_sessions s JOIN helix_runs r ON r.session = s.id' +
+  ' WHERE s.session_id = ? AND r.run_id = ? AND r.turn < s.turn'
 const DROP_CHUNKS = 'DELETE FROM helix_chunks WHERE stream = ?'
 const DROP = 'DELETE FROM helix_streams WHERE id = ?'
 
@@ -94,6 +101,7 @@ function timestampOf(row: SqlRow): number | undefined {
 export function startRun(sql: SqlStatements, names: RunNames): AcquiredStream {
   const head = lockStream(sql, names.streamId)
   if (head === undefined) return createStream(sql, names) ?? startRun(sql, names)
+  if (hasLaterRun(sql, names)) return { stream: head.id, writer: NO_WRITER }
   sql.run(START, head.next + 1, lastTimestamp(sql, head), head.id)
   sql.run(DROP_CHUNKS, head.id)
   return acquireStream(sql, head, names)
@@ -102,8 +110,9 @@ export function startRun(sql: SqlStatements, names: RunNames): AcquiredStream {
 /** Resumes the run that is there. */
 export function resumeRun(sql: SqlStatements, names: RunNames): AcquiredStream {
   const head = lockStream(sql, names.streamId)
-  if (head !== undefined) return acquireStream(sql, head, names)
-  return createStream(sql, names) ?? resumeRun(sql, names)
+  if (head === undefined) return createStream(sql, names) ?? resumeRun(sql, names)
+  if (hasLaterRun(sql, names)) return { stream: head.id, writer: NO_WRITER }
+  return acquireStream(sql, head, names)
 }
 
 /** @returns the stream, unless another run than the one that is named holds it */
@@ -129,6 +138,14 @@ export function deleteStream(sql: SqlStatements, streamId: string): number | und
   sql.run(DROP_CHUNKS, id)
   sql.run(DROP, id)
   return id
+}
+
+/**
+ * A process that froze between its run and its stream comes too late: the stream is of the run that has
+ * taken its session over.
+ */
+function hasLaterRun(sql: SqlStatements, { streamId, agentId }: RunNames): boolean {
+  return sql.get(HAS_LATER, toSqlText(streamId), toSqlText(agentId)) !== undefined
 }
 
 /** `undefined` when another process has just made it. */
