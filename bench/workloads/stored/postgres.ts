@@ -95,8 +95,9 @@ async function chunks(url: string): Promise<Verdict[]> {
   const alive = setInterval(() => {}, 1000)
   const awaited = await awaitedChunks(url, machines)
   const raw = await rawWakes(url)
-  const steady = await modelChunks(machines, STEADY)
+  // The busy ones first: they open the connections.
   const busy = await modelChunks(machines, BUSY)
+  const steady = await modelChunks(machines, STEADY)
   clearInterval(alive)
   await Promise.all(machines.map((machine) => machine.close()))
   const names = { ours: 'store-postgres', limit: 'goal' }

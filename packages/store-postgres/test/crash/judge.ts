@@ -5,6 +5,7 @@ import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import type { PostgresStores } from '@helix-agents/store-postgres'
 import { AGENT, callId, type CrashPlan, textOf } from './crash-plan.ts'
 
+const ENDS_WITHIN_MS = 120_000
 const agent = defineAgent({ name: AGENT, llmConfig: { model: {} } })
 
 interface Judged {
@@ -76,7 +77,9 @@ async function judgeStream(
 ): Promise<readonly string[]> {
   const chunks: SequencedChunk[] = []
   const handle = await executor.getHandle(agent, sessionId)
-  for await (const chunk of handle?.stream() ?? []) chunks.push(chunk)
+  // One that never ends is a finding as well.
+  const signal = AbortSignal.timeout(ENDS_WITHIN_MS)
+  for await (const chunk of handle?.stream({ signal }) ?? []) chunks.push(chunk)
   const said = new Set(chunks.map((chunk) => (chunk.type === 'text_delta' ? chunk.delta : '')))
   const missing = planned({ sessionId, steps }).filter(
     (text) => !text.startsWith('result') && !said.has(text),
