@@ -6,6 +6,7 @@ import { declarationOfRef } from '../session/end-refs.ts'
 import { findOne, restoreFiles } from './checkpoint-files.ts'
 import { Making } from './making.ts'
 import { releaseBackend, resolveOptions } from './provider-history.ts'
+import { assertReleased } from './released-limit.ts'
 
 /** One workspace of a session. */
 export interface WorkspacePlace {
@@ -35,6 +36,7 @@ async function withFilesOf<T>(
     throw new SessionError('not-resumable', sessionId, `it has no checkpoint ${checkpointId}`)
   }
   const files = [findOne(checkpoint, declaration)]
+  await assertReleased(services, undefined, session)
   const making = new Making(services, { sessionId })
   const current = session.workspaceRefs
   const made = await restoreFiles(services, { session, files, current, making })

@@ -24,13 +24,19 @@ export function assertReleasedOfHeld(
   return assertFewReleased(services, session, () => collect(services, agent, { session }))
 }
 
-/** The same where nobody has to hold the session. @throws {WorkspaceFailedError} `provider-failed` */
+/**
+ * The same where nobody has to hold the session.
+ * @param agent Absent: nothing is freed here, but by the next run.
+ * @throws {WorkspaceFailedError} `provider-failed`
+ */
 export function assertReleased(
   services: RunServices,
-  agent: Agent,
+  agent: Agent | undefined,
   session: Session,
 ): Promise<void> {
-  return assertFewReleased(services, session, () => tryCollect(services, agent, session))
+  return assertFewReleased(services, session, async () => {
+    if (agent !== undefined) await tryCollect(services, agent, session)
+  })
 }
 
 async function assertFewReleased(

@@ -49,6 +49,7 @@ async function leaveBackends(count: number): Promise<void> {
 const branch = () =>
   harness.executor.branch(agent, { fromSessionId: 's', sessionId: 'b', files: 'checkpoint' })
 const restore = () => harness.executor.restoreCheckpoint(agent, 's', checkpointId, { files: true })
+const diff = () => harness.executor.diff(agent, 's', { from: checkpointId })
 const move = () => harness.executor.moveWorkspace(agent, 's', 'box', { to: { kind: 'in-memory' } })
 
 test.each([
@@ -74,4 +75,12 @@ test('branches that were never made are gone ten minutes later, and the next one
   await branch()
   expect(await left()).toBe(0)
   expect(await harness.store.loadSession('b')).not.toBeNull()
+})
+
+test('a comparison makes no copy of files past the limit', async () => {
+  await leaveBackends(MAX_RELEASED - 1)
+  expect(await diff()).toMatchObject([{ workspace: 'box', total: 0 }])
+  await leaveBackends(1)
+  await expect(diff()).rejects.toMatchObject({ code: 'provider-failed', transient: true })
+  expect(await left()).toBe(MAX_RELEASED)
 })
