@@ -81,7 +81,10 @@ async function untilBegun(
     // Turns of one session run one after the other: what runs while this one is active is its run.
     const isRunning = session?.status === 'running'
     const hasBegun = state === 'ended' || (state === 'active' && isRunning)
-    if (hasBegun || signal?.aborted === true) return earlierRun
+    if (hasBegun || signal?.aborted === true) {
+      // It began between two looks of this loop when it is still that run.
+      return session?.runId === earlierRun ? undefined : earlierRun
+    }
     earlierRun = session?.runId
     await pauses.next()
   }

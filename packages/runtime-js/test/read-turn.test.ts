@@ -1,0 +1,29 @@
+import { defineAgent } from '@helix-agents/core'
+import type { TurnQueuePort, TurnStatus } from '@helix-agents/core/runtime'
+import { expect, test } from 'vitest'
+import { createHarness, say } from './harness.ts'
+
+const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
+const sessionId = 's'
+
+test('a turn that begins between two looks at it is read whole, and the one before is not', async () => {
+  let answer: () => Promise<TurnStatus>
+  const turnQueue: TurnQueuePort = {
+    enqueue: async () => ({ sessionId, turnId: 't' }),
+    turnStatus: () => answer(),
+    cancelTurns: () => Promise.reject(new Error('nobody aborts here')),
+  }
+  const { executor, next } = createHarness([], { turnQueue })
+  const worker = next([say('before'), say('now')]).executor
+  await (await worker.execute(agent, 'one', { sessionId })).result()
+  const handle = await executor.execute(agent, 'two', { sessionId, mode: 'enqueue' })
+  // The first answer is that of a moment before a worker takes it.
+  answer = async () => {
+    answer = () => Promise.resolve({ state: 'ended' })
+    await (await worker.send(agent, sessionId, 'two')).handle?.result()
+    return { state: 'queued' }
+  }
+  let text = ''
+  for await (const chunk of handle.stream()) if (chunk.type === 'text_delta') text += chunk.delta
+  expect(text).toBe('now')
+})
