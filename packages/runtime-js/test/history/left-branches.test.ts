@@ -29,12 +29,13 @@ async function left(provider: InMemoryWorkspaceProvider) {
   return { executor, store }
 }
 
+const nameOf = ({ ref }: WorkspaceRef): string => JSON.stringify(ref)
+
 /** It cannot list what sessions have; it says what it is about to make. */
 function unlisting(): { provider: InMemoryWorkspaceProvider; made: Set<string> } {
   const provider = new InMemoryWorkspaceProvider()
   const made = new Set<string>()
   const restore = provider.history.restore.bind(provider.history)
-  const nameOf = ({ ref }: WorkspaceRef): string => JSON.stringify(ref)
   vi.spyOn(provider.history, 'list').mockResolvedValue({ snapshots: [], workspaces: [] })
   vi.spyOn(provider.history, 'restore').mockImplementation(async (snapshot, options) => {
     const ref = await restore(snapshot, options)
