@@ -37,6 +37,9 @@ const MAX_NAMED = 5
 /** From so many batches on, a thread reads ahead: it takes about as long to start as to read two. */
 const THREAD_BATCHES = 4
 
+/** Contents by their hashes. */
+type Blocks = ReadonlyMap<string, Uint8Array>
+
 /** Where the files of a snapshot come from. */
 export interface TreeContent {
   readonly store: DirectorySnapshotStore
@@ -106,21 +109,26 @@ class TreeFill {
     const { store, scope } = this.#content
     const directory = batches.length < THREAD_BATCHES ? undefined : store.blockDirectory(scope)
     const isUseful = directory !== undefined && availableParallelism() > 1
-    const ahead = isUseful ? new ReadAhead(directory, batches) : undefined
+    if (!isUseful) {
+      for (const batch of batches) await this.#writeBatch(batch)
+      return
+    }
+    const ahead = new ReadAhead(directory, batches)
     try {
-      for (const [index, { files, hashes }] of batches.entries()) {
-        const blocks = (await ahead?.get(index)) ?? (await this.#getBlocks(hashes, files))
-        await this.#writeFiles(files, blocks)
+      for (let next = await ahead.next(); next !== undefined; next = await ahead.next()) {
+        const batch = batches[next.index]
+        if (batch !== undefined) await this.#writeBatch(batch, next.blocks)
       }
     } finally {
-      ahead?.close()
+      ahead.close()
     }
   }
 
-  async #writeFiles(
-    files: readonly SnapshotFile[],
-    blocks: ReadonlyMap<string, Uint8Array>,
-  ): Promise<void> {
+  async #writeBatch({ files, hashes }: FileBatch, read?: Blocks): Promise<void> {
+    await this.#writeFiles(files, read ?? (await this.#getBlocks(hashes, files)))
+  }
+
+  async #writeFiles(files: readonly SnapshotFile[], blocks: Blocks): Promise<void> {
     for (const file of files) {
       const [hash] = file.blocks
       const bytes = hash === undefined ? undefined : blocks.get(hash)

@@ -119,13 +119,25 @@ describe('what is read ahead', () => {
     const read: [text: string, bytes: Uint8Array | undefined][] = []
     while (read.length === 0) {
       const ahead = new ReadAhead(directory, batches)
-      for (const [index, text] of texts.entries()) {
-        const blocks = await ahead.get(index)
-        if (blocks === undefined) await new Promise((resolve) => setImmediate(resolve))
-        else read.push([text, blocks.get(hashOf(text))])
+      const given: number[] = []
+      for (let next = await ahead.next(); next !== undefined; next = await ahead.next()) {
+        given.push(next.index)
+        const text = texts[next.index] ?? ''
+        if (next.blocks !== undefined) read.push([text, next.blocks.get(hashOf(text))])
       }
       ahead.close()
+      expect(given.toSorted((a, b) => a - b)).toEqual([...texts.keys()])
     }
     for (const [text, bytes] of read) expect(Buffer.from(bytes ?? []).toString()).toBe(text)
+  })
+
+  it('leaves a batch to the restore of which the thread cannot read a block', async () => {
+    const directory = store('text')
+    const bad = { hashes: [hashOf('text'), hashOf('missing')], lengths: [4, 7] }
+    const ahead = new ReadAhead(directory, [bad, bad, bad])
+    const given = [await ahead.next(), await ahead.next(), await ahead.next(), await ahead.next()]
+    ahead.close()
+    expect(given.map((next) => next?.blocks)).toEqual([undefined, undefined, undefined, undefined])
+    expect(new Set(given.map((next) => next?.index))).toEqual(new Set([0, 1, 2, undefined]))
   })
 })

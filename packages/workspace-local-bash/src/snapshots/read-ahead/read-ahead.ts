@@ -2,24 +2,36 @@ import { type BlockReader, blockReader } from './block-reader.ts'
 import type { BatchAnswer, BlockBatch } from './messages.ts'
 
 /** Batches that are asked for before they are needed: bounds what is in memory. */
-const AHEAD = 3
+const AHEAD = 4
+
+type Bytes = BatchAnswer['bytes']
 
 interface Asked {
-  readonly bytes: Promise<BatchAnswer['bytes']>
   readonly forget: () => void
+}
+
+/** A batch that is to be written. */
+export interface NextBatch {
+  readonly index: number
+  /** Absent: the caller reads them, and finds out what is wrong with them. */
+  readonly blocks: ReadonlyMap<string, Uint8Array> | undefined
 }
 
 /**
  * Has a thread read the blocks of a restore and compare them with their hashes, while others are
- * written. It only helps: what it has not begun, or could not read, the restore reads itself.
+ * written. It only helps: what it has not begun, or could not read, the restore reads itself, so that
+ * a thread that gets no processor delays one batch at most.
  */
 export class ReadAhead {
   readonly #directory: string
   readonly #batches: readonly BlockBatch[]
   readonly #claims: SharedArrayBuffer
   readonly #claimed: Int32Array<SharedArrayBuffer>
+  /** Not yet answered or given out, in ascending order. */
   readonly #asked = new Map<number, Asked>()
+  readonly #answers: { readonly index: number; readonly bytes: Bytes }[] = []
   readonly #reader: BlockReader = blockReader()
+  #onAnswer: () => void = () => {}
   #next = 0
 
   /** @param directory Of the blocks of one scope. */
@@ -31,21 +43,18 @@ export class ReadAhead {
     this.#reader.use()
   }
 
-  /**
-   * The blocks of a batch, each once and in ascending order of batches.
-   * @returns undefined: the caller reads them, and finds out what is wrong with them.
-   */
-  async get(index: number): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
-    this.#ask(index + AHEAD)
-    const [asked, batch] = [this.#asked.get(index), this.#batches[index]]
-    this.#asked.delete(index)
-    if (asked === undefined || batch === undefined) return undefined
-    if (this.#reader.isOver || Atomics.exchange(this.#claimed, index, 1) === 0) {
-      asked.forget()
-      return undefined
-    }
-    const bytes = await asked.bytes
-    return bytes && split(bytes, batch)
+  /** The next batch, each once and in any order; undefined at the end. */
+  async next(): Promise<NextBatch | undefined> {
+    this.#ask()
+    // Answers come between turns.
+    if (this.#answers.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const found = this.#takeAnswer() ?? this.#claim()
+    if (found !== undefined || this.#asked.size === 0) return found
+    // The thread reads the last ones.
+    await new Promise<void>((resolve) => {
+      this.#onAnswer = resolve
+    })
+    return this.#takeAnswer()
   }
 
   close(): void {
@@ -54,15 +63,42 @@ export class ReadAhead {
     this.#reader.leave()
   }
 
-  #ask(until: number): void {
-    for (; this.#next <= until; this.#next += 1) {
+  #ask(): void {
+    while (this.#asked.size + this.#answers.length < AHEAD) {
       const [index, batch] = [this.#next, this.#batches[this.#next]]
       if (batch === undefined) return
+      this.#next += 1
       const { hashes, lengths } = batch
       const request = { directory: this.#directory, claims: this.#claims, index, hashes, lengths }
-      const { promise: bytes, resolve } = Promise.withResolvers<BatchAnswer['bytes']>()
-      this.#asked.set(index, { bytes, forget: this.#reader.ask(request, resolve) })
+      // A thread that has failed answers at once.
+      let isAnswered = false
+      const forget = this.#reader.ask(request, (bytes) => {
+        isAnswered = true
+        this.#asked.delete(index)
+        this.#answers.push({ index, bytes })
+        this.#onAnswer()
+      })
+      if (!isAnswered) this.#asked.set(index, { forget })
     }
+  }
+
+  #takeAnswer(): NextBatch | undefined {
+    const answer = this.#answers.shift()
+    const batch = answer && this.#batches[answer.index]
+    if (answer === undefined || batch === undefined) return undefined
+    const { index, bytes } = answer
+    return { index, blocks: bytes && split(bytes, batch) }
+  }
+
+  /** One that the thread has not begun; of these it comes to the last one at last. */
+  #claim(): NextBatch | undefined {
+    for (const [index, { forget }] of [...this.#asked].toReversed()) {
+      if (Atomics.exchange(this.#claimed, index, 1) === 1) continue
+      forget()
+      this.#asked.delete(index)
+      return { index, blocks: undefined }
+    }
+    return undefined
   }
 }
 
