@@ -117,8 +117,16 @@ describe('a user who goes on after a shutdown', () => {
   test('is not overtaken by an answer: the request is withdrawn before the step ends', async () => {
     const { agent, harness, store, ran, requestId } = await shutDownStep()
     const [reached, hold] = [gate(), gate()]
+    const events: string[] = []
+    const resolveRequest = store.resolveRequest.bind(store)
+    store.resolveRequest = async (...request) => {
+      await settle()
+      events.push(request[2].decision)
+      return resolveRequest(...request)
+    }
     const commitStep = store.commitStep.bind(store)
     store.commitStep = async (step) => {
+      events.push('step')
       reached.open()
       await hold.opened
       return commitStep(step)
@@ -129,6 +137,7 @@ describe('a user who goes on after a shutdown', () => {
       .execute(agent, 'Never mind', { sessionId: 's' })
       .finally(() => (isStarted = true))
     await reached.opened
+    expect(events).toEqual(['cancelled', 'step'])
     await settle()
     expect(isStarted).toBe(false)
     const answer = executor.respond(agent, 's', requestId, { decision: 'approve' })
