@@ -2,9 +2,9 @@
 // `pnpm mutate [package|path...] [--changed] [--count N] [--seed S]`. Prints what no test has noticed.
 import { execFileSync } from 'node:child_process'
 import { find, read, root } from '../repository.ts'
-import { Affinity } from './affinity.ts'
+import { Affinity } from './nearest/affinity.ts'
 import { isWithin, type MutateOptions, parseOptions } from './arguments.ts'
-import { isMutable, readImporters, testsOf } from './import-graph.ts'
+import { isMutable, readImporters, testsOf } from './nearest/import-graph.ts'
 import { mutatePackage } from './package-mutation.ts'
 import { RepositoryCopy } from './repository-copy.ts'
 import { scoreLine, survivorDiffs, survivorsOf } from './score.ts'

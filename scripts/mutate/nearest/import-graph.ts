@@ -1,5 +1,11 @@
 import { dirname, join } from 'node:path'
-import { type Manifest, packageFolders, read, readManifest, sourceOfTarget } from '../repository.ts'
+import {
+  type Manifest,
+  packageFolders,
+  read,
+  readManifest,
+  sourceOfTarget,
+} from '../../repository.ts'
 
 /** Which files import a file, by its path from the root of the repository. */
 export type Importers = ReadonlyMap<string, readonly string[]>

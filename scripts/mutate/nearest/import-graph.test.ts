@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { find } from '../repository.ts'
+import { find } from '../../repository.ts'
 import { distancesTo, isMutable, readImporters, testsOf } from './import-graph.ts'
 
 test('the mirrored test comes first, then those of the package, near ones before far ones', () => {
