@@ -13,8 +13,9 @@ test('a turn that begins between two looks at it is read whole, and the one befo
     turnStatus: () => answer(),
     cancelTurns: () => Promise.reject(new Error('nobody aborts here')),
   }
-  const { executor, next } = createHarness([], { turnQueue })
-  const worker = next([say('before'), say('now')]).executor
+  const front = createHarness([], { turnQueue })
+  const { executor } = front
+  const worker = front.next([say('before'), say('now')]).executor
   await (await worker.execute(agent, 'one', { sessionId })).result()
   const handle = await executor.execute(agent, 'two', { sessionId, mode: 'enqueue' })
   // The first answer is that of a moment before a worker takes it.

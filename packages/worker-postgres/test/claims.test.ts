@@ -157,7 +157,7 @@ type Command =
 const session = fc.constantFrom(...SESSIONS)
 const machine = fc.constantFrom(...MACHINES)
 const state = fc.constantFrom('running', 'draining', 'silent', 'gone' as const)
-const end = fc.constantFrom('completed', 'failed', 'putBack')
+const anyEnd = fc.constantFrom('completed', 'failed', 'putBack')
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('enqueue'), session, fc.nat(1)) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('home'), session, machine, fc.boolean()) },
@@ -166,7 +166,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(['due']) },
   {
     weight: 5,
-    arbitrary: fc.tuple(fc.constant('claim'), machine, fc.boolean(), end),
+    arbitrary: fc.tuple(fc.constant('claim'), machine, fc.boolean(), anyEnd),
   },
 ) as fc.Arbitrary<Command>
 

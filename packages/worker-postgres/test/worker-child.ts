@@ -63,7 +63,7 @@ if (import.meta.main) {
   const queue = await openTurnQueue({ connectionString: url })
   const agent = createAgent(async () => {
     if (!dies) return
-    while (isLocal === true && (await queue.homes(['s'])).length === 0) await setImmediate()
+    if (isLocal === true) while ((await queue.homes(['s'])).length === 0) await setImmediate()
     process.kill(process.pid, 'SIGKILL')
   }, isLocal)
   const executor = new JSAgentExecutor(stateStore, streamManager, model, {

@@ -69,25 +69,29 @@ function hasNothing({ isAborted }: TurnStatus, position: number | undefined): bo
 
 /** @returns the run of the session before the one of the turn */
 async function untilBegun(
-  { stateStore, clock }: RunServices,
-  { queue, sessionId, turnId }: TurnOfQueue,
+  services: RunServices,
+  turn: TurnOfQueue,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const pauses = new Pauses({ clock })
+  const pauses = new Pauses(services)
   let earlierRun: string | undefined
   for (;;) {
-    const { state } = await queue.turnStatus(turnId)
-    const session = await stateStore.loadSession(sessionId)
-    // Turns of one session run one after the other: what runs while this one is active is its run.
-    const isRunning = session?.status === 'running'
-    const hasBegun = state === 'ended' || (state === 'active' && isRunning)
+    const { hasBegun, runId } = await lookAt(services, turn)
     if (hasBegun || signal?.aborted === true) {
-      // It began between two looks of this loop when it is still that run.
-      return session?.runId === earlierRun ? undefined : earlierRun
+      // It began between two looks when it is still that run.
+      return runId === earlierRun ? undefined : earlierRun
     }
-    earlierRun = session?.runId
+    earlierRun = runId
     await pauses.next()
   }
+}
+
+async function lookAt({ stateStore }: RunServices, { queue, sessionId, turnId }: TurnOfQueue) {
+  const { state } = await queue.turnStatus(turnId)
+  const session = await stateStore.loadSession(sessionId)
+  // Turns of one session run one after the other: what runs while this one is active is its run.
+  const isRunning = state === 'active' && session?.status === 'running'
+  return { hasBegun: state === 'ended' || isRunning, runId: session?.runId }
 }
 
 /** @throws {SessionError} `turn-rejected` */

@@ -29,10 +29,8 @@ export interface FileDiff {
 
 /** The unified diff of a whole change, as a person reads it. Costs little where little changes. */
 export async function fileDiff(sides: FileSides, turn: WorkTurn): Promise<FileDiff> {
-  const { from, to, before, after } = sides
-  const oldName = from === undefined ? '/dev/null' : `a${from}`
-  const newName = to === undefined ? '/dev/null' : `b${to}`
-  const head = `--- ${oldName}\n+++ ${newName}`
+  const { before, after } = sides
+  const head = namesOf(sides)
   if (before === after) return { diff: head, isCut: false }
   if (isBinary(before) || isBinary(after)) {
     const sizes = `${before.length} characters before, ${after.length} after`
@@ -45,6 +43,12 @@ export async function fileDiff(sides: FileSides, turn: WorkTurn): Promise<FileDi
   const diff = `${head}\n${hunks ?? (await blockHunk(change, turn))}`
   const isCut = diff.length > MAX_CHARACTERS || (!isSmall && hunks === undefined)
   return { diff: diff.slice(0, MAX_CHARACTERS), isCut }
+}
+
+function namesOf({ from, to }: FileSides): string {
+  const oldName = from === undefined ? '/dev/null' : `a${from}`
+  const newName = to === undefined ? '/dev/null' : `b${to}`
+  return `--- ${oldName}\n+++ ${newName}`
 }
 
 function isBinary(text: string): boolean {
