@@ -32,6 +32,11 @@ export const commandPlan: readonly PlannedCommand[] = [
     command: /./,
     trial: elsewhere('packages/cli/test/incidents.test.ts'),
   },
+  {
+    page: /guide\/many-machines/,
+    command: /^pg_/,
+    trial: elsewhere('packages/store-postgres/test/operating'),
+  },
   // Account first: what is left of a template is typed by the rehearsal, which knows each command.
   { command: /^npx wrangler (?:login|secret|r2)|run deploy$|^URL=https/, trial: account },
   {

@@ -27,7 +27,7 @@ const fencePattern = /^```(?:sh|bash|console)[^\n]*\n(?<body>[\s\S]*?)^```$/gm
 const anyFence = /^```(?<language>[^\n]*)\n(?<body>[\s\S]*?)^```$/gm
 const prompt = '$ '
 /** What else a page shows; `text` is a table, or a transcript of `helix`, which the CLI tests. */
-const silentLanguages = /^(?:ts|ts run|ts fragment|tsx|text|jsonc?|yaml|ini|dockerfile|html)$/
+const silentLanguages = /^(?:ts|ts run|ts fragment|tsx|text|jsonc?|yaml|ini|sql|dockerfile|html)$/
 const program = /^(?:\$ )?(?:npm|npx|pnpm|bunx?|deno|node|curl|git|docker|podman|wrangler) /
 
 /** Every fence with commands in the pages that users read. */

@@ -37,10 +37,14 @@ export function confined(command: Command, folder: string): Command {
   return ['unshare', ...namespaces, 'sh', '-c', ENTER, 'sh', folder, tmpdir(), ...command]
 }
 
+const CHECK = `touch "$0"
+if touch /.probe 2>/dev/null; then exit 1; fi
+test -x "$1" || { echo "$1 is below the temporary folder, which is hidden" >&2; exit 1; }`
+
 /** Why nothing can be confined here; none when it can. */
 export function whyNotConfined(folder: string): string | undefined {
-  const check = 'touch "$0" && ! touch /.probe 2>/dev/null'
-  const [program, ...args] = confined(['sh', '-c', check, join(folder, 'probe')], folder)
+  const words = ['sh', '-c', CHECK, join(folder, 'probe'), process.execPath] as const
+  const [program, ...args] = confined(words, folder)
   const { status, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
   if (error !== undefined) return `${basename(program)}: ${error.message}`
   return status === 0 ? undefined : stderr.trim()

@@ -41,6 +41,8 @@ async function cutOff(of: Cut['of'], at: number) {
   const gate = createGate()
   const session = await recorded({ of, at, gate })
   await gate.begun
+  // A crash takes back what is not on disk yet; a model outside is asked once all of it is.
+  await inObject(session, ({ storage }) => storage.sync())
   await crash()
   return storyOf(session)
 }
