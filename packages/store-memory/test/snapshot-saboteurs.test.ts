@@ -118,6 +118,12 @@ const saboteurs: Readonly<Record<string, Saboteur>> = {
     },
   }),
   'snapshot-store/manifests/are-not-seen-in-another-scope': oneScope(() => 'one'),
+  'snapshot-store/manifests/hostile-ids-are-not-stored': (good) => ({
+    putManifest: async (scope, { header, entries }) => {
+      const snapshotId = header.snapshotId.slice(0, 128)
+      await good.putManifest(scope, { header: { ...header, snapshotId }, entries })
+    },
+  }),
   'snapshot-store/manifests/hostile-ids-are-not-found': (good) => ({
     deleteManifest: async (scope, id) => {
       if (id !== '*') return good.deleteManifest(scope, id)

@@ -59,9 +59,15 @@ const entrySchema = z.discriminatedUnion('type', [
   z.strictObject({ path, type: z.literal('symlink'), target: z.string().min(1).max(4096) }),
 ])
 
-/** A manifest as it is stored: the JSON of its header, then of each entry, one a line. */
+/**
+ * A manifest as it is stored: the JSON of its header, then of each entry, one a line.
+ * @throws {SnapshotStoreError} `invalid-manifest` for a header that could not be read again. Stores make
+ * names of its id.
+ */
 export async function encodeManifest(manifest: SnapshotManifest): Promise<Uint8Array<ArrayBuffer>> {
-  return encodeLines(manifest.entries, encodeEntry, `${JSON.stringify(manifest.header)}\n`)
+  const header = JSON.stringify(manifest.header)
+  parseHeader(header)
+  return encodeLines(manifest.entries, encodeEntry, `${header}\n`)
 }
 
 /** Entries that did not change are those of the snapshot before. */

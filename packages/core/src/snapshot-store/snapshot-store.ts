@@ -71,7 +71,8 @@ export interface SnapshotStore {
   getBlocks(scope: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>
   /**
    * Stores a manifest, once every block that it names is there. From then on no sweep takes these.
-   * @throws {SnapshotStoreError} `missing-blocks`, `already-exists`, `storage-full`.
+   * @throws {SnapshotStoreError} `missing-blocks`, `already-exists`, `storage-full`; `invalid-manifest` for a
+   * header that could not be read again.
    */
   putManifest(scope: string, manifest: SnapshotManifest): Promise<void>
   /** @throws {SnapshotStoreError} `not-found`, `corrupt`. */

@@ -18,12 +18,14 @@ const file = (path: string, size = 1): SnapshotEntry => ({
 const directory = (path: string): SnapshotEntry => ({ path, type: 'directory' })
 const link = (path: string, target: string): SnapshotEntry => ({ path, type: 'symlink', target })
 
-async function encode(
+type Changed = Partial<Record<keyof SnapshotHeader, unknown>>
+
+async function headerOf(
   entries: readonly SnapshotEntry[],
-  changed: Partial<Record<keyof SnapshotHeader, unknown>> = {},
-): Promise<Uint8Array> {
+  changed: Changed,
+): Promise<SnapshotHeader> {
   const bytes = entries.reduce((sum, entry) => sum + (entry.type === 'file' ? entry.size : 0), 0)
-  const header = {
+  return {
     formatVersion: 1,
     snapshotId: 'snapshot-0123456789',
     createdAt: 1,
@@ -37,7 +39,15 @@ async function encode(
     digest: await digestEntries(entries),
     ...changed,
   } as SnapshotHeader
-  return encodeManifest({ header, entries })
+}
+
+/** Also what no store would write. */
+async function encode(
+  entries: readonly SnapshotEntry[],
+  changed: Changed = {},
+): Promise<Uint8Array> {
+  const lines = [await headerOf(entries, changed), ...entries]
+  return new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
 const tree = [
@@ -48,7 +58,10 @@ const tree = [
 ]
 
 test('what is encoded is read back', async () => {
-  const manifest = await parseManifest(await encode(tree))
+  const given = { header: await headerOf(tree, {}), entries: tree }
+  const encoded = await encodeManifest(given)
+  expect(encoded).toEqual(await encode(tree))
+  const manifest = await parseManifest(encoded)
   expect(manifest.entries).toEqual(tree)
   expect(manifest.header).toMatchObject({ entries: 4, bytes: 2 * SNAPSHOT_BLOCK_BYTES + 1 })
 })
@@ -103,6 +116,13 @@ const forgedHeaders: readonly Partial<Record<keyof SnapshotHeader | 'extra', unk
 
 test.each(forgedHeaders)('a header with %j is rejected', async (changed) => {
   await expect(parseManifest(await encode(tree, changed))).rejects.toMatchObject({
+    code: 'invalid-manifest',
+  })
+})
+
+test('a header that could not be read again is not encoded', async () => {
+  const header = await headerOf(tree, { snapshotId: '../../../../outside' })
+  await expect(encodeManifest({ header, entries: tree })).rejects.toMatchObject({
     code: 'invalid-manifest',
   })
 })

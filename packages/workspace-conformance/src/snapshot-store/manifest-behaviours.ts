@@ -86,6 +86,21 @@ export const manifestBehaviours: readonly Behaviour<SnapshotStoreSubject>[] = [
     },
   },
   {
+    id: 'snapshot-store/manifests/hostile-ids-are-not-stored',
+    run: async ({ store }) => {
+      for (const id of [
+        'short',
+        '../../../../../../outside',
+        'x'.repeat(129),
+        `id-${'0'.repeat(16)}\0`,
+      ]) {
+        const manifest = await manifestOf([], { snapshotId: id })
+        await rejectsWithCode('invalid-manifest', () => store.putManifest(SCOPE, manifest))
+      }
+      equal(await store.listManifests(SCOPE), { items: [] })
+    },
+  },
+  {
     id: 'snapshot-store/manifests/hostile-ids-are-not-found',
     run: async ({ store }) => {
       await storeSnapshot(store, ['a'])
