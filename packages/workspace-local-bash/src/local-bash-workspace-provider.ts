@@ -12,9 +12,11 @@ import {
 } from '@helix-agents/core/provider'
 import { type LocalBashConfig, type LocalBashIsolation, parseLocalBashConfig } from './config.ts'
 import type { LocalBashWorkspaces } from './local-bash-workspaces.ts'
-import type { LocalBashWorkspaceProviderOptions } from './provider-options.ts'
+import {
+  assertProviderOptions,
+  type LocalBashWorkspaceProviderOptions,
+} from './provider-options.ts'
 import { CAPABILITIES, parseRef, PROVIDER_ID, REF_SCHEMA_VERSION } from './ref.ts'
-import { DEFAULT_MAX_PROCESSES, MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import { requireBubblewrap } from './shell/require-bubblewrap.ts'
 
 /**
@@ -34,17 +36,13 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
   }
   readonly #options: LocalBashWorkspaceProviderOptions
   readonly #limitOpens: OpenLimit
-  readonly #maxProcesses: number
   #workspaces: Promise<LocalBashWorkspaces> | undefined
 
+  /** @throws {WorkspaceFailedError} `config-invalid` for a number that is out of range. */
   constructor(options: LocalBashWorkspaceProviderOptions = {}) {
+    assertProviderOptions(options)
     this.#options = options
     this.#limitOpens = createOpenLimit(options.maxGlobalConcurrentOpens)
-    this.#maxProcesses = options.maxProcesses ?? DEFAULT_MAX_PROCESSES
-    if (!Number.isInteger(this.#maxProcesses) || this.#maxProcesses < MIN_PROCESSES) {
-      const problem = `maxProcesses must be a whole number of ${MIN_PROCESSES} or more`
-      throw new WorkspaceFailedError('config-invalid', problem)
-    }
   }
 
   parseConfig(config: unknown): LocalBashConfig {
@@ -93,7 +91,6 @@ export class LocalBashWorkspaceProvider implements WorkspaceProvider<LocalBashCo
       ({ LocalBashWorkspaces: Workspaces }) =>
         new Workspaces({
           ...this.#options,
-          maxProcesses: this.#maxProcesses,
           parseConfig: (config) => this.parseConfig(config),
         }),
     )

@@ -29,6 +29,7 @@ import { CommandGate, DEFAULT_CONCURRENT_COMMANDS } from './shell/command-gate.t
 import { DEFAULT_PASS_ENV, passedEnvironment } from './shell/environment.ts'
 import { createBubblewrapLauncher, createPlainLauncher, type Launcher } from './shell/launcher.ts'
 import { type Namespace, probeNamespace } from './shell/namespace/namespace.ts'
+import { DEFAULT_MAX_PROCESSES } from './shell/namespace/process-limit.ts'
 import { PipePool } from './shell/output/pipe-pool.ts'
 import { endTree } from './shell/processes/process-tree.ts'
 import { fixedPath } from './shell/program-path.ts'
@@ -48,7 +49,6 @@ const MEBIBYTE = 1024 * 1024
 
 /** What the provider has checked. */
 export interface LocalBashWorkspacesOptions extends LocalBashWorkspaceProviderOptions {
-  readonly maxProcesses: number
   parseConfig(config: unknown): LocalBashConfig
 }
 
@@ -197,7 +197,7 @@ export class LocalBashWorkspaces {
     isolation: LocalBashIsolation,
     logger: Logger,
   ): Promise<Launcher> {
-    const { maxProcesses } = this.#options
+    const { maxProcesses = DEFAULT_MAX_PROCESSES } = this.#options
     if (isolation === 'bubblewrap') {
       const { namespace } = await probeNamespace()
       return createBubblewrapLauncher(root, tmp, { namespace, maxProcesses })

@@ -1,6 +1,7 @@
-import type { Clock, Logger } from '@helix-agents/core'
+import { type Clock, type Logger, WorkspaceFailedError } from '@helix-agents/core'
 import type { Containment } from '@helix-agents/core/provider'
 import type { LocalBashIsolation } from './config.ts'
+import { MIN_PROCESSES } from './shell/namespace/process-limit.ts'
 import type { LocalBashSnapshotOptions } from './snapshots/local-snapshots.ts'
 
 /** Options of a `LocalBashWorkspaceProvider`. */
@@ -52,4 +53,25 @@ export interface LocalBashWorkspaceProviderOptions {
   readonly snapshots?: LocalBashSnapshotOptions
   /** Platform, for tests. Default: that of the process. */
   readonly platform?: NodeJS.Platform
+}
+
+/** @throws {WorkspaceFailedError} `config-invalid`, for the first number that is out of range. */
+export function assertProviderOptions(options: LocalBashWorkspaceProviderOptions): void {
+  const { maxProcesses = MIN_PROCESSES, maxConcurrentCommands = 1, snapshots = {} } = options
+  if (!Number.isInteger(maxProcesses) || maxProcesses < MIN_PROCESSES) {
+    throw invalid(`maxProcesses must be a whole number of ${MIN_PROCESSES} or more`)
+  }
+  if (!(maxConcurrentCommands >= 1)) throw invalid('maxConcurrentCommands must be 1 or more')
+  assertSnapshotOptions(snapshots)
+}
+
+function assertSnapshotOptions({ maxSnapshots = 1, maxBytes = 1 }: LocalBashSnapshotOptions): void {
+  if (Number.isInteger(maxSnapshots) && maxSnapshots >= 1 && maxBytes > 0) return
+  throw invalid(
+    'snapshots.maxSnapshots must be a whole number of 1 or more, snapshots.maxBytes positive',
+  )
+}
+
+function invalid(problem: string): WorkspaceFailedError {
+  return new WorkspaceFailedError('config-invalid', problem)
 }

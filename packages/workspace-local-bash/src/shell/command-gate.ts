@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { WorkspaceFailedError } from '@helix-agents/core'
 
 const PER_CORE = 8
 const MIN_DEFAULT = 16
@@ -18,11 +17,8 @@ export class CommandGate {
   #running = 0
   #lastStart: Promise<unknown> = Promise.resolve()
 
-  /** @throws {WorkspaceFailedError} `config-invalid` for a limit that lets nothing through. */
+  /** @param limit At least 1. */
   constructor(limit: number) {
-    if (!(limit >= 1)) {
-      throw new WorkspaceFailedError('config-invalid', 'maxConcurrentCommands must be 1 or more')
-    }
     this.#limit = limit
   }
 

@@ -83,12 +83,6 @@ export class LocalSnapshots {
   readonly #lines = new Map<string, SnapshotLine>()
 
   constructor(tmpdirRoot: string, clock: Clock, options: LocalBashSnapshotOptions = {}) {
-    const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS, maxBytes = DEFAULT_MAX_BYTES } = options
-    if (!Number.isInteger(maxSnapshots) || maxSnapshots < 1 || !(maxBytes > 0)) {
-      const problem =
-        'snapshots.maxSnapshots must be a whole number of 1 or more, snapshots.maxBytes positive'
-      throw new WorkspaceFailedError('config-invalid', problem)
-    }
     this.#tmpdirRoot = tmpdirRoot
     this.#clock = clock
     this.#options = options

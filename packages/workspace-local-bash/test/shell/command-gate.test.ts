@@ -70,10 +70,6 @@ it('a place is given back by a command that fails, and by one that is aborted', 
   expect(await gate.run(async () => 'free', never)).toBe('free')
 })
 
-it.each([0, -1, Number.NaN])('a limit of %d is refused', (limit) => {
-  expect(() => new CommandGate(limit)).toThrow(expect.objectContaining({ code: 'config-invalid' }))
-})
-
 it('an abort between the place and the turn gives the place back', async () => {
   const gate = new CommandGate(1)
   const controller = new AbortController()
