@@ -62,3 +62,16 @@ export function parseSessionId(sessionId: string = crypto.randomUUID()): string 
   if (sessionId !== '') return sessionId
   throw new RangeError('sessionId must not be empty; leave it out to get a random one')
 }
+
+/** @throws {TypeError} */
+export function assertText(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string')
+    throw new TypeError(`${name} must be a string, not ${shownArgument(value)}`)
+}
+
+/** A value in the text of an error. */
+export function shownArgument(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 100))
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}

@@ -1,14 +1,7 @@
-import {
-  type Agent,
-  type LLMAdapter,
-  SessionError,
-  systemClock,
-  type UserMessage,
-} from '@helix-agents/core'
+import { type Agent, type LLMAdapter, SessionError, type UserMessage } from '@helix-agents/core'
 import {
   type MessageDelivery,
   type Page,
-  RateLimitedLogger,
   type RequestQuery,
   type SessionRequest,
   type SessionStateStore,
@@ -16,16 +9,9 @@ import {
   warnAboutCommands,
   type WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
-import {
-  assertAgent,
-  assertParts,
-  isBusy,
-  parseLeaseMs,
-  parseSessionId,
-} from './check-arguments.ts'
-import { toProviderMap } from './provider-map.ts'
+import { assertAgent, assertParts, assertText, isBusy, parseSessionId } from './check-arguments.ts'
+import { assertBranchOptions, assertRestoreOptions } from '../session/check-options.ts'
 import type { AgentResult } from '../agent-result.ts'
-import { ActiveRuns } from '../run/active-runs.ts'
 import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
 import { branchSession } from './branch-session.ts'
@@ -44,7 +30,7 @@ import type {
 } from './executor-options.ts'
 import type { ActiveRun } from '../run/active-runs.ts'
 import { toLabels, toUserMessages } from './execute-input.ts'
-import { guardLogger, guardMetrics } from '../observe/guard-observers.ts'
+import { createServices } from '../run/create-services.ts'
 import { launchRun } from '../run/launch.ts'
 import type { LaunchRequest } from '../ports.ts'
 import { type Recovery, recoverSession } from './recover-session.ts'
@@ -53,7 +39,6 @@ import { HistoryOperations } from '../history/history-operations.ts'
 import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
-import { ToolSets } from '../call/tool-sets.ts'
 import type { RequestResponse } from '../request/check-answer.ts'
 import { respond, type RespondResult } from './respond.ts'
 import { type SendOptions, sendMessage, type SentMessage } from './send-message.ts'
@@ -87,33 +72,9 @@ export class JSAgentExecutor extends HistoryOperations {
     options: JSAgentExecutorOptions = {},
   ) {
     super()
-    assertParts({ stateStore, streamManager, llmAdapter })
-    const providers = toProviderMap(options.workspaceProviders)
-    const { workspaceMaxConcurrentOpens: maxConcurrentOpens, clock = systemClock } = options
-    const logger = guardLogger(options.logger)
-    this.#services = {
-      stateStore,
-      streamManager,
-      llmAdapter,
-      providers,
-      registryTuning: {
-        ...options.workspaceRegistry,
-        ...(maxConcurrentOpens === undefined ? {} : { maxConcurrentOpens }),
-      },
-      openEagerly: options.workspaceOpenStrategy === 'eager',
-      logger,
-      rateLimitedLogger: new RateLimitedLogger({ logger, clock }),
-      metrics: guardMetrics(options.metrics, logger),
-      lifecycle: options.lifecycle,
-      tracer: options.tracer,
-      onRequest: options.onRequest,
-      clock,
-      leaseMs: parseLeaseMs(options.leaseMs),
-      active: new ActiveRuns(),
-      toolSets: new ToolSets(providers),
-      turnQueue: options.turnQueue,
-      launch: (request) => this.#launch(request),
-    }
+    const parts = { stateStore, streamManager, llmAdapter }
+    assertParts(parts)
+    this.#services = createServices(parts, options, (request) => this.#launch(request))
     this.leaseMs = this.#services.leaseMs
   }
 
@@ -176,6 +137,7 @@ export class JSAgentExecutor extends HistoryOperations {
     sessionId: string,
     options: ResumeOptions = {},
   ): Promise<AgentHandle<TOutput>> {
+    assertAgent(agent)
     const { message } = options
     return this.#start(agent, options.signal, {
       sessionId,
@@ -197,6 +159,7 @@ export class JSAgentExecutor extends HistoryOperations {
     sessionId: string,
     options: Pick<ResumeOptions, 'keepWorkspaces' | 'signal'> = {},
   ): Promise<Recovery<TOutput>> {
+    assertAgent(agent)
     const start = (mode: 'execute' | 'resume'): Promise<AgentHandle<TOutput>> =>
       this.#startQueued(agent, mode, { ...options, sessionId })
     return recoverSession(this.#services, agent, { sessionId, start })
@@ -215,6 +178,7 @@ export class JSAgentExecutor extends HistoryOperations {
     response: RequestResponse,
   ): Promise<RespondResult<TOutput>> {
     assertAgent(agent)
+    assertText(requestId, 'requestId')
     const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId)
     return respond(this.#services, agent, { sessionId, requestId, response, resume })
   }
@@ -250,6 +214,7 @@ export class JSAgentExecutor extends HistoryOperations {
     agent: Agent<TState, TOutput>,
     sessionId: string,
   ): Promise<AgentHandle<TOutput> | null> {
+    assertAgent(agent)
     const run = this.#services.active.get(sessionId)
     if (run !== undefined) return this.#handle(agent, sessionId, run)
     const session = await this.#services.stateStore.loadSession(sessionId)
@@ -261,7 +226,8 @@ export class JSAgentExecutor extends HistoryOperations {
    * Whether `resume` without a message can continue the session: not while another process holds it,
    * which is until `state.leaseUntil` by the clock of this process.
    */
-  canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
+  async canResume(agent: Agent, sessionId: string): Promise<ResumeCheck> {
+    assertAgent(agent)
     return checkResume(this.#services, agent, sessionId)
   }
 
@@ -277,6 +243,8 @@ export class JSAgentExecutor extends HistoryOperations {
     agent: Agent<TState, TOutput>,
     options: BranchOptions,
   ): Promise<AgentHandle<TOutput>> {
+    assertAgent(agent)
+    assertBranchOptions(options)
     const sessionId = await branchSession(this.#services, agent, options)
     return this.#handle(agent, sessionId)
   }
@@ -298,6 +266,8 @@ export class JSAgentExecutor extends HistoryOperations {
     checkpointId: string,
     options: RestoreCheckpointOptions = {},
   ): Promise<AgentHandle<TOutput>> {
+    assertAgent(agent)
+    assertRestoreOptions(checkpointId, options)
     const target = { ...options, sessionId, checkpointId }
     const runId = await restoreSession(this.#services, agent, target)
     return this.#handle(agent, sessionId, undefined, runId)
@@ -313,6 +283,7 @@ export class JSAgentExecutor extends HistoryOperations {
    * a later call continues. `other-agent`
    */
   async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
+    assertAgent(agent)
     await deleteSession(this.#services, agent, { ...options, sessionId })
   }
 

@@ -112,8 +112,9 @@ async function diffAll(diffing: Diffing, session: SessionState): Promise<readonl
   const withHistory = Object.values(agent.workspaces).filter((one) => one.history !== undefined)
   const wanted = withHistory.filter(({ name }) => (options.workspace ?? name) === name)
   if (wanted.length === 0) {
-    const which = options.workspace === undefined ? 'no workspace' : `"${options.workspace}"`
-    const detail = `there is nothing to compare: ${which} has a history`
+    const { workspace } = options
+    const which = workspace === undefined ? '' : ` named "${workspace}"`
+    const detail = `there is nothing to compare: no workspace${which} has a history`
     throw new SessionError('files-missing', session.sessionId, detail)
   }
   const diffs: WorkspaceDiff[] = []

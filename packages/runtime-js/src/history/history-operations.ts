@@ -1,4 +1,11 @@
 import type { Agent } from '@helix-agents/core'
+import { assertAgent } from '../executor/check-arguments.ts'
+import {
+  assertDiffOptions,
+  assertImportOptions,
+  assertMoveOptions,
+  assertReadFiles,
+} from '../session/check-options.ts'
 import type { ReleaseOptions } from '../executor/executor-options.ts'
 import type { RunServices } from '../ports.ts'
 import type { CollectReport } from './collect.ts'
@@ -20,11 +27,12 @@ export abstract class HistoryOperations {
    * @throws {AgentAlreadyRunningError} `already-running` while a run holds the session.
    * @throws {SessionError} `not-resumable` for an unknown session, `other-agent`
    */
-  releaseWorkspaces(
+  async releaseWorkspaces(
     agent: Agent,
     sessionId: string,
     options: ReleaseOptions = {},
   ): Promise<CollectReport> {
+    assertAgent(agent)
     return releaseWorkspaces(this.parts, agent, { ...options, sessionId })
   }
 
@@ -34,8 +42,15 @@ export abstract class HistoryOperations {
    * @throws {SessionError} `files-missing` when a checkpoint has no files; `not-resumable` for an
    * unknown session or checkpoint, `other-agent`
    * @throws {AgentAlreadyRunningError} `already-running` for `now` while another process runs it.
+   * @throws {TypeError} for arguments of the wrong type, as the other methods do.
    */
-  diff(agent: Agent, sessionId: string, options: DiffOptions): Promise<readonly WorkspaceDiff[]> {
+  async diff(
+    agent: Agent,
+    sessionId: string,
+    options: DiffOptions,
+  ): Promise<readonly WorkspaceDiff[]> {
+    assertAgent(agent)
+    assertDiffOptions(options)
     return diffSession(this.parts, agent, { ...options, sessionId })
   }
 
@@ -47,12 +62,14 @@ export abstract class HistoryOperations {
    * checkpoint, `other-agent`
    * @throws {WorkspaceFailedError} of a snapshot that is gone or damaged.
    */
-  readFiles<T>(
+  async readFiles<T>(
     agent: Agent,
     sessionId: string,
     options: ReadFilesOptions,
     work: (files: CheckpointFiles) => Promise<T>,
   ): Promise<T> {
+    assertAgent(agent)
+    assertReadFiles(options, work)
     return readFiles(this.parts, { agent, sessionId }, options, work)
   }
 
@@ -68,14 +85,17 @@ export abstract class HistoryOperations {
    * Nothing was switched.
    * @throws {SnapshotStoreError} of files that cannot be read or written.
    */
-  moveWorkspace(
+  async moveWorkspace(
     agent: Agent,
     sessionId: string,
     name: string,
     options: MoveOptions,
   ): Promise<MoveReport> {
+    assertAgent(agent)
+    assertMoveOptions(name, options)
     return moveWorkspace(this.parts, agent, { ...options, sessionId, name })
   }
+
   /**
    * Makes a session from the conversation and the files of another one, which may be in another store:
    * `loadBranchSeed` and `readFiles` give them. Files are written, read again and compared before the
@@ -87,7 +107,9 @@ export abstract class HistoryOperations {
    * `capability-missing`, `provider-failed`: it has no files, or not the same. There is no session then.
    * @throws {SnapshotStoreError} of files that cannot be read or written.
    */
-  importSession(agent: Agent, options: ImportSessionOptions): Promise<ImportReport> {
+  async importSession(agent: Agent, options: ImportSessionOptions): Promise<ImportReport> {
+    assertAgent(agent)
+    assertImportOptions(options)
     return importSession(this.parts, agent, options)
   }
 }
