@@ -3,4 +3,5 @@ export { openTurnQueue, type QueueStats, TurnQueue, type TurnQueueOptions } from
 export type { SessionHome } from './session-homes.ts'
 export type { WorkerRow } from './worker-table.ts'
 export type { WorkerHealth } from './worker-health.ts'
-export { createWorker, Worker, type WorkerOptions } from './worker.ts'
+export { createWorker, Worker } from './worker.ts'
+export type { WorkerOptions } from './worker-options.ts'

@@ -41,12 +41,18 @@ const TEXTS = new Map<QueueErrorCode, string>([
   ['unavailable', 'the database of the queue does not answer'],
   ['access-denied', 'the database of the queue denies access to this user'],
   ['database-missing', 'the server has no such database'],
+  ['invalid-turn', 'the database of the queue cannot hold a value of the call'],
 ])
+
+/** Class 22 of SQLSTATE: the same call fails again. */
+function isDataError(state: unknown): boolean {
+  return typeof state === 'string' && /^22...$/.test(state)
+}
 
 /** What the database threw, as an error without its address and its user. */
 export function toQueueError(cause: unknown): QueueError {
   if (QueueError.isInstance(cause)) return cause
   const state = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  const code = CODES.get(state) ?? 'unavailable'
+  const code = CODES.get(state) ?? (isDataError(state) ? 'invalid-turn' : 'unavailable')
   return new QueueError(code, TEXTS.get(code) ?? code, { cause })
 }

@@ -8,7 +8,7 @@ import type {
 } from '@helix-agents/core/runtime'
 import { PgBoss } from 'pg-boss'
 import { QueueError, toQueueError } from './queue-error.ts'
-import { checkId, toMessage, type Turn, turnToJson } from './turn.ts'
+import { checkId, checkLabels, toMessage, type Turn, turnToJson } from './turn.ts'
 import { type ConsumerOptions, TurnConsumer } from './turn-consumer.ts'
 import { type SessionHome, SessionHomes } from './session-homes.ts'
 import { WorkerTable, type WorkerRow } from './worker-table.ts'
@@ -70,6 +70,7 @@ const QUEUE = {
  */
 export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueue> {
   const { connectionString, schema = 'helix_queue', maxConnections = 4, listen = true } = options
+  assertDatabaseUrl(connectionString)
   if (!SCHEMA.test(schema)) {
     throw new QueueError('invalid-option', 'schema must be a short name of a-z, 0-9 and _')
   }
@@ -99,6 +100,14 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<TurnQueu
     await boss.stop({ graceful: false })
     throw toQueueError(error)
   }
+}
+
+/** The driver takes what is no URL for a file or the local server, and says that it does not answer. */
+function assertDatabaseUrl(given: unknown): void {
+  const url = typeof given === 'string' ? URL.parse(given) : null
+  if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return
+  const wanted = 'connectionString must be postgresql://user:password@host:5432/database'
+  throw new QueueError('invalid-option', wanted)
 }
 
 interface QueueParts {
@@ -140,10 +149,10 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
     const { sessionId = crypto.randomUUID(), ...create } = session
     assertPlace({ turnId, priority, startAfter })
     const turn = {
-      agent: agent.name,
+      agent: checkId('the name of the agent', agent?.name),
       sessionId: checkId('sessionId', sessionId),
       message: toMessage(message),
-      create,
+      create: checkLabels(sessionId, create),
     }
     await this.#send(turn, {
       id: turnId,
@@ -227,8 +236,9 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
 
   /** The machines that these sessions stay with; none for a session that any machine continues. */
   async homes(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
+    const known = sessionIds.filter((id) => id.isWellFormed() && !id.includes('\0'))
     try {
-      const homes = await this.#homes.list(sessionIds)
+      const homes = await this.#homes.list(known)
       return homes.map(({ sessionId, machine, isAlive, isMovable, since }) => {
         return { sessionId, machine, isAlive, isMovable, since }
       })
@@ -321,7 +331,8 @@ function assertPlace({
     const detail = `priority must be a whole number of at most ${MAX_PRIORITY}`
     throw new QueueError('invalid-turn', detail)
   }
-  if (startAfter !== undefined && Number.isNaN(startAfter.getTime())) {
+  const isDate = startAfter instanceof Date && !Number.isNaN(startAfter.getTime())
+  if (startAfter !== undefined && !isDate) {
     throw new QueueError('invalid-turn', 'startAfter must be a date')
   }
 }

@@ -1,5 +1,6 @@
-import type { FilePart, UserMessage } from '@helix-agents/core'
+import { type FilePart, StateStoreError, type UserMessage } from '@helix-agents/core'
 import {
+  assertStorable,
   describeContentProblem,
   isMessage,
   isStorableId,
@@ -19,9 +20,6 @@ export interface Turn {
   readonly create?: NewSessionOptions
 }
 
-/** Not that of a text that contains the escape itself. */
-const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/
-
 type StoredFile = Omit<FilePart, 'data'> & { readonly data: string; readonly isBase64?: true }
 
 /** The message of a turn, checked before it is stored. @throws {QueueError} `invalid-turn` */
@@ -35,25 +33,55 @@ export function toMessage(message: string | UserMessage): UserMessage {
   throw new QueueError('invalid-turn', `the message is ${describeContentProblem(problem)}`)
 }
 
-/** @throws {QueueError} `invalid-turn` */
-export function checkId(name: string, value: string): string {
-  if (value !== '' && isStorableId(value) && !value.includes('\0')) return value
-  throw new QueueError('invalid-turn', `${name} must be a short text without NUL characters`)
+/**
+ * A text that stands in a column of its own, which holds neither NUL nor halves of surrogate pairs.
+ * @throws {QueueError} `invalid-turn`
+ */
+export function checkId(name: string, value: unknown): string {
+  const isFine = typeof value === 'string' && value !== '' && isStorableId(value)
+  if (isFine && value.isWellFormed() && !value.includes('\0')) return value
+  throw new QueueError(
+    'invalid-turn',
+    `${name} must be a short text of whole characters without NUL`,
+  )
 }
 
-/** The turn as JSON, with the bytes of files as base64. @throws {QueueError} `invalid-turn` */
-export function turnToJson(turn: Turn): object {
-  const { message, ...rest } = turn
+/**
+ * What a session is made with, checked as its store would: a worker could only reject it.
+ * @throws {QueueError} `invalid-turn`
+ */
+export function checkLabels(sessionId: string, create: NewSessionOptions): NewSessionOptions {
+  const { state, ...labels } = create
+  try {
+    const customState = state === undefined ? {} : { customState: { value: state } }
+    assertStorable({ sessionId, ...labels, ...customState })
+  } catch (error) {
+    if (!StateStoreError.isInstance(error)) throw error
+    throw new QueueError('invalid-turn', error.message, { cause: error })
+  }
+  return create
+}
+
+/** A turn as a job holds it. */
+interface StoredTurn {
+  readonly agent: string
+  readonly sessionId: string
+  /** The rest as JSON in a text: `jsonb` rejects NUL and halves of surrogate pairs, which messages may have. */
+  readonly body: string
+}
+
+/** The turn of a job, with the bytes of files as base64. */
+export function turnToJson({ agent, sessionId, message, create }: Turn): StoredTurn {
   const files = message?.files?.map(fileToJson)
-  const stored = { ...rest, ...(message && { message: { ...message, ...(files && { files }) } }) }
-  if (!NUL_IN_JSON.test(JSON.stringify(stored))) return stored
-  throw new QueueError('invalid-turn', 'a text of the turn contains a NUL character')
+  const stored = message && { ...message, ...(files && { files }) }
+  return { agent, sessionId, body: JSON.stringify({ message: stored, create }) }
 }
 
 /** The turn of a job that {@link turnToJson} has made. */
 export function turnFromJson(value: object): Turn {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes it
-  const turn = value as Turn
+  const { agent, sessionId, body } = value as StoredTurn
+  const turn: Turn = { agent, sessionId, ...JSON.parse(body) }
   const { message } = turn
   if (message?.files === undefined) return turn
   return { ...turn, message: { ...message, files: message.files.map(fileFromJson) } }

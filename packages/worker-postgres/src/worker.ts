@@ -1,74 +1,16 @@
-import { hostname } from 'node:os'
-import {
-  type Agent,
-  type Clock,
-  HelixError,
-  type Logger,
-  noopLogger,
-  systemClock,
-} from '@helix-agents/core'
-import type { SessionStateStore } from '@helix-agents/core/runtime'
+import { type Agent, HelixError } from '@helix-agents/core'
 import type { AgentHandle, JSAgentExecutor, ShutdownOptions } from '@helix-agents/runtime-js'
 import { Affinity } from './affinity.ts'
-import { QueueError } from './queue-error.ts'
 import { Search } from './search.ts'
 import type { TakeOverParts } from './take-over.ts'
 import { type Turn, turnFromJson } from './turn.ts'
 import { PutBack } from './turn-consumer.ts'
-import type { TurnQueue } from './turn-queue.ts'
 import { type Counted, countsOf, toMetricsText, type WorkerHealth } from './worker-health.ts'
-
-/** Options of {@link createWorker}. */
-export interface WorkerOptions {
-  /** Where turns come from. */
-  readonly queue: TurnQueue
-  /** The store of the executor: sessions of dead machines are found in it. */
-  readonly stateStore: SessionStateStore
-  /** The agents that this worker runs; a turn of another one waits for a worker that knows it. */
-  readonly agents: readonly Agent[]
-  /**
-   * Turns at a time. Sessions that are taken over come on top, as many at most. A whole number, at least 1.
-   * Default: 4.
-   */
-  readonly concurrency?: number
-  /**
-   * Turns of one tenant at a time, on all machines together: less than all workers can run leaves room for
-   * the others. A whole number, at least 1. Default: `concurrency`.
-   */
-  readonly turnsPerTenant?: number
-  /** Name of the machine, for people. Default: its host name. */
-  readonly machine?: string
-  /**
-   * Longest time between two searches for sessions of dead machines, in milliseconds: half of the
-   * executor's `leaseMs` at most, so that none is found late. Default: 20 000.
-   */
-  readonly searchMs?: number
-  /**
-   * Longest time between two polls of the queue, in milliseconds; new turns wake the worker before. Retries
-   * and delayed turns start that much late. Default: 1 000.
-   */
-  readonly pollMs?: number
-  /**
-   * Kinds of workspaces whose files are on one machine: a session with one of them stays with its machine
-   * while that lives. None: any worker claims any turn. Default: `['local-bash', 'in-memory']`.
-   */
-  readonly affinityKinds?: readonly string[]
-  /**
-   * How long a turn waits for the machine of its session when all those workspaces have a history, in
-   * milliseconds; then another one takes it. Without a history it waits while the machine lives.
-   * A whole number, at least 1. Default: 5 000.
-   */
-  readonly affinityWaitMs?: number
-  /**
-   * Longest interval of the heartbeat, in milliseconds; a third of the executor's `leaseMs` at most.
-   * Silent for the lease, a machine counts as gone. Default: 5 000.
-   */
-  readonly heartbeatMs?: number
-  /** Receives the log. Default: no log. */
-  readonly logger?: Logger
-  /** Source of time; tests inject one. Default: the system clock. */
-  readonly clock?: Clock
-}
+import {
+  type ParsedWorkerOptions,
+  parseWorkerOptions,
+  type WorkerOptions,
+} from './worker-options.ts'
 
 /**
  * Makes a worker, which runs the turns of a queue and resumes the sessions of dead machines.
@@ -78,15 +20,6 @@ export interface WorkerOptions {
 export function createWorker(executor: JSAgentExecutor, options: WorkerOptions): Worker {
   return new Worker(executor, options)
 }
-
-const NUMBERS = [
-  'concurrency',
-  'turnsPerTenant',
-  'searchMs',
-  'pollMs',
-  'affinityWaitMs',
-  'heartbeatMs',
-] as const
 
 /** Between two counts of the queue: a count takes longer the more waits. */
 const COUNT_MS = 30_000
@@ -103,7 +36,7 @@ class HandedOver extends Error {
 export class Worker implements AsyncDisposable {
   readonly workerId = crypto.randomUUID()
   readonly #executor: JSAgentExecutor
-  readonly #options: Required<WorkerOptions>
+  readonly #options: ParsedWorkerOptions
   readonly #agents: ReadonlyMap<string, Agent>
   readonly #affinity: Affinity
   readonly #search: Search
@@ -123,26 +56,8 @@ export class Worker implements AsyncDisposable {
 
   /** @internal */
   constructor(executor: JSAgentExecutor, options: WorkerOptions) {
-    const { concurrency = 4 } = options
     this.#executor = executor
-    this.#options = {
-      concurrency,
-      turnsPerTenant: concurrency,
-      machine: hostname(),
-      searchMs: 20_000,
-      pollMs: 1000,
-      affinityKinds: ['local-bash', 'in-memory'],
-      affinityWaitMs: 5000,
-      heartbeatMs: 5000,
-      logger: noopLogger,
-      clock: systemClock,
-      ...options,
-    }
-    for (const name of NUMBERS) {
-      const value = this.#options[name]
-      if (Number.isInteger(value) && value >= 1) continue
-      throw new QueueError('invalid-option', `${name} must be a whole number, at least 1`)
-    }
+    this.#options = parseWorkerOptions(executor, options)
     const {
       queue,
       stateStore,
@@ -154,7 +69,7 @@ export class Worker implements AsyncDisposable {
     const homes = queue.sessionHomes
     const now = (): number => clock.now()
     this.#affinity = new Affinity({ homes, stateStore, machine, kinds, waitMs, now })
-    this.#agents = new Map(options.agents.map((agent) => [agent.name, agent]))
+    this.#agents = new Map(this.#options.agents.map((agent) => [agent.name, agent]))
     this.#search = new Search({
       clock,
       searchMs: this.#options.searchMs,
