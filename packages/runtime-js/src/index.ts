@@ -16,7 +16,7 @@ export type {
 } from './executor/executor-options.ts'
 export type { DiffOptions, FileChange, FileSide, WorkspaceDiff } from './history/diff.ts'
 export type { CheckpointFiles, ReadFilesOptions } from './history/read-files.ts'
-export type { ImportReport, ImportSessionOptions } from './history/import-session.ts'
+export type { ImportReport, ImportSessionOptions } from './history/import/import-session.ts'
 export type { MoveReport } from './history/fill-backend.ts'
 export type { MoveOptions } from './history/move-workspace.ts'
 export type { CollectReport } from './history/collect.ts'

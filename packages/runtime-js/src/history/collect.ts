@@ -18,7 +18,7 @@ import {
 } from './provider-history.ts'
 
 /** How long a branch or a restore may be under way before what it made counts as left behind. */
-const GRACE_MS = 600_000
+export const GRACE_MS = 600_000
 
 /** What a collection found of one session. */
 export interface CollectReport {
@@ -37,6 +37,8 @@ interface Collection {
   readonly report: { workspaces: number; snapshots: number; owed: number }
   /** Backends that the session, or a checkpoint of it, needs. */
   readonly needed: ReadonlySet<string>
+  /** Branches that may be under way. */
+  readonly begun: ReadonlySet<string>
 }
 
 interface CollectOptions {
@@ -68,15 +70,15 @@ async function collectSession(
   const history = await services.stateStore.loadHistory(session.sessionId)
   const report = { workspaces: 0, snapshots: 0, owed: 0 }
   const needed = new Set(history.refs.map((ref) => identityOf(services, ref)))
-  const collection: Collection = { services, agent, session, report, needed }
+  const begun = begunOf(history, services.clock.now() - graceMs)
+  const collection: Collection = { services, agent, session, report, needed, begun }
   const promised = new Set([...promisedBy(history), ...(await namedBy(services, session, history))])
   const isWhole = await collectHeld(collection, session.sessionId, promised)
   const gone: number[] = []
   for (const released of history.released) {
     const isOwn = 'branchId' in released && released.branchId === session.sessionId
     // The caller holds the session: no restore of it is under way.
-    if (isOwn ? isWhole : await collectReleased(collection, released, graceMs))
-      gone.push(released.id)
+    if (isOwn ? isWhole : await collectReleased(collection, released)) gone.push(released.id)
   }
   if (gone.length > 0) await services.stateStore.forgetReleased(session.sessionId, gone)
   return report
@@ -134,17 +136,22 @@ async function tryList(
   }
 }
 
+/** An attempt that has just begun may be that of a branch that an earlier one had not made. */
+function begunOf({ released }: SessionHistory, after: number): ReadonlySet<string> {
+  return new Set(
+    released.flatMap((one) => ('branchId' in one && one.releasedAt > after ? [one.branchId] : [])),
+  )
+}
+
 /** @returns whether it is gone */
-async function collectReleased(
-  collection: Collection,
-  released: Released,
-  graceMs: number,
-): Promise<boolean> {
-  const { services, needed } = collection
+async function collectReleased(collection: Collection, released: Released): Promise<boolean> {
+  const { services, needed, begun } = collection
   if ('branchId' in released) {
-    if (services.clock.now() - released.releasedAt < graceMs) return false
+    if (begun.has(released.branchId)) return false
     const branch = await services.stateStore.loadSession(released.branchId)
-    return branch !== null || collectUnmade(collection, released)
+    return branch === null
+      ? collectUnmade(collection, released)
+      : collectUnused(collection, released)
   }
   if (needed.has(identityOf(services, released.ref))) return false
   return free(collection, released.workspace, released.ref)
@@ -160,6 +167,20 @@ async function collectUnmade(
   const isWhole = await collectHeld(ofBranch, branchId, new Set())
   if (made === undefined) return isWhole
   return (await free(ofBranch, made.workspace, made.ref)) && isWhole
+}
+
+/** What an attempt had made for a branch that another attempt has made. @returns whether it is gone */
+async function collectUnused(
+  collection: Collection,
+  { branchId, made }: BranchIntent,
+): Promise<boolean> {
+  if (made === undefined) return true
+  const { services } = collection
+  const { refs } = await services.stateStore.loadHistory(branchId)
+  const needed = new Set(refs.map((ref) => identityOf(services, ref)))
+  if (needed.has(identityOf(services, made.ref))) return true
+  const session = { ...collection.session, sessionId: branchId }
+  return free({ ...collection, session }, made.workspace, made.ref)
 }
 
 async function free(
@@ -217,10 +238,11 @@ export async function releaseEverything(
   const { sessionId } = session
   const { released, snapshots } = await services.stateStore.loadHistory(sessionId)
   const report = { workspaces: 0, snapshots: 0, owed: 0 }
-  const collection: Collection = { services, agent, session, report, needed: new Set() }
+  const none: ReadonlySet<string> = new Set()
+  const collection = { services, agent, session, report, needed: none, begun: none }
   const owed: string[] = []
   for (const one of released) {
-    const isGone = await collectReleased(collection, one, 0)
+    const isGone = await collectReleased(collection, one)
     if (!isGone) owed.push('workspace' in one ? one.workspace : 'history')
   }
   const before = report.owed

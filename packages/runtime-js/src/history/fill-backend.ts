@@ -20,8 +20,8 @@ import type { CheckpointFiles } from './read-files.ts'
 /** Whose the new backend is, and where: `declaration.provider` is its provider. */
 interface BackendPlace {
   readonly services: RunServices
-  /** Of a session that is stored: what is about to be made is recorded with it. */
-  readonly making?: Making
+  /** What is about to be made is recorded. */
+  readonly making: Making
   readonly session: SessionRef
   readonly declaration: WorkspaceDeclaration
 }
@@ -79,7 +79,7 @@ export async function fillBackend(place: BackendPlace, content: BackendContent):
     return { ref, report: { workspaceId: target.ws.id, files, bytes, digest, losses } }
   } catch (error) {
     const owner = { session, declaration: { ...declaration, isMoved: true }, workspace }
-    await releaseBackend(services, target.ref, owner)
+    if (!(await releaseBackend(services, target.ref, owner))) place.making.markLeft()
     throw error
   }
 }
@@ -106,10 +106,14 @@ async function openTarget(
   const config = provider.parseConfig?.(to) ?? to
   const { capabilities, signal, logger, clock } = resolveOptions(services, { session, declaration })
   const workspace = `${name}-${crypto.randomUUID().slice(0, 8)}`
-  const onMaking = making?.of(name)
-  const made = { workspace, resolvedAs: name, ...(onMaking && { onMaking }) }
+  const made = { workspace, resolvedAs: name, onMaking: making.of(name) }
   const options = { ...made, capabilities, signal, logger, clock }
-  return { target: await provider.open(config, session, options), workspace }
+  try {
+    return { target: await provider.open(config, session, options), workspace }
+  } catch (error) {
+    making.markLeft()
+    throw error
+  }
 }
 
 /** A provider may tie a backend to the name under which it was made. */

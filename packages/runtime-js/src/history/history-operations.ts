@@ -13,7 +13,11 @@ import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
 import type { MoveReport } from './fill-backend.ts'
 import { type MoveOptions, moveWorkspace } from './move-workspace.ts'
 import { type CheckpointFiles, readFiles, type ReadFilesOptions } from './read-files.ts'
-import { type ImportReport, importSession, type ImportSessionOptions } from './import-session.ts'
+import {
+  type ImportReport,
+  importSession,
+  type ImportSessionOptions,
+} from './import/import-session.ts'
 import { releaseWorkspaces } from './release-workspaces.ts'
 
 /** What an executor does with the files of sessions that do not run. */
@@ -99,9 +103,11 @@ export abstract class HistoryOperations {
   /**
    * Makes a session from the conversation and the files of another one, which may be in another store:
    * `loadBranchSeed` and `readFiles` give them. Files are written, read again and compared before the
-   * session is stored; the model reads once what the new place could not hold.
+   * session is stored; the model reads once what the new place could not hold. Until then a session
+   * `<id>/import` records what is made: when the process dies, the next import of the same session, or
+   * `releaseWorkspaces` of the record, frees it.
    * @returns what was written, by the name of the workspace.
-   * @throws {StateStoreError} `conflict`: the session exists.
+   * @throws {StateStoreError} `conflict`: the session exists, or one that is no record has its id.
    * @throws {SessionError} `other-agent`
    * @throws {WorkspaceFailedError} `config-invalid`: the agent declares no such workspace.
    * `capability-missing`, `provider-failed`: it has no files, or not the same. There is no session then.

@@ -18,6 +18,7 @@ export class Making {
   readonly #services: Pick<RunServices, 'stateStore' | 'clock'>
   readonly #for: MakingFor
   readonly #ids: number[] = []
+  #isLeft = false
 
   constructor(services: Pick<RunServices, 'stateStore' | 'clock'>, given: MakingFor) {
     this.#services = services
@@ -34,6 +35,16 @@ export class Making {
         branchId === undefined ? made : { branchId, made }
       this.#ids.push(await stateStore.recordReleased(sessionId, released, clock.now()))
     }
+  }
+
+  /** One that is not used could not be freed, or may have been made although that failed. */
+  markLeft(): void {
+    this.#isLeft = true
+  }
+
+  /** Whether something that nobody uses may still be there. */
+  get isLeft(): boolean {
+    return this.#isLeft
   }
 
   /** Ids of the records, for when the session has the refs of what was made. */

@@ -1,6 +1,7 @@
 import type { Agent } from '@helix-agents/core'
 import { logMessages } from '@helix-agents/core/provider'
-import { collect, type CollectReport } from './collect.ts'
+import { collect, type CollectReport, GRACE_MS } from './collect.ts'
+import { removeImportRecord } from './import/import-record.ts'
 import { holdSession } from '../lease/hold-session.ts'
 import type { RunServices } from '../ports.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
@@ -10,24 +11,29 @@ import type { ReleaseOptions } from '../executor/executor-options.ts'
 export async function releaseWorkspaces(
   services: RunServices,
   agent: Agent,
-  { sessionId, graceMs }: ReleaseOptions & { readonly sessionId: string },
+  { sessionId, graceMs = GRACE_MS }: ReleaseOptions & { readonly sessionId: string },
 ): Promise<CollectReport> {
-  const { agentType } = await loadOwnSession(services, agent, sessionId)
-  const session = { sessionId, agentType }
-  return holdSession(services, sessionId, {
-    work: () => collect(services, agent, { session, ...(graceMs !== undefined && { graceMs }) }),
+  await loadOwnSession(services, agent, sessionId)
+  const { report } = await holdSession(services, sessionId, {
+    work: async ({ session }) => ({
+      report: await collect(services, agent, { session, graceMs }),
+      isRemoved: await removeImportRecord(services, session, graceMs),
+    }),
+    end: ({ isRemoved }, before) => (isRemoved ? null : before),
   })
+  return report
 }
 
 /** After a switch has happened: what could not be collected is left to the next collection. */
 export async function tryCollect(
   services: RunServices,
   agent: Agent,
-  { sessionId }: { readonly sessionId: string },
+  given: ReleaseOptions & { readonly sessionId: string },
 ): Promise<void> {
   try {
-    await releaseWorkspaces(services, agent, { sessionId })
+    await releaseWorkspaces(services, agent, given)
   } catch (err) {
+    const { sessionId } = given
     services.logger.warn({ err, sessionId }, logMessages.historyNotCollected)
   }
 }

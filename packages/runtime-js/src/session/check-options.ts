@@ -1,6 +1,6 @@
 import { assertText, shownArgument } from '../executor/check-arguments.ts'
 import type { DiffOptions } from '../history/diff.ts'
-import type { ImportSessionOptions } from '../history/import-session.ts'
+import type { ImportSessionOptions } from '../history/import/import-session.ts'
 import type { MoveOptions } from '../history/move-workspace.ts'
 import type { ReadFilesOptions } from '../history/read-files.ts'
 import type { BranchOptions, RestoreCheckpointOptions } from '../executor/executor-options.ts'

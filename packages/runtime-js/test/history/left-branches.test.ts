@@ -1,6 +1,7 @@
 // What a process leaves that died while it made a branch: the source of the branch knows of it.
 import { defineAgent } from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
+import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test, vi } from 'vitest'
@@ -19,14 +20,16 @@ const graceMs = 0
 async function left(provider: InMemoryWorkspaceProvider) {
   const store = new InMemoryStateStore()
   const write = calls(['workspace__box__write_file', { path: '/a', content: '1' }])
-  const harness = createHarness([write, say('end')], { workspaceProviders: [provider], store })
+  const clock = new ManualClock(Date.now())
+  const options = { workspaceProviders: [provider], store, clock }
+  const harness = createHarness([write, say('end')], options)
   const { executor } = harness
   await (await executor.execute(agent, 'x', { sessionId: 's' })).result()
   const created = vi.spyOn(store, 'createSession').mockRejectedValue(new Error('the end'))
   const from = { fromSessionId: 's', sessionId: 'b', files: 'checkpoint' } as const
   await expect(executor.branch(agent, from)).rejects.toThrow('the end')
   created.mockRestore()
-  return { executor, store }
+  return { executor, store, clock }
 }
 
 const nameOf = ({ ref }: WorkspaceRef): string => JSON.stringify(ref)
@@ -80,6 +83,34 @@ test('a branch that came to be keeps its backend', async () => {
   await executor.releaseWorkspaces(agent, 's', { graceMs })
   expect(made.size).toBe(1)
   expect((await store.loadHistory('s')).released).toEqual([])
+})
+
+test('a second attempt that came to be keeps its backend, and that of the first one is freed', async () => {
+  const { provider, made } = unlisting()
+  const { executor, store } = await left(provider)
+  const from = { fromSessionId: 's', sessionId: 'b', files: 'checkpoint' } as const
+  await executor.branch(agent, from)
+  expect(made.size).toBe(2)
+  await executor.releaseWorkspaces(agent, 's', { graceMs })
+  const { workspaceRefs } = (await store.loadSession('b'))!
+  expect([...made]).toEqual(Object.values(workspaceRefs).map(nameOf))
+  expect((await store.loadHistory('s')).released).toEqual([])
+})
+
+test('a second attempt under way keeps what it makes, although the first one is long over', async () => {
+  const provider = new InMemoryWorkspaceProvider()
+  const { executor, store, clock } = await left(provider)
+  await clock.advance(700_000)
+  const create = store.createSession.bind(store)
+  vi.spyOn(store, 'createSession').mockImplementation(async (session) => {
+    await executor.releaseWorkspaces(agent, 's')
+    return create(session)
+  })
+  const from = { fromSessionId: 's', sessionId: 'b', files: 'checkpoint' } as const
+  await executor.branch(agent, from)
+  const { workspaceRefs } = (await store.loadSession('b'))!
+  const { workspaces } = await provider.history.list('b')
+  expect(workspaces.map(nameOf)).toContain(Object.values(workspaceRefs).map(nameOf)[0])
 })
 
 test('what a provider cannot say now is asked again, also before the source ends', async () => {
