@@ -44,7 +44,7 @@ export function createFleetContext(
   rules: SafetyRules = safetyRules,
 ): FleetContext {
   const { environment, store } = options
-  if (environment.trim() === '') {
+  if (typeof environment !== 'string' || environment.trim() === '') {
     throw new FleetError('config-invalid', 'a fleet needs the label of its environment')
   }
   const policy = parseFleetPolicy(options.policy)

@@ -50,16 +50,25 @@ export type ConfigurableProvider<Config extends { readonly kind: string }> =
  * taken from the files and stored in `store`; a restore opens a new workspace and fills it.
  *
  * @throws {RangeError} when `maxSnapshots` is no whole number over 0.
+ * @throws {TypeError} for what is no provider or no store, such as one that was not opened.
  */
 export function portableSnapshots<Config extends { readonly kind: string }>(
   provider: ConfigurableProvider<Config>,
   options: PortableSnapshotsOptions,
 ): ConfigurableProvider<Config> {
+  assertMethod(provider, 'open', 'the first argument must be a workspace provider')
+  assertMethod(options?.store, 'getManifest', 'store must be a SnapshotStore')
   const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS } = options
   if (!Number.isInteger(maxSnapshots) || maxSnapshots < 1) {
     throw new RangeError(`maxSnapshots must be a whole number over 0, not ${maxSnapshots}`)
   }
   return new PortableProvider(provider, { ...options, maxSnapshots })
+}
+
+function assertMethod(value: unknown, method: string, problem: string): void {
+  const isObject = typeof value === 'object' && value !== null
+  if (isObject && typeof Reflect.get(value, method) === 'function') return
+  throw new TypeError(`portableSnapshots: ${problem}`)
 }
 
 /** What a fork is made with. */
