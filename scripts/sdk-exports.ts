@@ -7,7 +7,12 @@ import { read, readManifest, sourceOfTarget, root } from './repository.ts'
 /** Entry points of the umbrella → the entry points behind each, in the order of the file. */
 export const umbrella: Readonly<Record<string, readonly string[]>> = {
   index: ['core', 'runtime-js', 'store-memory', 'workspace-memory'],
-  node: ['store-sqlite', 'workspace-local-bash'],
+  node: [
+    'store-sqlite',
+    'workspace-local-bash',
+    'workspace-local-bash/operate',
+    'workspace-local-bash/parts',
+  ],
   models: ['llm-vercel', 'llm-vercel/environment'],
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Fleet, type FleetPolicyInput } from '@helix-agents/sandbox-fleet'
 import { LocalBashFleetDriver, openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
-import { LocalBashInventory } from '@helix-agents/workspace-local-bash'
+import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
 import { fastClock } from './fast-clock.ts'
 
 /** Where a fleet lives. */

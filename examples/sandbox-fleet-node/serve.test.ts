@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { LocalBashInventory } from '@helix-agents/workspace-local-bash'
+import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const SLOW = 180_000

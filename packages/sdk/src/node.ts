@@ -8,23 +8,29 @@ export {
 } from '@helix-agents/store-sqlite'
 
 export {
-  DirectorySnapshotStore,
-  type DirectorySnapshotStoreOptions,
   type LocalBashConfig,
   localBashConfigSchema,
-  type LocalBashInspection,
-  LocalBashInventory,
-  type LocalBashInventoryOptions,
   type LocalBashIsolation,
-  type LocalBashResources,
   type LocalBashSnapshotOptions,
-  LocalBashWorkspace,
+  type LocalBashWorkspace,
   LocalBashWorkspaceProvider,
   type LocalBashWorkspaceProviderOptions,
   reapLocalBashTmpdirs,
   type ReapOptions,
   type ReapReport,
+} from '@helix-agents/workspace-local-bash'
+
+export {
+  type LocalBashInspection,
+  LocalBashInventory,
+  type LocalBashInventoryOptions,
+  type LocalBashResources,
+} from '@helix-agents/workspace-local-bash/operate'
+
+export {
+  DirectorySnapshotStore,
+  type DirectorySnapshotStoreOptions,
   SubprocessShell,
   TmpdirFileSystem,
   type TmpdirFileSystemOptions,
-} from '@helix-agents/workspace-local-bash'
+} from '@helix-agents/workspace-local-bash/parts'

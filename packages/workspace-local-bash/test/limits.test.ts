@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { TmpdirFileSystem } from '@helix-agents/workspace-local-bash'
+import { TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestHost } from './open-workspace.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { TmpdirFileSystem } from '@helix-agents/workspace-local-bash'
+import { TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
 
 /** A file system in a directory of its own, with a place next to it that must stay untouched. */
 export interface OpenedFileSystem {

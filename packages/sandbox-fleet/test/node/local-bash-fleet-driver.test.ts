@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline'
 import { ManualClock } from '@helix-agents/core/testing'
 import { Fleet, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { LocalBashFleetDriver } from '@helix-agents/sandbox-fleet/node'
-import { LocalBashInventory } from '@helix-agents/workspace-local-bash'
+import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const HOUR_MS = 3_600_000

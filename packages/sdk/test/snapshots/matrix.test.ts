@@ -17,10 +17,8 @@ import {
 } from '@helix-agents/core/provider'
 import { TestSampler } from '@helix-agents/core/testing'
 import { InMemorySnapshotStore } from '@helix-agents/store-memory'
-import {
-  DirectorySnapshotStore,
-  LocalBashWorkspaceProvider,
-} from '@helix-agents/workspace-local-bash'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { addHostKinds, fillAwkward } from './awkward-tree.ts'

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 export const REAPED = '.reaped'
 const NAME = /^(helix-ws-[A-Za-z0-9]{6,64})(\.reaped)?$/
 
-/** Options of {@link reapLocalBashTmpdirs}. */
+/** Options of `reapLocalBashTmpdirs`. */
 export interface ReapOptions {
   /** Where workspaces are made. Default: the temporary directory of the system. */
   readonly tmpdirRoot?: string
@@ -73,17 +73,8 @@ export interface ReapReport {
 
 type Verdict = 'live' | 'waiting' | 'foreign' | 'removed'
 
-/**
- * Removes the directories that crashed processes left. Removed are only directories named like
- * workspaces, owned by this user, with a valid owner marker, whose owner does not run any more,
- * and which were not used for the grace period. Links are never followed. Processes that the
- * workspace left behind are ended first.
- *
- * A workspace that was detached waits longer, since its session may be resumed, and so does one of
- * another container or host that shares the directory: its owner may run. A directory whose
- * process died before it had a marker waits a day, and goes only when it is empty.
- */
-export async function reapLocalBashTmpdirs(options: ReapOptions = {}): Promise<ReapReport> {
+/** Loaded by `reapLocalBashTmpdirs`, which says what it does. */
+export async function reapTmpdirs(options: ReapOptions): Promise<ReapReport> {
   const root = options.tmpdirRoot ?? tmpdir()
   const report: Record<Verdict, string[]> = { removed: [], live: [], waiting: [], foreign: [] }
   const failed: { name: string; error: unknown }[] = []

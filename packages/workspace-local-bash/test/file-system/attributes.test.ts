@@ -1,7 +1,7 @@
 import { mkdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { restoreSnapshot, takeSnapshot } from '@helix-agents/core/provider'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TestHost } from '../open-workspace.ts'
 

@@ -10,7 +10,7 @@ import {
   MAX_PEAK_BYTES,
   measureWork,
 } from '@helix-agents/workspace-conformance/bounds'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TestHost } from '../open-workspace.ts'
 

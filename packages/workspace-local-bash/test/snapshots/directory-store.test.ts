@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ManualClock } from '@helix-agents/core/testing'
 import { defineConformance } from '@helix-agents/workspace-conformance'
 import { snapshotStoreBehaviours } from '@helix-agents/workspace-conformance/store'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { afterAll, describe, it } from 'vitest'
 
 /** Changes one byte of the only file whose path ends so. */

@@ -1,6 +1,6 @@
 // Attaches to a workspace and is killed before a call on the store of snapshots returns.
 import { SESSION, TestHost } from '../open-workspace.ts'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 
 const [tmpdirRoot = '', directory = '', method = '', taken = ''] = process.argv.slice(2)
 const provider = new TestHost({ tmpdirRoot, snapshots: { maxSnapshots: 1 } })

@@ -10,10 +10,8 @@ import {
   type WorkspaceProvider,
   type WorkspaceRef,
 } from '@helix-agents/core/provider'
-import {
-  DirectorySnapshotStore,
-  LocalBashWorkspaceProvider,
-} from '@helix-agents/workspace-local-bash'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import type { DyingProcess } from './process.ts'
 

@@ -15,10 +15,8 @@ import {
 } from '@helix-agents/core/provider'
 import { TestSampler } from '@helix-agents/core/testing'
 import { createNodeWorkHost, measureWork } from '@helix-agents/workspace-conformance/bounds'
-import {
-  DirectorySnapshotStore,
-  LocalBashWorkspaceProvider,
-} from '@helix-agents/workspace-local-bash'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, expect, test } from 'vitest'
 import { DiskBucket } from './disk-bucket.ts'
 

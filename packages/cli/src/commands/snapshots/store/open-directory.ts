@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import type { OpenedSnapshots } from '../../../cli-host.ts'
 import { CommandError } from '../../../command-error.ts'
 import { exitCodes } from '../../../exit-codes.ts'

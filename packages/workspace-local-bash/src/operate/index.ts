@@ -1,0 +1,6 @@
+export {
+  LocalBashInventory,
+  type LocalBashInventoryOptions,
+  type LocalBashInspection,
+  type LocalBashResources,
+} from './inventory.ts'
