@@ -5,7 +5,7 @@ import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
-import { calls, createHarness, say } from '../harness.ts'
+import { calls, createHarness, gate, say, settle } from '../harness.ts'
 
 const write = (content: string) => calls(['workspace__box__write_file', { path: '/a', content }])
 const read = calls(['workspace__box__read_file', { path: '/a' }])
@@ -98,6 +98,28 @@ test('a snapshot that takes too long is a snapshot that failed', async () => {
   }
   expect(await handle.result()).toMatchObject({ status: 'completed' })
   expect(commits[0]).toEqual(['failed'])
+})
+
+test('what a step has evicted is freed before the run goes on', async () => {
+  const { provider, store } = counted()
+  const [reached, hold] = [gate(), gate()]
+  const remove = provider.history.remove.bind(provider.history)
+  vi.spyOn(provider.history, 'remove').mockImplementation(async (snapshot) => {
+    reached.open()
+    await hold.opened
+    return remove(snapshot)
+  })
+  let isAsked = false
+  const end = () => ((isAsked = true), say('end'))
+  const options = { workspaceProviders: [provider], store }
+  const harness = createHarness([write('1'), write('2'), end], options)
+  const agent = agentOf({ on: 'step', keep: 1 })
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await reached.opened
+  await settle()
+  expect(isAsked).toBe(false)
+  hold.open()
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
 })
 
 test('what cannot be freed is logged, and stays for the next collection', async () => {
