@@ -193,6 +193,22 @@ test('what is too old is evicted with the next snapshot, the newest never', asyn
   ])
 })
 
+test('so is what has become too old while the run goes on', async () => {
+  const { provider, store } = counted()
+  const clock = new ManualClock()
+  const later = async () => {
+    await clock.advance(5000)
+    return write('2')
+  }
+  const options = { workspaceProviders: [provider], store, clock }
+  const { executor } = createHarness([write('1'), later, say('end')], options)
+  const agent = agentOf({ on: 'step', maxAgeMs: 1000 })
+  await (await executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const { items } = await store.listCheckpoints('s')
+  const missing = items.map((one) => one.workspaceSnapshots!['box']!.missing)
+  expect(missing).toEqual([undefined, undefined, 'evicted'])
+})
+
 test('more snapshots are kept than a workspace keeps for its model', async () => {
   const { provider, store } = counted()
   const steps = Array.from({ length: 30 }, (_, step) => write(String(step)))
