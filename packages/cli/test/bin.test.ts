@@ -14,23 +14,29 @@ import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, runHelix, runShell, startHelix } from './child-process.ts'
 import { addSession } from './commands/sessions/sample-sessions.ts'
+import { type ServedHelix, serveHelix } from './served-helix.ts'
 
-/** Each test starts several processes. */
+/** Most tests start processes; further commands of one run in one process. */
 const SLOW = { timeout: 120_000 }
 const MANY = 2000
 let folder: string
 let database: string
+let helix: ServedHelix
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'helix-cli-'))
   database = join(folder, 'sessions.db')
+  helix = await serveHelix(folder)
   const stores = await openSqliteStores(database)
   const { stateStore } = stores
   await addSession(stateStore, { sessionId: 'paused', status: 'interrupted', workspaces: ['box'] })
   for (let i = 0; i < MANY; i += 1) await addSession(stateStore, { sessionId: `s-${i}` })
   await stores.close()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  helix.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 function workspace(state: string, stateSince: number) {
   const counts = { evictions: 0, retries: 0, capabilities: {} }
@@ -52,19 +58,19 @@ describe('the helix program', SLOW, () => {
     const list = await runHelix('sessions', 'list', '--db', database, '--status', 'interrupted')
     expect(list).toMatchObject({ code: 0, err: '' })
     expect(list.out.split('\n')[1]).toMatch(/^paused +tester +interrupted/)
-    const show = await runHelix('sessions', 'show', 'paused', '--db', database, '--checkpoints')
+    const show = await helix.run('sessions', 'show', 'paused', '--db', database, '--checkpoints')
     expect(show).toMatchObject({ code: 0, err: '' })
-    expect(await runHelix('sessions', 'show', 'nobody', '--db', database)).toMatchObject({
+    expect(await helix.run('sessions', 'show', 'nobody', '--db', database)).toMatchObject({
       code: 3,
     })
     expect(readFileSync(database).equals(before)).toBe(true)
   })
   it('never makes a database', async () => {
     const missing = join(folder, 'missing', 'sessions.db')
-    const { code, out, err } = await runHelix('sessions', 'list', '--db', missing)
+    const { code, out, err } = await helix.run('sessions', 'list', '--db', missing)
     expect([code, out, err.includes(missing)]).toEqual([3, '', true])
     expect(existsSync(join(folder, 'missing'))).toBe(false)
-    expect(await runHelix('sessions', 'list', '--db', folder)).toMatchObject({ code: 3 })
+    expect(await helix.run('sessions', 'list', '--db', folder)).toMatchObject({ code: 3 })
   })
   it('shows damaged sessions with the others, and ends with 1', async () => {
     const damaged = join(folder, 'damaged.db')
@@ -73,17 +79,17 @@ describe('the helix program', SLOW, () => {
     sql.exec("UPDATE helix_sessions SET error = '{torn' WHERE session_id = 's-1'")
     sql.close()
     const all = ['--db', damaged, '--limit', String(MANY + 1)]
-    const { code, out } = await runHelix('sessions', 'list', ...all)
+    const { code, out } = await helix.run('sessions', 'list', ...all)
     const lines = out.split('\n').filter((line) => /^s-[012] /.test(line))
     expect([code, lines.length]).toEqual([1, 3])
     expect(lines.at(-1)).toMatch(/^s-1 +\? +corrupt/)
-    expect(await runHelix('sessions', 'show', 's-1', '--db', damaged)).toMatchObject({ code: 1 })
-    expect(await runHelix('sessions', 'show', 's-2', '--db', damaged)).toMatchObject({ code: 0 })
+    expect(await helix.run('sessions', 'show', 's-1', '--db', damaged)).toMatchObject({ code: 1 })
+    expect(await helix.run('sessions', 'show', 's-2', '--db', damaged)).toMatchObject({ code: 0 })
   })
   it('tells a file that is no database', async () => {
     const file = join(folder, 'text.db')
     writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
-    expect(await runHelix('sessions', 'list', '--db', file)).toMatchObject({ code: 1, out: '' })
+    expect(await helix.run('sessions', 'list', '--db', file)).toMatchObject({ code: 1, out: '' })
   })
 })
 
@@ -126,14 +132,17 @@ describe('helix healthz', SLOW, () => {
     expect(await runHelix('healthz', url)).toMatchObject({ code: 0, err: '' })
     respond = (_, response) =>
       response.end(JSON.stringify({ workspaces: [workspace('failed', Date.now() - 600_000)] }))
-    expect(await runHelix('healthz', url)).toMatchObject({ code: 1, err: '' })
+    expect(await helix.run('healthz', url)).toMatchObject({ code: 1, err: '' })
     respond = (_, response) => response.writeHead(404).end('{}')
-    expect(await runHelix('healthz', url)).toMatchObject({ code: 3, out: '' })
+    expect(await helix.run('healthz', url)).toMatchObject({ code: 3, out: '' })
     respond = () => undefined
-    expect(await runHelix('healthz', url, '--timeout', '200ms')).toMatchObject({ code: 3, out: '' })
+    expect(await helix.run('healthz', url, '--timeout', '200ms')).toMatchObject({
+      code: 3,
+      out: '',
+    })
   })
   it('tells a server that is not there', async () => {
-    expect(await runHelix('healthz', 'http://127.0.0.1:9/healthz/s-1')).toMatchObject({ code: 3 })
+    expect(await helix.run('healthz', 'http://127.0.0.1:9/healthz/s-1')).toMatchObject({ code: 3 })
   })
   it.each(['SIGINT', 'SIGTERM'] as const)('watches until %s', async (signal) => {
     respond = (_, response) => response.end('{"workspaces":[]}')
@@ -158,17 +167,17 @@ describe('helix fleet', SLOW, () => {
     const reporter = fleet.reporter()
     reporter.opened({ id: 'sb-1', provider: 'local-bash', agentType: 'tester' })
     await reporter.flush()
-    expect(await runHelix('fleet', 'stats', '--db', file)).toMatchObject({ code: 0, err: '' })
+    expect(await helix.run('fleet', 'stats', '--db', file)).toMatchObject({ code: 0, err: '' })
     const list = await runHelix('fleet', 'list', '--db', file)
     expect([list.code, list.err]).toEqual([0, ''])
     expect(list.out.split('\n')[1]).toMatch(/^sb-1 +running +\w+ +\w+ +tester/)
-    expect(await runHelix('fleet', 'show', 'sb-2', '--db', file)).toMatchObject({ code: 3 })
+    expect(await helix.run('fleet', 'show', 'sb-2', '--db', file)).toMatchObject({ code: 3 })
     await reporter.stop()
     await close()
   })
   it('reads a ledger in PostgreSQL, and makes none', async () => {
     await using place = await createTestDatabase()
-    const before = await runHelix('fleet', 'stats', '--db', place.url)
+    const before = await helix.run('fleet', 'stats', '--db', place.url)
     expect(before).toMatchObject({ code: 3, out: '' })
     expect(before.err).toMatch(/\(schema-version\)\n/)
     const { store, close } = await openPostgresFleetStore(place.url)
@@ -184,15 +193,15 @@ describe('helix fleet', SLOW, () => {
   })
   it('never makes a ledger, and tells a file that is none', async () => {
     const missing = join(folder, 'no-fleet.db')
-    expect(await runHelix('fleet', 'stats', '--db', missing)).toMatchObject({ code: 3, out: '' })
+    expect(await helix.run('fleet', 'stats', '--db', missing)).toMatchObject({ code: 3, out: '' })
     expect(existsSync(missing)).toBe(false)
     // A database of sessions.
-    const other = await runHelix('fleet', 'stats', '--db', database)
+    const other = await helix.run('fleet', 'stats', '--db', database)
     expect(other).toMatchObject({ code: 3, out: '' })
     expect(other.err).toMatch(/\(schema-version\)\n/)
     const file = join(folder, 'no-database.db')
     writeFileSync(file, 'not a database, but long enough to be looked at\n'.repeat(100))
-    const torn = await runHelix('fleet', 'stats', '--db', file)
+    const torn = await helix.run('fleet', 'stats', '--db', file)
     expect(torn).toMatchObject({ code: 1, out: '' })
     expect(torn.err).toMatch(/\(corrupt\)\n/)
   })
@@ -211,12 +220,12 @@ describe('helix fleet', SLOW, () => {
     const file = join(folder, 'token')
     writeFileSync(file, `${token}\n`)
     const args = ['--url', url, '--token-file', file]
-    expect(await runHelix('fleet', 'stats', ...args)).toMatchObject({ code: 0, err: '' })
+    expect(await helix.run('fleet', 'stats', ...args)).toMatchObject({ code: 0, err: '' })
     expect(await runHelix('fleet', 'cleanup', ...args)).toMatchObject({ code: 0, out: '' })
-    expect(await runHelix('fleet', 'emergency', ...args)).toMatchObject({ code: 2, out: '' })
+    expect(await helix.run('fleet', 'emergency', ...args)).toMatchObject({ code: 2, out: '' })
     const piped = `helix fleet stats --url ${url} --token-file - < token`
     expect(await runShell(piped, folder)).toMatchObject({ code: 0, err: '' })
-    expect(await runHelix('fleet', 'stats', '--url', url)).toMatchObject({ code: 3, out: '' })
+    expect(await helix.run('fleet', 'stats', '--url', url)).toMatchObject({ code: 3, out: '' })
     server.close()
     await close()
   })

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runShell } from './child-process.ts'
 import { SampleFleet, TOKEN } from './commands/fleet/sample-fleet.ts'
 import { commandsOf, fencesOf } from './runbook-page.ts'
+import { type ServedHelix, serveHelix } from './served-helix.ts'
 
 const SLOW = { timeout: 120_000 }
 const fences = fencesOf('fleet-runbook.md')
@@ -49,8 +50,10 @@ describe(`a shell${skipNote}`, SLOW, () => {
   let server: ServerType
   let setUp = ''
   let folder = ''
+  let helix: ServedHelix
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'helix-cli-'))
+    helix = await serveHelix(folder)
     sample = await stuckFleet()
     const { clock } = sample.host
     const app = createFleetApp({ fleet: sample.fleet, adminToken: TOKEN, clock })
@@ -63,12 +66,14 @@ describe(`a shell${skipNote}`, SLOW, () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     // As the page has it, with another host and token.
-    setUp = (fences[0] ?? '')
+    const page = (fences[0] ?? '')
       .replace('https://fleet.example.com', `http://127.0.0.1:${port}`)
       .replace('…', TOKEN)
+    setUp = `unset -f helix; export PATH='${helix.bin}':"$PATH"\n${page}`
   })
   afterAll(() => {
     server.close()
+    helix.close()
     rmSync(folder, { recursive: true, force: true })
   })
 

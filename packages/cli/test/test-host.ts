@@ -10,7 +10,8 @@ interface Terminal {
   readonly columns?: number
 }
 
-class RecordingStream implements TextStream {
+/** Keeps what is written. */
+export class RecordingStream implements TextStream {
   text = ''
   readonly isTTY: boolean
   readonly columns: number

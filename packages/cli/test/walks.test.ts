@@ -1,7 +1,7 @@
 // The runbooks, walked with nothing but the page: their commands in a shell, against what is started here.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,10 +12,11 @@ import { openSqliteFleetStore } from '@helix-agents/sandbox-fleet/node'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { serve, type ServerType } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { runShell, SOURCE } from './child-process.ts'
+import { runShell } from './child-process.ts'
 import { SampleDriver, TOKEN } from './commands/fleet/sample-fleet.ts'
 import { addSession, REF } from './commands/sessions/sample-sessions.ts'
 import { commandsOf, fencesOf, inlineCommandsOf } from './runbook-page.ts'
+import { type ServedHelix, serveHelix } from './served-helix.ts'
 
 const SLOW = { timeout: 120_000 }
 const MINUTE_MS = 60_000
@@ -32,6 +33,7 @@ let closeStore: () => Promise<void>
 let server: ServerType
 let health: Server
 let setUp: string
+let helix: ServedHelix
 
 /** One line of a page, as somebody types it who has read nothing else. */
 async function type(line: string) {
@@ -50,19 +52,11 @@ async function addSandbox(id: string): Promise<void> {
   await lease.release()
 }
 
-/** The program, where every other program finds it. */
-function installHelix(): void {
-  const words = [process.execPath, ...SOURCE].map((word) => `'${word}'`).join(' ')
-  mkdirSync(join(folder, 'bin'))
-  const text = `#!/bin/sh\nexec ${words} "$@"\n`
-  writeFileSync(join(folder, 'bin/helix'), text, { mode: 0o755 })
-}
-
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'helix-walk-'))
   mkdirSync(join(folder, 'data'))
   mkdirSync(join(folder, 'tmp'))
-  installHelix()
+  helix = await serveHelix(folder)
   const stores = await openSqliteStores(join(folder, 'data/helix.db'))
   // A release two versions ahead wrote its ref; this one cannot read it, and the run went on.
   const failed = { role: 'tool', toolCallId: 'c', toolName: 'workspace__box__ls' } as const
@@ -84,6 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   health.close()
+  helix.close()
   rmSync(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
@@ -99,7 +94,7 @@ beforeEach(async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const [fence = ''] = fencesOf('fleet-runbook.md')
-  const here = `unset -f helix; export PATH='${join(folder, 'bin')}':"$PATH" TMPDIR='${join(folder, 'tmp')}' HELIX_DB='${join(folder, 'data/helix.db')}' NO_COLOR=1`
+  const here = `unset -f helix; export PATH='${helix.bin}':"$PATH" TMPDIR='${join(folder, 'tmp')}' HELIX_DB='${join(folder, 'data/helix.db')}' NO_COLOR=1`
   const address = fence.replace('https://fleet.example.com', `http://127.0.0.1:${port}`)
   setUp = `${here}\n${address.replace('…', TOKEN)}`
   return async () => {
