@@ -3,6 +3,7 @@ import { importTar } from '@helix-agents/snapshot-archive'
 import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
 import type { Checkpoint } from '@helix-agents/core/runtime'
 import * as z from 'zod'
+import type { AlarmSource } from '../alarm/alarm-scheduler.ts'
 import type { AgentHost } from '../server/agent-host.ts'
 import { RequestError } from './http-error.ts'
 import type { SessionRequest } from './session-request.ts'
@@ -85,13 +86,35 @@ export async function dropBranchFiles<Env>(host: Host<Env>): Promise<void> {
  * Whether files came for a branch that was never made. Sets the alarm when that cannot be said yet.
  */
 export async function hasAbandonedFiles<Env>(host: Host<Env>): Promise<boolean> {
-  const { kv } = host.ctx.storage
-  const begun = [...kv.list({ prefix: KEY })].map(([, value]) => stageSchema.parse(value).at)
-  if (begun.length === 0) return false
-  const newest = Math.max(...begun)
-  if (host.clock.now() >= newest + ABANDONED_MS) return true
-  await ringForAbandoned(host, newest)
+  const at = abandonedAt(host)
+  if (at === undefined) return false
+  if (host.clock.now() >= at) return true
+  await ringForAbandoned(host, at)
   return false
+}
+
+/** When no branch can be under way any more that files came for. */
+function abandonedAt<Env>({ ctx }: Host<Env>): number | undefined {
+  const begun = [...ctx.storage.kv.list({ prefix: KEY })].map(
+    ([, value]) => stageSchema.parse(value).at,
+  )
+  return begun.length === 0 ? undefined : Math.max(...begun) + ABANDONED_MS
+}
+
+/**
+ * Files that came for a branch, whose object was evicted before it had removed them. What no session was
+ * made from goes with its object.
+ */
+export function branchFilesSource<Env>(
+  host: Host<Env> & Pick<AgentHost<Env>, 'stateStore' | 'sessionId'>,
+): AlarmSource {
+  return {
+    name: 'files of branches',
+    nextAt: () => abandonedAt(host),
+    run: async () => {
+      if ((await host.stateStore.loadSession(host.sessionId)) !== null) await dropBranchFiles(host)
+    },
+  }
 }
 
 /** The files of a checkpoint that a branch begins with, for those that it was there of. */
@@ -104,8 +127,7 @@ export function branchPointOf(
   return { checkpointId: id, workspaces: declared.filter(isThere) }
 }
 
-async function ringForAbandoned<Env>({ ctx }: Host<Env>, begun: number): Promise<void> {
-  const at = begun + ABANDONED_MS
+async function ringForAbandoned<Env>({ ctx }: Host<Env>, at: number): Promise<void> {
   const current = await ctx.storage.getAlarm()
   if (current === null || current > at) await ctx.storage.setAlarm(at)
 }
@@ -123,7 +145,7 @@ function readStage<Env>({ ctx }: Host<Env>, stage: string) {
 async function noteBegun<Env>(host: Host<Env>, stage: string): Promise<void> {
   const begun = readStage(host, stage) ?? { at: host.clock.now(), snapshots: {} }
   host.ctx.storage.kv.put(KEY + stage, begun)
-  await ringForAbandoned(host, begun.at)
+  await ringForAbandoned(host, begun.at + ABANDONED_MS)
 }
 
 function noteSnapshot<Env>(

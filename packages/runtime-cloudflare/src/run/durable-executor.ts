@@ -1,4 +1,5 @@
 import type { Agent, LLMAdapter, UserMessage } from '@helix-agents/core'
+import type { SessionRef } from '@helix-agents/core/provider'
 import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
 import {
   JSAgentExecutor,
@@ -64,6 +65,13 @@ export class DurableExecutor extends JSAgentExecutor {
     options: SendOptions = {},
   ): Promise<SentMessage<TOutput>> {
     return this.#watchdog.note(sessionId, () => super.send(agent, sessionId, message, options))
+  }
+
+  override releaseEverything(
+    agent: Agent | undefined,
+    session: SessionRef,
+  ): Promise<readonly string[]> {
+    return super.releaseEverything(agent, session)
   }
 
   /** Resumes a run of an earlier instance, if that has left one. */

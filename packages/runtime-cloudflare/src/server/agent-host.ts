@@ -19,6 +19,7 @@ import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { type Collection, collectionsOf } from '../alarm/collections.ts'
 import { RequestExpiry } from '../alarm/request-expiry.ts'
+import { branchFilesSource } from '../http/branch-files.ts'
 import { RequestError, withoutSqlite } from '../http/http-error.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
@@ -96,7 +97,8 @@ export class AgentHost<Env> {
       resume: (agent, sessionId) => this.executor.resume(agent, sessionId),
       agentOf: (name) => this.agents.get(name),
     })
-    const sources = (): readonly AlarmSource[] => [this.watchdog, expiry, ...this.collections]
+    const own = [this.watchdog, expiry, branchFilesSource(this)]
+    const sources = (): readonly AlarmSource[] => [...own, ...this.collections]
     const { storage } = ctx
     const retries = this.#retries
     const isEmpty = (): Promise<boolean> => this.isEmpty()
@@ -190,6 +192,14 @@ export class AgentHost<Env> {
   /** Whether nothing was ever stored of the session. */
   async isEmpty(): Promise<boolean> {
     return (await this.#stores?.isEmpty()) ?? true
+  }
+
+  /** Whether the session was not made: what is stored, if anything, an import of it has left. */
+  async isUnmade(): Promise<boolean> {
+    if (await this.isEmpty()) return true
+    const { items, unreadable = [] } = await this.stateStore.listSessions()
+    const isOfImport = items.every(({ parentSessionId }) => parentSessionId === this.sessionId)
+    return isOfImport && unreadable.length === 0
   }
 
   /** What the alarm of the object is for. */

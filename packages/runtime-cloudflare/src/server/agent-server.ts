@@ -158,7 +158,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
 
   /** Files of a branch whose session was never made: nobody else would remove them. */
   async #eraseAbandoned(): Promise<void> {
-    if (this.#beginning > 0 || !(await this.#host.isEmpty())) return
+    if (this.#beginning > 0 || !(await this.#host.isUnmade())) return
     if (await hasAbandonedFiles(this.#host)) await deleteSession(this.#host)
   }
 

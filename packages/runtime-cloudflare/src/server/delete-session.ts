@@ -1,4 +1,4 @@
-import { HelixError } from '@helix-agents/core'
+import { type Agent, HelixError } from '@helix-agents/core'
 import type { SessionState } from '@helix-agents/core/runtime'
 import { isCorrupt, isUnavailable, RequestError } from '../http/http-error.ts'
 import type { AgentHost } from './agent-host.ts'
@@ -78,24 +78,32 @@ async function closeWorkspaces<Env>(host: AgentHost<Env>): Promise<void> {
 }
 
 /** Whether nothing is left of them that could be ended. */
-async function closeOf<Env>(
-  host: AgentHost<Env>,
-  { sessionId, agentType, workspaceRefs }: SessionState,
-): Promise<boolean> {
-  if (Object.keys(workspaceRefs).length === 0) return true
+async function closeOf<Env>(host: AgentHost<Env>, session: SessionState): Promise<boolean> {
+  const { sessionId, agentType } = session
   const agent = host.agents.get(agentType)
-  if (agent === undefined) {
-    host.logger.warn({ sessionId, agentType }, 'workspaces are left open')
-    return true
-  }
   try {
-    const handle = await host.executor.getHandle(agent, sessionId)
-    await handle?.abort()
+    const isClosed = await closeUsed(host, agent, session)
+    const left = await host.executor.releaseEverything(agent, { sessionId, agentType })
+    return isClosed && left.length === 0
   } catch (err) {
     if (!isCorrupt(err)) throw err
     host.logger.error({ err, sessionId }, 'session cannot be read: its workspaces are left open')
     return true
   }
+}
+
+async function closeUsed<Env>(
+  host: AgentHost<Env>,
+  agent: Agent | undefined,
+  { sessionId, agentType, workspaceRefs }: SessionState,
+): Promise<boolean> {
+  if (Object.keys(workspaceRefs).length === 0) return true
+  if (agent === undefined) {
+    host.logger.warn({ sessionId, agentType }, 'workspaces are left open')
+    return true
+  }
+  const handle = await host.executor.getHandle(agent, sessionId)
+  await handle?.abort()
   return Object.keys((await tryLoad(host, sessionId))?.workspaceRefs ?? {}).length === 0
 }
 

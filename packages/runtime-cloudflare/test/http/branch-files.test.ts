@@ -153,6 +153,24 @@ test('what came for a branch that was never made is removed', async () => {
   expect(await leftIn(branch)).toEqual({ blocks: 0, namespaces: 0, stages: 0 })
 })
 
+test('what an eviction has left once the branch was made is removed as well', async () => {
+  const source = await createSource()
+  const branch = createSession(reader)
+  const body = { sessionId: branch.id, files: 'checkpoint' }
+  expect((await source.post('/branch', body)).status).toBe(201)
+  await inObject(branch, ({ storage }) => {
+    storage.kv.put('helix:branch-files:x', { at: Date.now(), snapshots: {} })
+  })
+  // A run sets the alarm of the object anew.
+  expect(await readIn(branch)).toContain('large large')
+  await runDurableObjectAlarm(branch.stub)
+  expect((await leftIn(branch)).stages).toBe(1)
+  clockError.ms = 2 * 3_600_000
+  await runDurableObjectAlarm(branch.stub)
+  expect((await leftIn(branch)).stages).toBe(0)
+  expect(await readIn(branch)).toContain('large large')
+})
+
 test.each([
   [{ checkpointId: 'cpv1-other-s1-t1-ffffff' }, 404, 'not-found'],
   [{ files: 'now' }, 400, 'invalid-request'],

@@ -2,10 +2,11 @@
 import { type Agent, defineAgent } from '@helix-agents/core'
 import { portableSnapshots } from '@helix-agents/core/provider'
 import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
+import { runDurableObjectAlarm } from 'cloudflare:test'
 import { unpackTar } from 'modern-tar'
-import { expect, test } from 'vitest'
-import { createGate, say, type Script, use } from '../scripts.ts'
-import { crash, createSession, type TestSession } from '../session.ts'
+import { afterEach, expect, test } from 'vitest'
+import { clockError, createGate, say, type Script, use } from '../scripts.ts'
+import { crash, createSession, storedIn, type TestSession } from '../session.ts'
 import { createSandboxWorld, sandboxesOf, type SandboxWorld } from './sandbox-double.ts'
 
 /** How a sandbox has its history: in a store of snapshots, or as backups of the container. */
@@ -47,6 +48,10 @@ const scriptFor = (way: Way, world: SandboxWorld): Script => ({
     if (content === undefined) return say('written')
     return use('workspace__box__write_file', { path: '/d/a', content }, id)
   },
+})
+
+afterEach(() => {
+  clockError.ms = 0
 })
 
 interface Played extends TestSession {
@@ -124,4 +129,62 @@ test.each(ways)('a branch has a sandbox of its own with the files: %s', async (w
   expect((await session.post('/branch', body)).status).toBe(201)
   expect(await readIn(branch)).toContain('one')
   expect(await readIn(session)).toContain('two')
+})
+
+interface LeftBranch {
+  readonly session: TestSession
+  readonly branch: TestSession
+  readonly body: object
+  readonly world: SandboxWorld
+  /** Containers that there were before. */
+  readonly before: readonly string[]
+}
+
+/** A branch whose object is evicted while its sandbox is filled. */
+async function evicted(way: Way): Promise<LeftBranch> {
+  const { world, ...session } = await play(way)
+  const before = [...world.containers.keys()]
+  const branch = createSession(scriptFor(way, world))
+  const body = { sessionId: branch.id, files: 'checkpoint' }
+  const gate = createGate()
+  world.onCall = ({ sandboxId }) => {
+    // Those that the source makes to read its files have the name of its own.
+    const isOfBranch = !before.some((id) => sandboxId.startsWith(id))
+    return isOfBranch && world.containers.has(sandboxId) ? gate.pass() : undefined
+  }
+  const asked = session.post('/branch', body)
+  await gate.begun
+  await crash()
+  expect((await asked).status).toBeGreaterThanOrEqual(500)
+  world.onCall = () => {}
+  return { session, branch, body, world, before }
+}
+
+test.each(ways)(
+  'a sandbox of a branch that was evicted is ended by the next try: %s',
+  async (way) => {
+    const { session, branch, body, world, before } = await evicted(way)
+    expect((await session.post('/branch', body)).status).toBe(201)
+    expect(await readIn(branch)).toContain('two')
+    expect([...world.containers.keys()].filter((id) => !before.includes(id))).toHaveLength(1)
+  },
+)
+
+test.each(ways)('and by the object itself when nobody tries again: %s', async (way) => {
+  const { branch, world, before } = await evicted(way)
+  expect((await branch.get('/state')).status).toBe(404)
+  clockError.ms = 2 * 3_600_000
+  await runDurableObjectAlarm(branch.stub)
+  expect([...world.containers.keys()]).toEqual(before)
+  expect(await storedIn(branch)).toEqual({ tables: [], keys: [], alarm: null })
+})
+
+test.each(ways)('a session that is removed leaves no sandbox and no backup: %s', async (way) => {
+  const { points, world, ...session } = await play(way)
+  await session.post('/restore', { checkpointId: points[0], files: true })
+  expect(await readIn(session)).toContain('one')
+  const [used] = [...world.containers.keys()].slice(-1)
+  expect((await session.fetch('', { method: 'DELETE' })).status).toBe(204)
+  // It was not declared with `destroyOnClose`.
+  expect([[...world.containers.keys()], [...world.backups.keys()]]).toEqual([[used], []])
 })

@@ -1,4 +1,5 @@
 import type { Agent } from '@helix-agents/core'
+import type { SessionRef } from '@helix-agents/core/provider'
 import { assertAgent } from '../executor/check-arguments.ts'
 import {
   assertDiffOptions,
@@ -8,7 +9,7 @@ import {
 } from '../session/check-options.ts'
 import type { ReleaseOptions } from '../executor/executor-options.ts'
 import type { RunServices } from '../ports.ts'
-import type { CollectReport } from './collect.ts'
+import { type CollectReport, releaseEverything } from './collect.ts'
 import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
 import type { MoveReport } from './fill-backend.ts'
 import { type MoveOptions, moveWorkspace } from './move-workspace.ts'
@@ -38,6 +39,18 @@ export abstract class HistoryOperations {
   ): Promise<CollectReport> {
     assertAgent(agent)
     return releaseWorkspaces(this.parts, agent, { ...options, sessionId })
+  }
+
+  /**
+   * Frees what a session has let go and what its checkpoints keep, for a runtime that then removes all
+   * that is stored of it. Nothing else may work on the session.
+   * @returns names of what is left.
+   */
+  protected releaseEverything(
+    agent: Agent | undefined,
+    session: SessionRef,
+  ): Promise<readonly string[]> {
+    return releaseEverything(this.parts, agent, session)
   }
 
   /**
