@@ -1,4 +1,4 @@
-import type { SessionQuery, SessionStateStore } from '@helix-agents/core/runtime'
+import type { SessionQuery, SessionState, SessionStateStore } from '@helix-agents/core/runtime'
 import { equal, rejectsWithCode } from '../assert.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { beginRun, newSession, START } from './session-script.ts'
@@ -97,6 +97,21 @@ export const listBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/list/filters-many-alike',
+    run: async ({ store }) => {
+      await createAlike(store)
+      const all = await headsOf(store, {})
+      equal([...all.keys()].toSorted(), alikeIds.toSorted())
+      for (const query of manyQueries) {
+        const expected = [...all].filter(([, head]) => isMatch(head, query)).map(([id]) => id)
+        equal(
+          { ...query, ids: [...(await headsOf(store, query)).keys()] },
+          { ...query, ids: expected },
+        )
+      }
+    },
+  },
+  {
     id: 'store/list/pages-stay-in-place',
     run: async ({ store }) => {
       await createMany(store, 6)
@@ -131,6 +146,63 @@ async function createMany(store: SessionStateStore, count: number): Promise<void
 
 async function idsOf(store: SessionStateStore, query: SessionQuery): Promise<readonly string[]> {
   return (await store.listSessions(query)).items.map((head) => head.sessionId)
+}
+
+/** Of some ids there are more that begin alike than a store would sort for a page. */
+const alikeIds = Array.from({ length: 1150 }, (_, n) => `${n < 100 ? 'old' : 'new'} ${n}`)
+
+/** So many at once; the store says in which order they came. */
+const AT_ONCE = 50
+
+async function createAlike(store: SessionStateStore): Promise<void> {
+  for (let from = 0; from < alikeIds.length; from += AT_ONCE) {
+    const some = alikeIds.slice(from, from + AT_ONCE)
+    await Promise.all(some.map((sessionId, n) => createOne(store, sessionId, from + n)))
+  }
+}
+
+/** Of two agents, and every tenth has failed. */
+async function createOne(store: SessionStateStore, sessionId: string, n: number): Promise<void> {
+  await store.createSession(newSession({ sessionId, agentType: `agent-${n % 2}`, now: START + n }))
+  if (n % 10 !== 1) return
+  const run = await beginRun(store, { sessionId })
+  await store.endRun({ ...run.write(), status: 'failed' })
+}
+
+const baseQueries: readonly SessionQuery[] = [
+  {},
+  { agentType: 'agent-1' },
+  { status: 'failed' },
+  { agentType: 'agent-1', status: 'failed' },
+]
+const manyQueries: readonly SessionQuery[] = baseQueries.flatMap((one) => [
+  one,
+  ...['old', 'new', 'new 1', 'x'].map((idPrefix) => ({ ...one, idPrefix })),
+])
+
+function isMatch({ agentType, status, sessionId }: SessionState, query: SessionQuery): boolean {
+  if (query.agentType !== undefined && query.agentType !== agentType) return false
+  if (query.status !== undefined && query.status !== status) return false
+  return sessionId.startsWith(query.idPrefix ?? '')
+}
+
+/** Of all pages, in their order. */
+async function headsOf(
+  store: SessionStateStore,
+  query: SessionQuery,
+): Promise<ReadonlyMap<string, SessionState>> {
+  const heads = new Map<string, SessionState>()
+  let cursor: string | undefined
+  do {
+    const page = await store.listSessions({
+      ...query,
+      limit: 100,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const head of page.items) heads.set(head.sessionId, head)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return heads
 }
 
 /** The ids of each page, until there is no further one. */

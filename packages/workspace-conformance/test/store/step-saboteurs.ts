@@ -208,6 +208,14 @@ export const stepSaboteurs: Readonly<Record<string, (good: SessionStateStore) =>
       return { ...page, items }
     },
   }),
+  'store/list/filters-many-alike': (good) => ({
+    listSessions: (query = {}) =>
+      good.listSessions(
+        query.agentType !== undefined && query.idPrefix !== undefined
+          ? without(query, 'status')
+          : query,
+      ),
+  }),
   'store/list/pages-stay-in-place': (good) => ({
     listSessions: async (query) =>
       byOffset<SessionState>((await good.listSessions({ limit: 200 })).items, query),
