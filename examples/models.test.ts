@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { TestSampler } from '../packages/core/src/testing/test-sampler.ts'
 import { anthropicMessages } from '../packages/llm-vercel/test/wire/anthropic-messages.ts'
 import { openaiChat } from '../packages/llm-vercel/test/wire/openai-chat.ts'
 import { openaiResponses } from '../packages/llm-vercel/test/wire/openai-responses.ts'
@@ -49,6 +50,18 @@ const speakers: readonly Speaker[] = [
     environment: (url) => ({ MODEL: 'wire:7b', MODEL_BASE_URL: url, MODEL_API_KEY: KEY }),
   },
 ]
+
+const places = [
+  ['local-bash', { hasShell: true, isDurable: true }],
+  ['in-memory', { hasShell: false, isDurable: false }],
+] as const
+const sampler = new TestSampler()
+/** Three processes each: of a sample each place has one speaker. */
+const tellers = places.map(([kind]) => sampler.pick(`stories on ${kind}`, speakers, 1))
+
+function storiesOf(speaker: Speaker) {
+  return places.filter((_, index) => tellers[index]?.includes(speaker))
+}
 
 async function play(speaker: Speaker, brain: Brain, args: readonly string[], cwd = root) {
   const wire = new Wire(speaker.format(), brain)
@@ -118,10 +131,7 @@ describe.concurrent.each(speakers)('with $name', (speaker) => {
     SLOW_MS,
   )
 
-  test.each([
-    ['local-bash', { hasShell: true, isDurable: true }],
-    ['in-memory', { hasShell: false, isDurable: false }],
-  ] as const)(
+  test.each(storiesOf(speaker))(
     'the showcase tells its whole story on %s',
     async (kind, place) => {
       const args = ['examples/workspaces-showcase/main.ts', '--provider', kind]
@@ -129,7 +139,15 @@ describe.concurrent.each(speakers)('with $name', (speaker) => {
       const { wire, stdout, stderr } = await play(speaker, brain, [...args, '--kill-after', '999'])
       expect([stderr, wire.problems]).toEqual(['', []])
       expect(stdout.endsWith(lastLine)).toBe(true)
+      expect(stdout).not.toContain('\u001B')
       expect(wire.calls.length).toBeGreaterThan(6)
+      if (!place.hasShell) return
+      const published = [
+        'no terminal: the script of the demo approves',
+        'approved by script',
+        '+ ms@',
+      ]
+      expect(published.filter((part) => !stdout.includes(part))).toEqual([])
     },
     SLOW_MS,
   )
@@ -176,7 +194,7 @@ const hopeless = [
 ] as const
 
 describe.concurrent.each(['quick-start', 'workspaces-showcase'])('%s', (example) => {
-  test.each(hopeless)(
+  test.each(sampler.pick(`hopeless models of ${example}`, hopeless, 2))(
     'says in one line what is wrong with %s',
     async (_, variables, words) => {
       const { code, stdout, stderr } = await run([`examples/${example}/main.ts`], variables)
