@@ -2,7 +2,7 @@
 import { defineAgent } from '@helix-agents/core'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'
-import { createHarness, say } from './harness.ts'
+import { createHarness, gate, say, settle } from './harness.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 
@@ -37,4 +37,25 @@ test('one that is paused ends', async () => {
   const handle = await createHarness([], { store }).executor.getHandle(agent, 's')
   await handle!.abort()
   expect(await store.loadSession('s')).toMatchObject({ status: 'aborted' })
+})
+
+test('one whose next run is starting is aborted with that run', async () => {
+  const store = new InMemoryStateStore()
+  const harness = createHarness([say('first'), say('second')], { store })
+  const first = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await first.result()
+  const [reached, hold] = [gate(), gate()]
+  const beginRun = store.beginRun.bind(store)
+  store.beginRun = async (start) => {
+    reached.open()
+    await hold.opened
+    return beginRun(start)
+  }
+  const starting = harness.executor.execute(agent, 'y', { sessionId: 's' })
+  await reached.opened
+  const aborted = first.abort()
+  await settle()
+  hold.open()
+  await aborted
+  expect((await (await starting).result()).status).toBe('aborted')
 })

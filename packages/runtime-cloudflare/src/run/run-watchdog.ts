@@ -33,7 +33,6 @@ export class RunWatchdog implements AlarmSource {
   readonly #parts: RunWatchdogParts
   /** Runs of this instance by session, those that are starting too. */
   readonly #running = new Map<string, number>()
-  readonly #starts = new Map<string, Promise<unknown>>()
   readonly #ends = new Set<Promise<void>>()
 
   constructor(parts: RunWatchdogParts) {
@@ -49,12 +48,7 @@ export class RunWatchdog implements AlarmSource {
     return [...this.#running.keys()]
   }
 
-  /** Waits for a run of the session that is starting: from then on it can be stopped. */
-  async untilStarted(sessionId: string): Promise<void> {
-    await Promise.allSettled([this.#starts.get(sessionId)])
-  }
-
-  /** Waits until nothing is written of the runs that have ended. */
+  /** Waits until all runs have ended, and nothing is written of them. */
   async untilAtRest(): Promise<void> {
     await Promise.allSettled(this.#ends)
   }
@@ -72,7 +66,7 @@ export class RunWatchdog implements AlarmSource {
     this.#count(sessionId, 1)
     try {
       await this.#parts.ringBy(clock.now() + heartbeatMs)
-      const run = await this.#start(sessionId, start)
+      const run = await start()
       const ended = this.#untilEnded(run)
       this.#ends.add(ended)
       waitUntil(ended.finally(() => this.#ends.delete(ended)))
@@ -115,16 +109,6 @@ export class RunWatchdog implements AlarmSource {
 
   run(): Promise<void> {
     return this.#parts.recover()
-  }
-
-  async #start<T>(sessionId: string, start: () => Promise<T>): Promise<T> {
-    const started = start()
-    this.#starts.set(sessionId, started)
-    try {
-      return await started
-    } finally {
-      if (this.#starts.get(sessionId) === started) this.#starts.delete(sessionId)
-    }
   }
 
   async #untilEnded({ sessionId, done }: StartedRun): Promise<void> {

@@ -52,14 +52,12 @@ async function dropStreams<Env>({ stateStore, streamManager }: AgentHost<Env>): 
 
 async function stopRun<Env>(host: AgentHost<Env>, sessionId: string): Promise<void> {
   const { watchdog, agents, executor } = host
-  await watchdog.untilStarted(sessionId)
   // A run that is under way is stopped by any agent: its own may not be readable any more.
   const [any] = agents.values()
   const agent = agents.get((await tryLoad(host, sessionId))?.agentType ?? '') ?? any
   if (agent === undefined || !watchdog.isRunning(sessionId)) return
   const handle = await executor.getHandle(agent, sessionId)
   await handle?.abort()
-  await handle?.result()
 }
 
 /** Those of every session in the object: it may have been branched inside it. */

@@ -122,7 +122,6 @@ export async function interrupt<Env>(access: SessionAccess<Env>): Promise<AgentH
   const { host } = access
   const { sessionId, status } = known(access)
   host.assertMayChange()
-  await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
   if (host.watchdog.isRunning(sessionId)) await handle.interrupt()
   // It was cut off and waits for its recovery, which no longer comes.
@@ -139,7 +138,6 @@ export async function abort<Env>(access: SessionAccess<Env>): Promise<AgentHandl
   const { host } = access
   const { sessionId } = known(access)
   host.assertMayChange()
-  await host.watchdog.untilStarted(sessionId)
   const handle = await handleOf(access)
   const { status } = known({ session: await host.stateStore.loadSession(sessionId) })
   if (!abortable.has(status)) throw notRunning(status)

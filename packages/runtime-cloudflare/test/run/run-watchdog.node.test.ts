@@ -84,22 +84,6 @@ describe('a run', () => {
     expect([watchdog.isRunning('s'), changes.length]).toEqual([false, 1])
   })
 
-  test('that is starting can be waited for, and one that cannot start too', async () => {
-    const { watchdog } = setup()
-    const start = Promise.withResolvers<ReturnType<typeof startedRun>['run']>()
-    const calling = Promise.withResolvers<void>()
-    const watched = watchdog.watch(record, () => (calling.resolve(), start.promise))
-    await calling.promise
-    let isStarted = false
-    const waiting = watchdog.untilStarted('s').then(() => (isStarted = true))
-    await watchdog.untilStarted('another')
-    expect(isStarted).toBe(false)
-    start.reject(new Error('no'))
-    await waiting
-    await expect(watched).rejects.toThrow('no')
-    await watchdog.untilStarted('s')
-  })
-
   test('does not begin, and leaves nothing, while none may', async () => {
     const refused = new Error('not now')
     const { watchdog, rung, sessions } = setup({

@@ -88,6 +88,7 @@ export async function abortRun(
   sessionId: string,
   actions: Pick<HandleActions<unknown>, 'abortSession'>,
 ): Promise<void> {
+  await services.active.untilStarted(sessionId)
   const run = services.active.get(sessionId)
   if (run !== undefined) return run.control.stop('aborted')
   const isStored = await requestStop(services, sessionId, 'abort')
