@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { enqueue, type Front, openFront, startWorker } from './processes.ts'
 import { createAgent } from './worker-child.ts'
 
@@ -8,6 +8,39 @@ import { createAgent } from './worker-child.ts'
 async function saidIn({ stores }: Front, sessionId: string): Promise<readonly unknown[]> {
   const { messages } = await stores.stateStore.loadMessages(sessionId)
   return messages.flatMap(({ role, content }) => (role !== 'tool' && content ? [content] : []))
+}
+
+/** As after a time without a heartbeat of those that are dead; it comes every three seconds. */
+async function missHeartbeats(client: Client): Promise<void> {
+  await client.query(
+    `UPDATE helix_queue.job SET heartbeat_on = heartbeat_on - interval '1 minute' WHERE state = 'active'`,
+  )
+}
+
+/** As after the time of the lease. */
+async function endLeases(client: Client): Promise<void> {
+  await client.query('UPDATE helix_sessions SET lease_until = 0')
+}
+
+/** Whether a turn that was begun before has been claimed since, and put back. */
+async function isPutBack(client: Client, since: Date): Promise<boolean> {
+  const { rowCount } = await client.query(
+    "SELECT 1 FROM helix_queue.job WHERE state = 'retry' AND started_on > $1",
+    [since],
+  )
+  return rowCount === 1
+}
+
+async function now(client: Client): Promise<Date> {
+  const { rows } = await client.query<{ readonly now: Date }>('SELECT now()')
+  return rows[0]!.now
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
 }
 
 async function turnsBegunIn(client: Client): Promise<number> {
@@ -28,6 +61,10 @@ test('a machine whose worker was killed and started again continues its session 
   const [home] = await queue.homes(['s'])
   expect(home).toMatchObject({ machine: 'm1' })
   for (const machine of ['m2', 'm1']) startWorker({ ...task, machine, dies: false })
+  await expect.poll(() => queue.workers()).toHaveLength(3)
+  const client = await connect(url)
+  await endLeases(client)
+  await missHeartbeats(client)
   expect(await handle.result()).toMatchObject({ status: 'completed' })
   expect(await next.result()).toMatchObject({ output: 'heard two' })
   // A run elsewhere would have taken it along.
@@ -35,27 +72,32 @@ test('a machine whose worker was killed and started again continues its session 
   expect(await saidIn(front, 's')).toEqual(['one', 'heard one', 'two', 'heard two'])
 }, 120_000)
 
-// The lease is over before the queue notices that the worker is gone, and after.
-test.each([1000, 22_000])(
-  'turns behind one whose worker was killed run once, in order, unless they are aborted (lease %d ms)',
-  async (leaseMs) => {
+test.each(['before', 'after'])(
+  'turns behind one whose worker was killed run once, in order, unless they are aborted (its lease is over %s the queue notices)',
+  async (order) => {
     const front = await openFront()
     const { url, executor } = front
+    const client = await connect(url)
     const agent = createAgent()
     const execute = (message: string) =>
       executor.execute(agent, message, { ...enqueue, sessionId: 's' })
     const first = await execute('one')
     const second = await execute('two')
     const third = await execute('three')
-    const [, signal] = await once(startWorker({ url, leaseMs, dies: true }), 'exit')
+    const task = { url, leaseMs: 60_000 }
+    const [, signal] = await once(startWorker({ ...task, dies: true }), 'exit')
     expect(signal).toBe('SIGKILL')
+    const killedAt = await now(client)
     const fourth = await execute('four')
     await third.abort()
-    const client = new Client({ connectionString: url })
-    await client.connect()
     expect(await turnsBegunIn(client)).toBe(1)
-    await client.end()
-    startWorker({ url, leaseMs, dies: false })
+    if (order === 'before') await endLeases(client)
+    startWorker({ ...task, dies: false })
+    await missHeartbeats(client)
+    if (order === 'after') {
+      await expect.poll(() => isPutBack(client, killedAt)).toBe(true)
+      await endLeases(client)
+    }
     expect(await third.result()).toMatchObject({ status: 'aborted' })
     expect(await fourth.result()).toMatchObject({ status: 'completed', output: 'heard four' })
     for (const turn of [first, second]) {
