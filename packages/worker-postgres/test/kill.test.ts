@@ -22,13 +22,10 @@ async function endLeases(client: Client): Promise<void> {
   await client.query('UPDATE helix_sessions SET lease_until = 0')
 }
 
-/** Whether a turn that was begun before has been claimed since, and put back. */
-async function isPutBack(client: Client, since: Date): Promise<boolean> {
-  const { rowCount } = await client.query(
-    "SELECT 1 FROM helix_queue.job WHERE state = 'retry' AND started_on > $1",
-    [since],
-  )
-  return rowCount === 1
+/** Until a turn that was begun before has been claimed since, and put back. */
+async function untilPutBack(client: Client, since: Date): Promise<void> {
+  const found = "SELECT 1 FROM helix_queue.job WHERE state = 'retry' AND started_on > $1"
+  await expect.poll(async () => (await client.query(found, [since])).rowCount).toBe(1)
 }
 
 async function now(client: Client): Promise<Date> {
@@ -95,7 +92,7 @@ test.each(['before', 'after'])(
     startWorker({ ...task, dies: false })
     await missHeartbeats(client)
     if (order === 'after') {
-      await expect.poll(() => isPutBack(client, killedAt)).toBe(true)
+      await untilPutBack(client, killedAt)
       await endLeases(client)
     }
     expect(await third.result()).toMatchObject({ status: 'aborted' })
