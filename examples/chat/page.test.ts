@@ -79,17 +79,21 @@ describe.skipIf(executablePath === undefined)(
 
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: executablePath ?? '', args: CHROMIUM_ARGS })
+      // A page of its own for each test takes longer than the test. What a page keeps is of an address,
+      // and each test has another one.
+      page = await browser.newPage()
+      // Less than a test may take, so that what is missing is named.
+      page.setDefaultTimeout(30_000)
     })
     afterAll(() => browser.close())
     beforeEach(async () => {
       served = await serveChat({ generateStep: (input) => model.steps.generateStep(input) })
       paid.length = 0
-      page = await browser.newPage({ viewport: { width: 800, height: 600 } })
-      // Less than a test may take, so that what is missing is named.
-      page.setDefaultTimeout(30_000)
+      await page.setViewportSize({ width: 800, height: 600 })
+      await page.emulateMedia({ colorScheme: null })
     })
     afterEach(async () => {
-      await page.close()
+      await page.goto('about:blank')
       served.server.close()
     })
 
