@@ -8,14 +8,16 @@ test('options have defaults, and are read', () => {
     count: 20,
     seeds: [1],
     maxTests: 60,
-    graceMs: 20_000,
+    graceMs: 5000,
     limitMs: undefined,
+    jsonFile: undefined,
     isUnconfined: false,
   })
   expect(parseOptions(['--minutes', '5'])).toMatchObject({ limitMs: 300_000 })
   expect(
     parseOptions(['core', '--count', '3', '--seed', '4,5', '--tests', '5', '--seconds', '6']),
   ).toMatchObject({ targets: ['core'], count: 3, seeds: [4, 5], maxTests: 5, graceMs: 6000 })
+  expect(parseOptions(['--json', 'a.json'])).toMatchObject({ jsonFile: 'a.json' })
   expect(parseOptions(['--unconfined'])).toMatchObject({ isUnconfined: true })
   expect(parseOptions(['a', 'b', '--count', 'all'])).toMatchObject({
     targets: ['a', 'b'],

@@ -15,6 +15,8 @@ export interface MutateOptions {
   readonly graceMs: number
   /** For all mutants; what is not judged in it is counted. */
   readonly limitMs: number | undefined
+  /** Where the scores and the survivors are written. */
+  readonly jsonFile: string | undefined
   /** Whether mutants may reach the whole machine. */
   readonly isUnconfined: boolean
 }
@@ -34,8 +36,9 @@ export function parseOptions(args: readonly string[]): MutateOptions {
       count: { type: 'string', default: '20' },
       seed: { type: 'string', default: '1' },
       tests: { type: 'string', default: '60' },
-      seconds: { type: 'string', default: '20' },
+      seconds: { type: 'string', default: '5' },
       minutes: { type: 'string' },
+      json: { type: 'string' },
       unconfined: { type: 'boolean', default: false },
     },
   })
@@ -47,6 +50,7 @@ export function parseOptions(args: readonly string[]): MutateOptions {
     maxTests: toCount('tests', values.tests),
     graceMs: toCount('seconds', values.seconds) * 1000,
     limitMs: values.minutes === undefined ? undefined : toCount('minutes', values.minutes) * 60_000,
+    jsonFile: values.json,
     isUnconfined: values.unconfined,
   }
 }

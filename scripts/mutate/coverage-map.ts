@@ -4,6 +4,8 @@ import type { FileReport, OneTestReport, Selection } from './tests/protocol.ts'
 export interface ReachingTests extends Selection {
   readonly ids: readonly string[]
   readonly ms: number
+  /** What loading the file has taken, in a process that had not loaded it. */
+  readonly loadingMs: number
 }
 
 /** Which tests reach which mutants, from a run without any. Tests that fail in it are left out. */
@@ -19,17 +21,22 @@ export class CoverageMap {
     return [...this.#files.values()].filter(({ passed }) => !passed)
   }
 
+  /** Whether a mutant acts while files are loaded. */
+  isLoaded(mutant: number): boolean {
+    return [...this.#files.values()].some(({ loaded }) => loaded.includes(mutant))
+  }
+
   /** The tests of a file that reach a mutant: all, when it acts outside of tests. */
   testsReaching(mutant: number, file: string): ReachingTests | undefined {
     const report = this.#files.get(file)
     if (report === undefined) return undefined
     const all = passedTests(report)
-    const tests = report.reached.includes(mutant)
-      ? all
-      : all.filter(({ reached }) => reached.includes(mutant))
+    const isOutside = report.loaded.includes(mutant) || report.reached.includes(mutant)
+    const tests = isOutside ? all : all.filter(({ reached }) => reached.includes(mutant))
     if (tests.length === 0) return undefined
     const loading = report.ms - sumOf(report.tests)
-    return { file, ids: tests.map(({ id }) => id), ms: Math.max(loading, 0) + sumOf(tests) }
+    const ids = tests.map(({ id }) => id)
+    return { file, ids, ms: sumOf(tests), loadingMs: Math.max(loading, 0) }
   }
 }
 

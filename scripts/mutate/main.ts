@@ -1,13 +1,14 @@
 // Changes one thing at a time in the sources of a package and runs the tests that reach it:
 // `pnpm mutate [package|path...] [--changed] [--count N] [--seed S]`. Prints what no test has noticed.
 import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { find, read, root } from '../repository.ts'
 import { Affinity } from './nearest/affinity.ts'
 import { isWithin, type MutateOptions, parseOptions } from './arguments.ts'
 import { isMutable, readImporters, testsOf } from './nearest/import-graph.ts'
 import { mutatePackage } from './package-mutation.ts'
 import { RepositoryCopy } from './repository-copy.ts'
-import { scoreLine, survivorDiffs, survivorsOf } from './score.ts'
+import { scoreLine, scoreRecord, survivorDiffs, survivorsOf } from './score.ts'
 import { type Command, confined, whyNotConfined } from './tests/confinement.ts'
 import { TestServer } from './tests/test-server.ts'
 
@@ -41,6 +42,7 @@ async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<nu
   )
   const end = wanted.limitMs === undefined ? Infinity : Date.now() + wanted.limitMs
   const scores: string[] = []
+  const records: unknown[] = []
   let survivors = 0
   for (const [index, [name, files = []]] of byPackage.entries()) {
     const results = await mutatePackage({
@@ -59,6 +61,10 @@ async function mutate(wanted: MutateOptions, within: RepositoryCopy): Promise<nu
       for (const diff of survivorDiffs(result, read)) console.log(diff)
       survivors += survivorsOf(result)
       scores.push(scoreLine(name, result))
+      records.push(scoreRecord(name, result, read))
+    }
+    if (wanted.jsonFile !== undefined) {
+      writeFileSync(wanted.jsonFile, `${JSON.stringify(records, undefined, 2)}\n`)
     }
   }
   for (const line of scores) console.log(line)

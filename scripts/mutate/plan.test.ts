@@ -14,24 +14,25 @@ function planWith(...reports: readonly Partial<FileReport>[]) {
   const coverage = new CoverageMap()
   const files = reports.map((report, index) => {
     const file = `${index}.test.ts`
-    coverage.add({ file, passed: true, ms: 100, reached: [], tests: [], ...report })
+    coverage.add({ file, passed: true, ms: 100, loaded: [], reached: [], tests: [], ...report })
     return file
   })
   return { ...planOf(mutant, files, coverage), failing: coverage.failing }
 }
 
 test('only the tests that reach a mutant run, the shortest files first', () => {
-  const { tests, ms } = planWith(
+  const { tests } = planWith(
     { tests: [one('a', [7]), one('b', [8])], ms: 90 },
     { tests: [one('c', [8])] },
-    { tests: [one('d', [1, 7])], ms: 20 },
+    { tests: [one('d', [1, 7], { ms: 5 })], ms: 20 },
   )
   expect(tests.map(({ file, ids }) => [file, ids])).toEqual([
     ['2.test.ts', ['d']],
     ['0.test.ts', ['a']],
   ])
-  // What loading takes and what the tests take.
-  expect(ms).toBe(20 + (90 - 10))
+  expect(tests.map(({ ms }) => ms)).toEqual([5, 10])
+  // A process that has not loaded it takes the rest.
+  expect(tests.map(({ loadingMs }) => loadingMs)).toEqual([15, 70])
 })
 
 test('a mutant that acts outside of tests meets all tests of the file', () => {

@@ -1,21 +1,30 @@
 import type { CoverageMap, ReachingTests } from './coverage-map.ts'
 import type { NumberedMutant } from './schema.ts'
 
-/** What runs for a mutant, the shortest first. */
+/** What runs for a mutant, the most promising first. */
 export interface Plan {
   readonly tests: readonly ReachingTests[]
-  /** What they take without a mutant. */
-  readonly ms: number
+  /** Whether it acts while files are loaded, which a process does once. */
+  readonly isLoaded: boolean
 }
 
-/** Chooses the tests of a mutant among files: those that reach it. */
+/** What a file takes beside its tests. */
+const COST_MS = 20
+
+/**
+ * Chooses the tests of a mutant among files: those that reach it, the shortest first. One that has
+ * killed others of the same source counts as so much shorter.
+ */
 export function planOf(
   mutant: NumberedMutant,
   files: readonly string[],
   coverage: CoverageMap,
+  killsOf: (test: string) => number = () => 0,
 ): Plan {
   const tests = files
     .flatMap((file) => coverage.testsReaching(mutant.id, file) ?? [])
-    .toSorted((one, other) => one.ms - other.ms)
-  return { tests, ms: tests.reduce((sum, { ms }) => sum + ms, 0) }
+    .map((each) => ({ each, cost: (each.ms + COST_MS) / (1 + killsOf(each.file)) }))
+    .toSorted((one, other) => one.cost - other.cost)
+    .map(({ each }) => each)
+  return { tests, isLoaded: coverage.isLoaded(mutant.id) }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mutantsOf } from './mutants.ts'
 import type { Ending, SeedResult } from './package-mutation.ts'
-import { scoreLine, survivorDiffs, survivorsOf } from './score.ts'
+import { scoreLine, scoreRecord, survivorDiffs, survivorsOf } from './score.ts'
 
 const text = 'f()\ng()\n'
 const [first] = mutantsOf('a.ts', text)
@@ -27,4 +27,19 @@ test('survivors are shown as what they change', () => {
   expect(diffs).toHaveLength(1)
   expect(diffs[0]).toContain('survived: remove-call at a.ts:1')
   expect(diffs[0]).toContain('-f()\n+;\n g()')
+})
+
+test('a record has the counts of a package and what has lived', () => {
+  const all = result('killed', 'timeout', 'survived', 'unreached', 'notCompiled')
+  expect(scoreRecord('core', all, () => text)).toMatchObject({
+    package: 'core',
+    seed: 3,
+    mutants: 4,
+    killed: 2,
+    timeouts: 1,
+    survived: 1,
+    unreached: 1,
+    notCompiled: 1,
+    survivors: { length: 2 },
+  })
 })

@@ -28,6 +28,30 @@ export function scoreLine(name: string, result: SeedResult): string {
   return `${name}: ${killed} of ${judged} mutants killed (${score}), seed ${result.seed}${rest.join('')}`
 }
 
+/** What `--json` writes of a package and a seed: counts of all endings, and each that lived. */
+export function scoreRecord(
+  name: string,
+  result: SeedResult,
+  originalOf: (file: string) => string,
+): unknown {
+  const killed = countOf(result, 'killed', 'timeout')
+  const survived = countOf(result, 'survived')
+  const unreached = countOf(result, 'unreached')
+  return {
+    package: name,
+    seed: result.seed,
+    mutants: killed + survived + unreached,
+    killed,
+    timeouts: countOf(result, 'timeout'),
+    survived,
+    unreached,
+    notCompiled: countOf(result, 'notCompiled'),
+    unjudged: countOf(result, 'unjudged'),
+    notReached: countOf(result, 'notReached'),
+    survivors: survivorDiffs(result, originalOf),
+  }
+}
+
 /** What each survivor changes, as unified diffs. */
 export function survivorDiffs(
   { verdicts }: SeedResult,

@@ -18,6 +18,14 @@ export interface TestRequest {
   /** The number that is switched on; 0 for the program as it is, `RECORDING` to record. */
   readonly mutant: number
   readonly tests: readonly Selection[]
+  /**
+   * Whether the tests have new processes, which end with the run, or share those of the runs before:
+   * what is loaded there stays, and so does what a mutant has left behind. `renewed` are new ones
+   * which later runs share.
+   */
+  readonly processes: 'new' | 'shared' | 'renewed'
+  /** What takes longer is killed. */
+  readonly limitMs: number
   /** For a test that has no limit of its own. */
   readonly testTimeoutMs?: number
 }
@@ -37,7 +45,9 @@ export interface FileReport {
   readonly failure?: string | undefined
   /** With loading and hooks. */
   readonly ms: number
-  /** The mutants that were reached outside of its tests: while it loaded, in hooks, in processes. */
+  /** The mutants that were reached while files were loaded, by this file or by those before. */
+  readonly loaded: readonly number[]
+  /** The mutants that were reached otherwise outside of its tests: in hooks and in processes. */
   readonly reached: readonly number[]
   readonly tests: readonly OneTestReport[]
 }
@@ -64,9 +74,13 @@ declare global {
 declare module 'vitest' {
   interface ProvidedContext {
     helixMutant: number
+    /** For a test that has no limit of its own; 0 is none. */
+    helixTestTimeout: number
   }
   interface TaskMeta {
     /** The mutants that were reached. */
     mutants?: number[]
+    /** Those that were reached while files were loaded. */
+    loadedMutants?: number[]
   }
 }

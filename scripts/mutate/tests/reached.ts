@@ -1,19 +1,40 @@
-/** Shares out what is reached among the tests that run, and the file when there are none. */
+/**
+ * Shares out what is reached among the tests that run, and the file when there are none: what loading
+ * reaches counts for all later files of the process, which do not load it again.
+ */
 export class ReachedMutants {
   readonly #seen: Set<number>
   /** Tests that run now: several of them where they are concurrent. */
   readonly #running = new Map<string, Set<number>>()
+  readonly #loaded = new Set<number>()
   readonly #outside = new Set<number>()
+  #isLoading = true
 
   /** @param seen is emptied again and again. */
   constructor(seen: Set<number>) {
     this.#seen = seen
   }
 
-  /** What was reached outside of tests until now. */
+  /** What was reached while files were loaded. */
+  get loaded(): number[] {
+    return [...this.#loaded]
+  }
+
+  /** What the file has reached outside of tests, and not by loading. */
   get outside(): number[] {
     this.#share()
     return [...this.#outside]
+  }
+
+  startFile(): void {
+    this.#share()
+    this.#outside.clear()
+    this.#isLoading = true
+  }
+
+  endLoading(): void {
+    this.#share()
+    this.#isLoading = false
   }
 
   start(test: string): void {
@@ -30,7 +51,8 @@ export class ReachedMutants {
   }
 
   #share(): void {
-    const takers = this.#running.size === 0 ? [this.#outside] : this.#running.values()
+    const outside = this.#isLoading ? this.#loaded : this.#outside
+    const takers = this.#running.size === 0 ? [outside] : this.#running.values()
     for (const taker of takers) for (const id of this.#seen) taker.add(id)
     this.#seen.clear()
   }

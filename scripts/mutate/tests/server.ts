@@ -1,5 +1,5 @@
 // Keeps Vitest alive and runs selected tests with one mutant at a time, as its parent asks over the
-// channel of the process: the files stay transformed, only the process of the tests is a new one.
+// channel of the process: the files stay transformed, and loaded where the processes are shared.
 import { join, relative } from 'node:path'
 import {
   BaseSequencer,
@@ -9,6 +9,7 @@ import {
   type TestSpecification,
   type Vitest,
 } from 'vitest/node'
+import { KeptWorkers, killWorkers } from './kept-workers.ts'
 import {
   type FileReport,
   type OneTestReport,
@@ -37,8 +38,11 @@ const vitest = await createVitest('test', {
   sequence: { sequencer: AsAsked },
 })
 const switching = join(import.meta.dirname, 'switch-mutant.ts')
-for (const { config } of vitest.projects) config.setupFiles.unshift(switching)
-const timeouts = new Map(vitest.projects.map((project) => [project, project.config.testTimeout]))
+const workers = new KeptWorkers()
+for (const project of vitest.projects) {
+  project.config.setupFiles.unshift(switching)
+  workers.keep(project)
+}
 
 const specifications = new Map<string, TestSpecification>()
 for (const specification of await vitest.globTestSpecifications(process.argv.slice(2))) {
@@ -47,7 +51,7 @@ for (const specification of await vitest.globTestSpecifications(process.argv.sli
 
 process.on('message', (request: TestRequest) => {
   void run(vitest, request).then(
-    (report) => process.send?.(report),
+    (end) => process.send?.(end),
     (error: unknown) => {
       console.error(error)
       process.exit(1)
@@ -57,17 +61,30 @@ process.on('message', (request: TestRequest) => {
 process.on('disconnect', () => process.exit(0))
 process.send?.('ready')
 
-async function run(within: Vitest, request: TestRequest): Promise<TestReport> {
-  // One failure kills a mutant; without one, all of them are of interest.
-  within.config.bail = request.mutant > 0 ? 1 : 0
+async function run(within: Vitest, request: TestRequest): Promise<TestReport | 'timed-out'> {
+  if (request.processes === 'renewed') await workers.stop()
+  workers.isKeeping = request.processes !== 'new'
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    killWorkers()
+  }, request.limitMs)
+  try {
+    const report = await runTests(within, request)
+    return isLate ? 'timed-out' : report
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function runTests(within: Vitest, request: TestRequest): Promise<TestReport> {
+  // One failure decides; only what is recorded is of interest as a whole.
+  within.config.bail = request.mutant === RECORDING ? 0 : 1
   for (const project of within.projects) {
     const { config } = project
     config.bail = within.config.bail
-    config.testTimeout = Math.min(
-      timeouts.get(project) ?? Infinity,
-      request.testTimeoutMs ?? Infinity,
-    )
     project.provide('helixMutant', request.mutant)
+    project.provide('helixTestTimeout', Math.ceil(request.testTimeoutMs ?? 0))
   }
   within.state.clearErrors()
   ended.clear()
@@ -94,7 +111,8 @@ function reportOf(module: TestModule, isRecording: boolean): FileReport {
     passed: module.ok(),
     failure: failureOf(module),
     ms: duration + collectDuration + setupDuration,
-    reached: isRecording ? (module.meta().mutants ?? []) : [],
+    loaded: module.meta().loadedMutants ?? [],
+    reached: module.meta().mutants ?? [],
     tests: [...module.children.allTests()].map((test) => testReport(test, isRecording)),
   }
 }

@@ -1,10 +1,12 @@
 // Runs before every other setup of a file of tests, in Node and in workerd: switches the mutant on
 // in this process and in those it starts, and tells which mutants each test reaches.
-import { afterAll, afterEach, beforeEach, inject, type TaskMeta } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, inject, type TaskMeta, vi } from 'vitest'
 import { ACTIVE_MUTANT, REACHED_FILE, RECORDING } from './protocol.ts'
 import { ReachedMutants } from './reached.ts'
 
 const active = inject('helixMutant')
+const testTimeout = inject('helixTestTimeout')
+if (testTimeout > 0) vi.setConfig({ testTimeout })
 // One set for all files of a process: what it has loaded for one file, others use too.
 const seen = globalThis.helixMutants?.reached ?? new Set()
 globalThis.helixMutants = { active, reached: seen }
@@ -18,6 +20,8 @@ if (active === RECORDING) {
   const fileOfOthers = isNode ? prepareFile() : undefined
   const mutants = (globalThis.helixReached ??= new ReachedMutants(seen))
   let meta: TaskMeta = {}
+  mutants.startFile()
+  beforeAll(() => mutants.endLoading())
   beforeEach(({ task }) => {
     meta = task.file.meta
     mutants.start(task.id)
@@ -26,6 +30,7 @@ if (active === RECORDING) {
     task.meta.mutants = mutants.end(task.id)
   })
   afterAll(() => {
+    meta.loadedMutants = mutants.loaded
     meta.mutants = [...mutants.outside, ...(fileOfOthers ? idsIn(fileOfOthers) : [])]
   })
 }
@@ -33,7 +38,8 @@ if (active === RECORDING) {
 /** The file to which processes and threads of the tests add what they reach. */
 function prepareFile(): string {
   const { tmpdir } = process.getBuiltinModule('node:os')
-  const file = `${tmpdir()}/helix-reached-${process.pid}`
+  // Numbers of processes are those of a namespace, which may share its temporary folder.
+  const file = `${tmpdir()}/helix-reached-${crypto.randomUUID()}`
   process.env[REACHED_FILE] = file
   return file
 }

@@ -19,6 +19,8 @@ export interface TestServerParts {
 /** What a run of tests has come to: a report, or an end without one. */
 export type RunEnd = TestReport | 'timed-out' | 'crashed'
 
+const PATIENCE_MS = 3000
+
 /** Vitest in a process of its own, which starts with the first request and again after a failure. */
 export class TestServer {
   readonly #parts: TestServerParts
@@ -29,11 +31,15 @@ export class TestServer {
     parts.signal.addEventListener('abort', () => this.stop(), { once: true })
   }
 
-  /** Runs tests; what takes longer than the limit is killed. */
-  async run(request: TestRequest, limitMs: number): Promise<RunEnd> {
+  /**
+   * Runs tests. The server ends what takes longer than the limit; when it is stuck itself, or what has
+   * to end has started processes, all of it is killed after the patience.
+   */
+  async run(request: TestRequest, patienceMs = PATIENCE_MS): Promise<RunEnd> {
     const child = this.#child ?? (await this.#start())
     const ended = new AbortController()
-    const limit = AbortSignal.any([ended.signal, AbortSignal.timeout(Math.ceil(limitMs))])
+    const limitMs = Math.ceil(request.limitMs + patienceMs)
+    const limit = AbortSignal.any([ended.signal, AbortSignal.timeout(limitMs)])
     try {
       child.send(request)
       const [report] = await Promise.race([

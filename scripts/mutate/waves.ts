@@ -1,0 +1,104 @@
+import { CoverageMap } from './coverage-map.ts'
+import { Judge, type Verdict } from './judge.ts'
+import type { PackageTrial } from './package-mutation.ts'
+import { planOf } from './plan.ts'
+import { record } from './recording.ts'
+import type { NumberedMutant } from './schema.ts'
+import type { TestServer } from './tests/test-server.ts'
+
+/** Most mutants are noticed by one of so many files of tests; only the others meet more. */
+const NEAR_FILES = 8
+
+/** What judges the mutants of a package. */
+export interface Judging extends Pick<
+  PackageTrial,
+  'name' | 'testsOf' | 'graceMs' | 'until' | 'print'
+> {
+  /** They share the work. */
+  readonly servers: readonly TestServer[]
+  readonly mutants: readonly NumberedMutant[]
+  readonly endings: Map<NumberedMutant, Verdict>
+}
+
+/** Tries the near tests of each mutant, and all of them on what these have not noticed. */
+export async function judgeInWaves(judging: Judging): Promise<void> {
+  const { mutants, endings } = judging
+  const coverage = new CoverageMap()
+  const recorded = new Set<string>()
+  for (const files of [NEAR_FILES, undefined]) {
+    const testsOf = (file: string): readonly string[] => judging.testsOf(file).slice(0, files)
+    const left = mutants.filter((mutant) => !endings.has(mutant))
+    const missing = testsOfAll({ testsOf }, left).filter((file) => !recorded.has(file))
+    for (const file of missing) recorded.add(file)
+    await record(judging, missing, coverage)
+    const isLast = ({ file }: NumberedMutant): boolean =>
+      files === undefined || judging.testsOf(file).length <= files
+    await judgeEach({ ...judging, testsOf, mutants: left }, coverage, isLast)
+  }
+}
+
+/** The files of tests that may notice one of the mutants. */
+export function testsOfAll(
+  { testsOf }: Pick<PackageTrial, 'testsOf'>,
+  mutants: readonly NumberedMutant[],
+): readonly string[] {
+  return [...new Set(mutants.flatMap(({ file }) => testsOf(file)))]
+}
+
+/** @param isLast whether no other tests will be tried on a mutant. */
+async function judgeEach(
+  judging: Judging,
+  coverage: CoverageMap,
+  isLast: (mutant: NumberedMutant) => boolean,
+): Promise<void> {
+  const { name, until, print, servers, mutants, endings } = judging
+  const kills = new Kills()
+  const left = mutants.values()
+  const judgeBy = async (server: TestServer): Promise<void> => {
+    const judge = judgeOf(judging, server, coverage, kills)
+    // All judges take from one iterator.
+    for (const mutant of left) {
+      if (Date.now() >= until) return
+      const verdict = await judge.judge(mutant, isLast(mutant))
+      if (!isLast(mutant) && verdict !== 'killed' && verdict !== 'timeout') continue
+      endings.set(mutant, verdict)
+      const { operator, file, line } = mutant
+      print(`${name}: ${endings.size} judged, ${verdict}: ${operator} at ${file}:${line}`)
+    }
+  }
+  await Promise.all(servers.map(judgeBy))
+}
+
+function judgeOf(
+  { name, testsOf, graceMs, print }: Judging,
+  server: TestServer,
+  coverage: CoverageMap,
+  kills: Kills,
+): Judge {
+  return new Judge({
+    run: (request) => server.run(request),
+    planOf: (mutant) =>
+      planOf(mutant, testsOf(mutant.file), coverage, (test) => kills.of(mutant.file, test)),
+    graceMs,
+    onKill: ({ file }, tests) => {
+      for (const test of tests) kills.add(file, test.file)
+    },
+    onFailingControl: (tests, how) => {
+      const names = tests.map(({ file }) => file).join(' ')
+      print(`${name}: a control fails: ${names}: ${how}`)
+    },
+  })
+}
+
+/** How many mutants of a source a file of tests has killed. */
+class Kills {
+  readonly #counts = new Map<string, number>()
+
+  add(source: string, test: string): void {
+    this.#counts.set(`${source} ${test}`, this.of(source, test) + 1)
+  }
+
+  of(source: string, test: string): number {
+    return this.#counts.get(`${source} ${test}`) ?? 0
+  }
+}
