@@ -52,12 +52,16 @@ function plantFile(path: string, data: Uint8Array | string): FileStat {
   return { path, type: 'file', size: data.length, mtime: new Date(0), version: 'planted' }
 }
 
+const PIECE = 500
+
 /** Paths of the host are shorter than the tree is deep: it is made from its deepest end. */
 function nest(root: string, scratch: string, depth: number): void {
   let top = mkdtempSync(join(scratch, 'deep-'))
-  for (let made = 1; made < depth; made += 1) {
+  for (let made = 1; made < depth; made += PIECE) {
     const above = mkdtempSync(join(scratch, 'deep-'))
-    renameSync(top, join(above, 'd'))
+    const piece = Array.from({ length: Math.min(PIECE, depth - made) }, () => 'd')
+    mkdirSync(join(above, ...piece.slice(1)), { recursive: true })
+    renameSync(top, join(above, ...piece))
     top = above
   }
   mkdirSync(join(top, 'last'))

@@ -2,6 +2,8 @@
 export interface BoundScale {
   /** Bytes of a text file; at most the 10 MB that the default policy allows. */
   readonly textBytes: number
+  /** Bytes of a text file in which a search makes little headway. */
+  readonly slowTextBytes: number
   /** Files of a directory. */
   readonly entries: number
   /** Edits of one call. */
@@ -17,15 +19,17 @@ const MB = 1_048_576
 /** Small enough for every test run. */
 export const SAMPLE_SCALE: BoundScale = {
   textBytes: 2 * MB,
-  entries: 2_000,
+  slowTextBytes: MB / 2,
+  entries: 1_200,
   edits: 500,
-  depth: 1_000,
+  depth: 400,
   sparseBytes: 512 * MB,
 }
 
 /** What a hostile model can make, up to the limits of the default policy. */
 export const WHOLE_SCALE: BoundScale = {
   textBytes: 10 * MB,
+  slowTextBytes: 10 * MB,
   entries: 100_000,
   edits: 10_000,
   depth: 30_000,

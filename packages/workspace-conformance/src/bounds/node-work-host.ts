@@ -3,10 +3,14 @@ import type { WorkHost } from './work-probe.ts'
 /** The part of Node's `process` that is used. */
 export interface NodeProcess {
   threadCpuUsage(): { readonly user: number; readonly system: number }
-  memoryUsage(): { readonly heapUsed: number; readonly external: number }
   getBuiltinModule(id: 'node:fs'): NodeFiles
-  getBuiltinModule(id: 'node:v8'): { setFlagsFromString(flag: string): void }
+  getBuiltinModule(id: 'node:v8'): NodeHeap
   getBuiltinModule(id: 'node:vm'): { runInNewContext(code: string): () => void }
+}
+
+interface NodeHeap {
+  getHeapStatistics(): { readonly used_heap_size: number; readonly external_memory: number }
+  setFlagsFromString(flag: string): void
 }
 
 interface NodeFiles {
@@ -35,11 +39,13 @@ const BYTES_PER_KB = 1024
  * @param node Pass `process`.
  */
 export function createNodeWorkHost(node: NodeProcess, options: NodeWorkHostOptions = {}): WorkHost {
-  const collect = garbageCollector(node)
+  const heap = node.getBuiltinModule('node:v8')
+  collectOnce ??= garbageCollector(node)
+  const collect = collectOnce
   const files = node.getBuiltinModule('node:fs')
   const used = (): number => {
-    const { heapUsed, external } = node.memoryUsage()
-    return heapUsed + external
+    const { used_heap_size, external_memory } = heap.getHeapStatistics()
+    return used_heap_size + external_memory
   }
   let mostUsed = 0
   return {
@@ -48,9 +54,7 @@ export function createNodeWorkHost(node: NodeProcess, options: NodeWorkHostOptio
       return (user + system) / 1000
     },
     startPeak: () => {
-      collect()
-      // Buffers that the first has found are given back before the second begins.
-      collect()
+      collectAll(collect, () => heap.getHeapStatistics().external_memory)
       files.writeFileSync('/proc/self/clear_refs', '5')
       const resident = statusBytes(files, 'VmRSS')
       const usedBefore = used()
@@ -95,6 +99,20 @@ function stopClocks(): StoppedClocks {
       performance.now = performanceNow
     },
   }
+}
+
+/** Of the process; each one has a context of its own, which later collections visit. */
+let collectOnce: (() => void) | undefined
+/** Bytes of buffers that were left after a collection, at least. */
+let leastExternal = 0
+const SOME_EXTERNAL = 1_048_576
+
+/** Buffers that a collection has found are given back before the next one begins. */
+function collectAll(collect: () => void, external: () => number): void {
+  collect()
+  if (external() <= leastExternal + SOME_EXTERNAL) return
+  collect()
+  leastExternal = external()
 }
 
 function garbageCollector(node: NodeProcess): () => void {

@@ -41,7 +41,7 @@ export const searchingCases: readonly BoundCase[] = [
   },
   {
     name: 'grep/literal-in-a-long-line',
-    prepare: ({ fs }, { textBytes }) => writeRepeated(fs, '/a', 'a', textBytes),
+    prepare: ({ fs }, { slowTextBytes }) => writeRepeated(fs, '/a', 'a', slowTextBytes),
     input: () => ({
       pattern: `${'a'.repeat(900)}b${'a'.repeat(900)}`,
       opts: { mode: 'literal' },

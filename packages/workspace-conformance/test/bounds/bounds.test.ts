@@ -21,7 +21,14 @@ import { createReference } from '../reference/file-system.ts'
 import { createInertModules, STORED_OUTPUT } from '../reference/inert-modules.ts'
 
 /** So little that the reference, which is not made to be fast, stays within all bounds. */
-const SCALE = { textBytes: 2_000, entries: 10, edits: 5, depth: 10, sparseBytes: 1_000 }
+const SCALE = {
+  textBytes: 2_000,
+  slowTextBytes: 2_000,
+  entries: 10,
+  edits: 5,
+  depth: 10,
+  sparseBytes: 1_000,
+}
 
 /** Costs nothing but what a sabotaged tool adds. */
 class ScriptedHost implements WorkHost {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CodeOutput, codeConfigSchema } from '@helix-agents/core/provider'
+import { TestSampler } from '@helix-agents/core/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findInterpreters } from '../../src/code/languages.ts'
 import { MarkedStream } from '../../src/code/marked-stream.ts'
@@ -9,6 +10,16 @@ import {
   LocalBashWorkspaceProvider,
 } from '@helix-agents/workspace-local-bash'
 import { SESSION, TestHost } from '../open-workspace.ts'
+
+const sampler = new TestSampler()
+
+/** Of the programs of each language some. */
+function sampleOf(name: string, all: readonly Program[], ofEach: number): readonly Program[] {
+  return [...Map.groupBy(all, ([language]) => language)].flatMap(([language, programs]) =>
+    sampler.pick(`${name} ${language}`, programs, ofEach),
+  )
+}
+type Program = readonly [language: string, code: string]
 
 const host = new TestHost()
 let box: LocalBashWorkspace
@@ -86,7 +97,7 @@ describe('rich results', () => {
 })
 
 describe('hostile code', () => {
-  const stopped: readonly (readonly [language: string, code: string])[] = [
+  const stopped: readonly Program[] = [
     ['bash', 'while :; do :; done'],
     ['bash', 'trap "" TERM INT; sleep 600'],
     ['bash', '(setsid sleep 600 &) ; sleep 600'],
@@ -112,13 +123,19 @@ describe('hostile code', () => {
     ['javascript', 'await new Promise(() => setInterval(() => {}, 1000))'],
   ]
 
-  test.each(stopped)('%s is ended: %s', { timeout: 120_000 }, async (language, code) => {
-    const { exitCode, error, outputs } = await codeOf().runCode(language, code, { timeoutMs: 700 })
-    expect([exitCode, error?.name]).toEqual([124, 'TimeoutError'])
-    expect(printed(outputs).length).toBeLessThan(2.5 * 1024 * 1024)
-  })
+  test.each(sampleOf('stopped', stopped, 2))(
+    '%s is ended: %s',
+    { timeout: 120_000 },
+    async (language, code) => {
+      const { exitCode, error, outputs } = await codeOf().runCode(language, code, {
+        timeoutMs: 700,
+      })
+      expect([exitCode, error?.name]).toEqual([124, 'TimeoutError'])
+      expect(printed(outputs).length).toBeLessThan(2.5 * 1024 * 1024)
+    },
+  )
 
-  const ended: readonly (readonly [language: string, code: string])[] = [
+  const ended: readonly Program[] = [
     ['python', 'import os\nos._exit(3)'],
     ['python', 'import os\nos.close(4)\nos._exit(9)'],
     ['python', 'import os\nfor fd in range(0, 10):\n  try: os.close(fd)\n  except OSError: pass'],
@@ -145,11 +162,15 @@ describe('hostile code', () => {
     ['bash', '(('],
   ]
 
-  test.each(ended)('%s ends by itself: %s', { timeout: 120_000 }, async (language, code) => {
-    const { exitCode } = await codeOf().runCode(language, code, { timeoutMs: 10_000 })
-    expect(exitCode).not.toBe(124)
-    expect(Reflect.get({}, 'polluted')).toBeUndefined()
-  })
+  test.each(sampleOf('ended', ended, 3))(
+    '%s ends by itself: %s',
+    { timeout: 120_000 },
+    async (language, code) => {
+      const { exitCode } = await codeOf().runCode(language, code, { timeoutMs: 10_000 })
+      expect(exitCode).not.toBe(124)
+      expect(Reflect.get({}, 'polluted')).toBeUndefined()
+    },
+  )
 
   test('what a run printed of a mark is output, in any pieces', () => {
     const pieces: string[] = []

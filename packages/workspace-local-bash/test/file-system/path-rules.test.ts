@@ -9,11 +9,12 @@ import {
   noopMetrics,
   workspaceModules,
 } from '@helix-agents/core/runtime'
+import { TestSampler } from '@helix-agents/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const SECRET = 'the secret words'
-const ROUNDS = 200
+const ROUNDS = new TestSampler().size(200, 60)
 let opened: OpenedFileSystem
 let fs: FileSystem
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const SENTINEL = 'outside-sentinel'
-const ROUNDS = new TestSampler().size(1500, 200)
+const ROUNDS = new TestSampler().size(1500, 60)
 let opened: OpenedFileSystem
 let fs: FileSystem
 let flipper: ChildProcess
