@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Client } from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test, type TestContext } from 'vitest'
 import { enqueue, type Front, openFront, startWorker } from './processes.ts'
 import { createAgent } from './worker-child.ts'
 
@@ -33,10 +33,12 @@ async function now(client: Client): Promise<Date> {
   return rows[0]!.now
 }
 
-async function connect(url: string): Promise<Client> {
+type AtEnd = TestContext['onTestFinished']
+
+async function connect(url: string, atEnd: AtEnd): Promise<Client> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  onTestFinished(() => client.end())
+  atEnd(() => client.end())
   return client
 }
 
@@ -47,19 +49,22 @@ async function turnsBegunIn(client: Client): Promise<number> {
   return rowCount ?? 0
 }
 
-test('a machine whose worker was killed and started again continues its session itself', async () => {
-  const front = await openFront()
+// They wait for the queue most of the time.
+test.concurrent('a machine whose worker was killed and started again continues its session itself', async ({
+  onTestFinished,
+}) => {
+  const front = await openFront(onTestFinished)
   const { url, executor, queue } = front
   const task = { url, leaseMs: 20_000, isLocal: true }
   const agent = createAgent(undefined, true)
   const handle = await executor.execute(agent, 'one', { ...enqueue, sessionId: 's' })
   const next = await executor.execute(agent, 'two', { ...enqueue, sessionId: 's' })
-  await once(startWorker({ ...task, machine: 'm1', dies: true }), 'exit')
+  await once(startWorker({ ...task, machine: 'm1', dies: true }, onTestFinished), 'exit')
   const [home] = await queue.homes(['s'])
   expect(home).toMatchObject({ machine: 'm1' })
-  for (const machine of ['m2', 'm1']) startWorker({ ...task, machine, dies: false })
+  for (const machine of ['m2', 'm1']) startWorker({ ...task, machine, dies: false }, onTestFinished)
   await expect.poll(() => queue.workers()).toHaveLength(3)
-  const client = await connect(url)
+  const client = await connect(url, onTestFinished)
   await endLeases(client)
   await missHeartbeats(client)
   expect(await handle.result()).toMatchObject({ status: 'completed' })
@@ -69,12 +74,13 @@ test('a machine whose worker was killed and started again continues its session 
   expect(await saidIn(front, 's')).toEqual(['one', 'heard one', 'two', 'heard two'])
 }, 120_000)
 
-test.each(['before', 'after'])(
+test.concurrent.for(['before', 'after'])(
   'turns behind one whose worker was killed run once, in order, unless they are aborted (its lease is over %s the queue notices)',
-  async (order) => {
-    const front = await openFront()
+  { timeout: 120_000 },
+  async (order, { onTestFinished }) => {
+    const front = await openFront(onTestFinished)
     const { url, executor } = front
-    const client = await connect(url)
+    const client = await connect(url, onTestFinished)
     const agent = createAgent()
     const execute = (message: string) =>
       executor.execute(agent, message, { ...enqueue, sessionId: 's' })
@@ -82,14 +88,14 @@ test.each(['before', 'after'])(
     const second = await execute('two')
     const third = await execute('three')
     const task = { url, leaseMs: 60_000 }
-    const [, signal] = await once(startWorker({ ...task, dies: true }), 'exit')
+    const [, signal] = await once(startWorker({ ...task, dies: true }, onTestFinished), 'exit')
     expect(signal).toBe('SIGKILL')
     const killedAt = await now(client)
     const fourth = await execute('four')
     await third.abort()
     expect(await turnsBegunIn(client)).toBe(1)
     if (order === 'before') await endLeases(client)
-    startWorker({ ...task, dies: false })
+    startWorker({ ...task, dies: false }, onTestFinished)
     await missHeartbeats(client)
     if (order === 'after') {
       await untilPutBack(client, killedAt)
@@ -104,5 +110,4 @@ test.each(['before', 'after'])(
       ['one', 'two', 'four'].flatMap((message) => [message, `heard ${message}`]),
     )
   },
-  120_000,
 )

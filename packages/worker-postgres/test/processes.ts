@@ -11,6 +11,9 @@ import { type ChildTask, model } from './worker-child.ts'
 
 export const enqueue = { mode: 'enqueue' } as const
 
+/** Of the test that has what is opened; one that runs beside others hands its own. */
+type AtEnd = typeof onTestFinished
+
 export interface Front {
   readonly url: string
   readonly stores: PostgresStores
@@ -19,13 +22,13 @@ export interface Front {
 }
 
 /** A process that runs no turn itself. */
-export async function openFront(): Promise<Front> {
+export async function openFront(atEnd: AtEnd = onTestFinished): Promise<Front> {
   const database = await createTestDatabase()
-  onTestFinished(() => database.drop())
+  atEnd(() => database.drop())
   const { url } = database
   const stores = await openPostgresStores(url)
   const queue = await openTurnQueue({ connectionString: url })
-  onTestFinished(async () => {
+  atEnd(async () => {
     await queue.close()
     await stores.close()
   })
@@ -35,7 +38,7 @@ export async function openFront(): Promise<Front> {
 }
 
 /** It is killed at the end of the test. */
-export function startWorker(task: ChildTask): ChildProcess {
+export function startWorker(task: ChildTask, atEnd: AtEnd = onTestFinished): ChildProcess {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const program = join(import.meta.dirname, 'worker-child.ts')
   const child = spawn(
@@ -46,7 +49,7 @@ export function startWorker(task: ChildTask): ChildProcess {
       env: { PATH, NODE_NO_WARNINGS: '1', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) },
     },
   )
-  onTestFinished(async () => {
+  atEnd(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
