@@ -62,11 +62,9 @@ export class Judge {
     this.#forgetOldControls()
     const plan = this.#parts.planOf(mutant)
     if (plan.tests.length === 0) return 'unreached'
-    const tried = plan.isLoaded ? undefined : await this.#judgeAmongOthers(mutant, plan)
-    if (tried?.verdict === 'killed' || (tried?.verdict === 'survived' && !isLast)) {
-      return tried.verdict
-    }
-    return this.#judgeAlone(mutant, plan.tests, tried?.suspects ?? [])
+    const { verdict, suspects } = await this.#judgeAmongOthers(mutant, plan)
+    const isEnough = verdict === 'killed' || (verdict === 'survived' && !isLast)
+    return isEnough ? verdict : this.#judgeAlone(mutant, plan.tests, suspects)
   }
 
   /** @param suspects tests that may have noticed it: they are tried before all are. */
@@ -89,7 +87,8 @@ export class Judge {
     return this.#try(mutant, whole, { ...limits, limitMs: SLOWER * limitMs })
   }
 
-  async #judgeAmongOthers(mutant: NumberedMutant, { tests }: Plan): Promise<Tried> {
+  async #judgeAmongOthers(mutant: NumberedMutant, { tests, isLoaded }: Plan): Promise<Tried> {
+    if (isLoaded) return { verdict: 'unjudged', suspects: [] }
     // After a failure the files that are left are loaded all the same, so the first runs alone.
     for (const some of [tests.slice(0, 1), tests.slice(1)]) {
       if (some.length === 0) continue

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CoverageMap } from './coverage-map.ts'
 import { mutantsOf } from './mutants.ts'
-import { planOf } from './plan.ts'
+import { planOf, type Preference } from './plan.ts'
 import type { FileReport, OneTestReport } from './tests/protocol.ts'
 
 const mutant = { ...mutantsOf('a.ts', 'f()')[0]!, id: 7 }
@@ -46,4 +46,26 @@ test('what fails without a mutant is left out', () => {
   const broken = planWith({ passed: false, tests: [one('b', [7])] })
   expect(broken.tests).toEqual([])
   expect(broken.failing.map(({ file }) => file)).toEqual(['0.test.ts'])
+})
+
+test('tests that have killed neighbours come first, and long ones are left out when it is wanted', () => {
+  const coverage = new CoverageMap()
+  for (const [file, ms] of [
+    ['short.test.ts', 10],
+    ['long.test.ts', 100],
+  ] as const) {
+    const tests = [one('a', [7], { ms })]
+    coverage.add({ file, passed: true, ms, loaded: [], reached: [], tests })
+  }
+  const planned = (preference: Preference): readonly string[] =>
+    planOf(mutant, ['short.test.ts', 'long.test.ts'], coverage, preference).tests.map(
+      ({ file }) => file,
+    )
+  expect(planned({})).toEqual(['short.test.ts', 'long.test.ts'])
+  const kills = new Map([['long.test.ts', 9]])
+  expect(planned({ killsOf: (file) => kills.get(file) ?? 0 })).toEqual([
+    'long.test.ts',
+    'short.test.ts',
+  ])
+  expect(planned({ longestMs: 50 })).toEqual(['short.test.ts'])
 })

@@ -1,13 +1,15 @@
 import { CoverageMap } from './coverage-map.ts'
 import { Judge, type Verdict } from './judge.ts'
 import type { PackageTrial } from './package-mutation.ts'
-import { planOf } from './plan.ts'
+import { type Plan, planOf } from './plan.ts'
 import { record } from './recording.ts'
 import type { NumberedMutant } from './schema.ts'
 import type { TestServer } from './tests/test-server.ts'
 
 /** Most mutants are noticed by one of so many files of tests; only the others meet more. */
 const NEAR_FILES = 8
+/** And by tests that take so long at most. */
+const QUICK_MS = 1000
 
 /** What judges the mutants of a package. */
 export interface Judging extends Pick<
@@ -31,8 +33,7 @@ export async function judgeInWaves(judging: Judging): Promise<void> {
     const missing = testsOfAll({ testsOf }, left).filter((file) => !recorded.has(file))
     for (const file of missing) recorded.add(file)
     await record(judging, missing, coverage)
-    const isLast = ({ file }: NumberedMutant): boolean =>
-      files === undefined || judging.testsOf(file).length <= files
+    const isLast = files === undefined
     await judgeEach({ ...judging, testsOf, mutants: left }, coverage, isLast)
   }
 }
@@ -45,22 +46,27 @@ export function testsOfAll(
   return [...new Set(mutants.flatMap(({ file }) => testsOf(file)))]
 }
 
-/** @param isLast whether no other tests will be tried on a mutant. */
-async function judgeEach(
-  judging: Judging,
-  coverage: CoverageMap,
-  isLast: (mutant: NumberedMutant) => boolean,
-): Promise<void> {
+/** @param isLast whether no other tests will be tried on the mutants. */
+async function judgeEach(judging: Judging, coverage: CoverageMap, isLast: boolean): Promise<void> {
   const { name, until, print, servers, mutants, endings } = judging
   const kills = new Kills()
   const left = mutants.values()
   const judgeBy = async (server: TestServer): Promise<void> => {
-    const judge = judgeOf(judging, server, coverage, kills)
+    const judge = judgeOf(
+      judging,
+      server,
+      (mutant) => {
+        const killsOf = (test: string): number => kills.of(mutant.file, test)
+        const longestMs = isLast ? Infinity : QUICK_MS
+        return planOf(mutant, judging.testsOf(mutant.file), coverage, { killsOf, longestMs })
+      },
+      kills,
+    )
     // All judges take from one iterator.
     for (const mutant of left) {
       if (Date.now() >= until) return
-      const verdict = await judge.judge(mutant, isLast(mutant))
-      if (!isLast(mutant) && verdict !== 'killed' && verdict !== 'timeout') continue
+      const verdict = await judge.judge(mutant, isLast)
+      if (!isLast && verdict !== 'killed' && verdict !== 'timeout') continue
       endings.set(mutant, verdict)
       const { operator, file, line } = mutant
       print(`${name}: ${endings.size} judged, ${verdict}: ${operator} at ${file}:${line}`)
@@ -70,15 +76,14 @@ async function judgeEach(
 }
 
 function judgeOf(
-  { name, testsOf, graceMs, print }: Judging,
+  { name, graceMs, print }: Judging,
   server: TestServer,
-  coverage: CoverageMap,
+  planOfMutant: (mutant: NumberedMutant) => Plan,
   kills: Kills,
 ): Judge {
   return new Judge({
     run: (request) => server.run(request),
-    planOf: (mutant) =>
-      planOf(mutant, testsOf(mutant.file), coverage, (test) => kills.of(mutant.file, test)),
+    planOf: planOfMutant,
     graceMs,
     onKill: ({ file }, tests) => {
       for (const test of tests) kills.add(file, test.file)
