@@ -3,7 +3,7 @@ import { defineAgent } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { expect, test } from 'vitest'
-import { createHarness, gate, settle } from './harness.ts'
+import { createHarness, gate, say, settle } from './harness.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 const LEASE_MS = 1_000
@@ -41,4 +41,17 @@ test('waiting for a run that was abandoned ends when its reader has ended', asyn
   await clock.advance(LEASE_MS)
   await result
   expect(events).toEqual(['reads', 'is to end', 'has ended', 'already-running'])
+})
+
+test('a reader that stops leaves no timer behind', async () => {
+  const clock = new ManualClock()
+  const store = new InMemoryStateStore()
+  const now = clock.now()
+  await store.createSession({ sessionId: 's', agentType: 'a', customState: undefined, now })
+  const harness = createHarness([say('done')], { store, clock })
+  await (await harness.executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const handle = await harness.next([]).executor.getHandle(agent, 's')
+  const before = clock.pendingTimers
+  for await (const { type } of handle!.stream()) if (type === 'output') break
+  expect(clock.pendingTimers).toBe(before)
 })

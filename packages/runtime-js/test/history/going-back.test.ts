@@ -8,6 +8,7 @@ import {
   createHarness,
   type Harness,
   say,
+  settle,
   storedMessages,
   textOfResult,
 } from '../harness.ts'
@@ -189,6 +190,48 @@ test('a provider without a history of its own goes back by way of the open works
   })
   await harness.executor.restoreCheckpoint(agent, 's', first!.id, { files: true })
   expect(await readNext(harness)).toContain('1')
+})
+
+test('the open workspace is let go once it has made the other one', async () => {
+  const { harness, files, ids } = await played()
+  Object.assign(files, { history: undefined })
+  const resolve = files.resolve.bind(files)
+  const events: string[] = []
+  files.resolve = async (...given) => {
+    const opened = await resolve(...given)
+    const { snapshot } = opened.ws
+    const [restore, detach] = [snapshot!.restore.bind(snapshot), opened.ws.detach?.bind(opened.ws)]
+    snapshot!.restore = async (...more) => {
+      await settle()
+      events.push('made')
+      return restore(...more)
+    }
+    opened.ws.detach = async () => {
+      events.push('let go')
+      await detach?.()
+    }
+    return opened
+  }
+  await harness.executor.restoreCheckpoint(agent, 's', ids[0]!, { files: true })
+  expect(events.slice(0, 2)).toEqual(['made', 'let go'])
+})
+
+test('a backend of before that cannot be ended keeps its session from being removed', async () => {
+  const { harness, files, ids, store } = await played()
+  await harness.executor.restoreCheckpoint(agent, 's', ids[0]!, { files: true })
+  const [left] = (await store.loadHistory('s')).released
+  const release = files.release.bind(files)
+  files.release = async (ref) => {
+    const isLeft = 'ref' in left! && JSON.stringify(left.ref.ref) === JSON.stringify(ref.ref)
+    if (isLeft) throw new Error('it is busy')
+    return release(ref)
+  }
+  const removing = harness.executor.deleteSession(agent, 's')
+  await expect(removing).rejects.toMatchObject({ code: 'not-removed' })
+  await expect(removing).rejects.toThrow(/: box$/)
+  files.release = release
+  await harness.executor.deleteSession(agent, 's')
+  expect(await store.loadSession('s')).toBeNull()
 })
 
 test('the model reads once what a restore could not bring back', async () => {

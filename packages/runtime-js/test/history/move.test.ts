@@ -182,3 +182,31 @@ test('a copy that the session could not open again is thrown away', async () => 
   const { workspaceRefs } = (await harness.store.loadSession('s'))!
   expect(workspaceRefs['box']!.providerId).toBe('in-memory')
 })
+
+test('a backend is made, and thrown away, under a name of its own that says whose it is', async () => {
+  const { harness, there } = await played()
+  const [open, release] = [there.open.bind(there), there.release.bind(there)]
+  const names: unknown[] = []
+  there.open = async (...given) => {
+    const opened = await open(...given)
+    const { session, ...options } = { session: given[1].sessionId, ...given[2] }
+    names.push([options.workspace, options.resolvedAs, session])
+    const { fs } = opened.ws
+    const writeFile = fs!.writeFile.bind(fs)
+    fs!.writeFile = async (path, content, more) => {
+      await writeFile(`${path}-2`, content, more)
+      return writeFile(path, 'other', more)
+    }
+    return opened
+  }
+  Reflect.set(there, 'release', (...given: [never, Record<string, { sessionId: string }>]) => {
+    const { workspace, resolvedAs, session } = given[1]
+    names.push([workspace, resolvedAs, session!.sessionId])
+    return release(given[0])
+  })
+  const moving = harness.executor.moveWorkspace(agent, 's', 'box', { to: { kind: 'elsewhere' } })
+  await expect(moving).rejects.toThrow('and 1 more differ')
+  const [made] = names as string[][]
+  expect(made![0]).toMatch(/^box-[0-9a-f]{8}$/)
+  expect(names).toEqual([made, [made![0], 'box', 's']])
+})

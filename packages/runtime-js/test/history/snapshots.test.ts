@@ -19,6 +19,9 @@ const agentOf = (history: 'step' | { on: 'step'; keep?: number; maxAgeMs?: numbe
     },
   })
 
+const once = (content: string) =>
+  calls(['workspace__box__write_file', { path: '/a', content }], ['__finish__', {}])
+
 const changeInTool = defineTool({
   name: 'change',
   description: '',
@@ -191,6 +194,19 @@ test('what is too old is evicted with the next snapshot, the newest never', asyn
     'evicted',
     'evicted',
   ])
+})
+
+test('what an earlier run has kept counts, also when its workspaces are gone', async () => {
+  const { provider, store } = counted()
+  const agent = { ...agentOf({ on: 'step', keep: 1 }), outputSchema: z.object({}) }
+  const harness = createHarness([once('1')], { workspaceProviders: [provider], store })
+  const options = { sessionId: 's', keepWorkspaces: false }
+  await (await harness.executor.execute(agent, 'x', options)).result()
+  expect(await store.loadSession('s')).toMatchObject({ stepCount: 1, workspaceRefs: {} })
+  await (await harness.next([once('2')]).executor.execute(agent, 'y', options)).result()
+  const { items } = await store.listCheckpoints('s')
+  const missing = items.map((one) => one.workspaceSnapshots!['box']!.missing)
+  expect(missing).toEqual([undefined, 'evicted'])
 })
 
 test('so is what has become too old while the run goes on', async () => {

@@ -26,6 +26,10 @@ test('a question waits for its answer, which the model reads', async () => {
   const answer = (given: object) =>
     harness.executor.respond(agent, 's', requestId, given as { output: unknown })
   await expect(answer({ decision: 'approve' })).rejects.toThrow('decision must be output or deny')
+  const tooLong = { decision: 'deny', reason: 'x'.repeat(10_001) }
+  for (const denial of [tooLong, { decision: 'deny', reason: 7 }]) {
+    await expect(answer(denial)).rejects.toMatchObject({ code: 'invalid-answer' })
+  }
   await expect(answer({ output: 7 })).rejects.toThrow('an answer is a text')
   const { handle: next } = await answer({ output: 'blue' })
   expect(await next?.result()).toMatchObject({ status: 'completed' })
@@ -50,4 +54,16 @@ test('a tool without execute waits for a client, whose output is checked', async
   const { handle: next } = await answer({ lat: 3 })
   expect(await next?.result()).toMatchObject({ status: 'completed' })
   expect(textOfResult((await storedMessages(harness)).at(-2))).toBe('{"lat":3}')
+})
+
+test('a reason has 10 000 characters at most', async () => {
+  const agent = agentWith(askUserTool())
+  const harness = createHarness([calls(['ask_user', { question: 'Well?' }]), say('done')])
+  const handle = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
+  const { requestId } = await onlyRequest(handle)
+  const reason = 'x'.repeat(10_000)
+  const denial = { decision: 'deny', reason } as const
+  const { handle: next } = await harness.executor.respond(agent, 's', requestId, denial)
+  expect(await next?.result()).toMatchObject({ status: 'completed' })
+  expect(textOfResult((await storedMessages(harness)).at(-2))).toContain(reason)
 })

@@ -135,6 +135,21 @@ describe('a message to a session that does not run', () => {
 })
 
 describe('a stop from another process', () => {
+  test('reaches a run whose store did not answer before, which is logged', async () => {
+    const parts = slowFixture([calls(['slow']), say('never')])
+    const { executor, logger, store } = parts.harness
+    const loadSignals = store.loadSignals.bind(store)
+    store.loadSignals = () => Promise.reject(new Error('no answer'))
+    const handle = await executor.execute(parts.agent, 'Go', { sessionId: 's' })
+    await store.requestStop('s', 'abort')
+    await parts.clock.advance(500)
+    expect(logger.with('signals of session not loaded')).toHaveLength(1)
+    store.loadSignals = loadSignals
+    await parts.clock.advance(500)
+    parts.held.open()
+    expect(await handle.result()).toMatchObject({ status: 'aborted' })
+  })
+
   test.each(['interrupt', 'abort'] as const)('%s is obeyed within a second', async (stop) => {
     const parts = slowFixture([calls(['slow']), say('never')])
     const handle = await parts.harness.executor.execute(parts.agent, 'Go', { sessionId: 's' })
