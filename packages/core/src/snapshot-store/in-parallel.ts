@@ -1,9 +1,15 @@
 import { createTimeSlice } from '../time/slice.ts'
 
 /** Work on files that waits for a disk or a network is done for so many at once. */
-const PARALLEL = 8
+const AT_ONCE = 8
 /** Where the clock stands still, so many files are worked on in a turn as take about 10 ms. */
 const CHECKS_AN_ITEM = 32
+
+interface ParallelOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Default: 8. */
+  readonly atOnce?: number
+}
 
 /**
  * Calls `work` for every item, for some at a time, and yields to other work. The first failure stops
@@ -12,7 +18,7 @@ const CHECKS_AN_ITEM = 32
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<void>,
-  signal?: AbortSignal,
+  { signal, atOnce = AT_ONCE }: ParallelOptions = {},
 ): Promise<void> {
   const slice = createTimeSlice()
   const queue = items.entries()
@@ -25,7 +31,7 @@ export async function inParallel<Item>(
       await work(item, index)
     }
   }
-  const runs = Array.from({ length: PARALLEL }, async () => {
+  const runs = Array.from({ length: atOnce }, async () => {
     try {
       await consume()
     } catch (error) {

@@ -14,8 +14,11 @@ import { checkManifest } from './parse-manifest.ts'
 import { blockLengths, blocksError, checkBlocks } from './read-blocks.ts'
 import type { SnapshotStore } from './snapshot-store.ts'
 
-/** Verified blocks are kept up to so many bytes, and not read a second time. */
-const KEPT_BYTES = 32 * 1024 * 1024
+/** Verified blocks that are small are kept up to so many bytes, and not read a second time. */
+const KEPT_BYTES = 8 * 1024 * 1024
+const KEPT_BLOCK_BYTES = 64 * 1024
+/** A target may hold several blocks of each file that it gets as a stream. */
+const STREAMS_AT_ONCE = 2
 
 /** Where the blocks are, and what is accepted. */
 export interface RestoreSnapshotOptions {
@@ -60,9 +63,12 @@ export async function restoreSnapshot(
     if (type === 'directory') await writer.makeDirectory(path)
   })
   const files = entries.filter((entry) => entry.type === 'file')
-  await inParallel(files, (file) => writer.writeFile(file), signal)
+  const write = (file: SnapshotFile): Promise<void> => writer.writeFile(file)
+  await inParallel(files.filter(isWhole), write, { signal })
+  const streamed = files.filter((file) => !isWhole(file))
+  await inParallel(streamed, write, { signal, atOnce: STREAMS_AT_ONCE })
   const links = entries.filter((entry) => entry.type === 'symlink')
-  await inParallel(links, (link) => writer.makeLink(link), signal)
+  await inParallel(links, (link) => writer.makeLink(link), { signal })
   // From the leaves up: a directory that may not be searched is closed last.
   await inOrder(entries.toReversed(), signal, (entry) => writer.setMode(entry))
   return { files: files.length, bytes: header.bytes, losses: await byPath(writer.losses) }
@@ -96,8 +102,9 @@ class VerifiedBlocks {
     const blocks = new VerifiedBlocks(place)
     let kept = 0
     const keep = (hash: string, bytes: Uint8Array): void => {
+      if (bytes.length > KEPT_BLOCK_BYTES || kept + bytes.length > KEPT_BYTES) return
       kept += bytes.length
-      if (kept <= KEPT_BYTES) blocks.#kept.set(hash, bytes)
+      blocks.#kept.set(hash, bytes)
     }
     const problems = await checkBlocks(place, await blockLengths(entries), keep, signal)
     if (problems.missing.size + problems.corrupt.size > 0) throw blocksError(entries, problems)
@@ -117,6 +124,11 @@ class VerifiedBlocks {
     if (bytes !== undefined) return bytes
     throw new SnapshotStoreError('missing-blocks', 'the snapshot was deleted while it was restored')
   }
+}
+
+/** Whether a file is written with one call: it has one block, or none. */
+function isWhole({ blocks }: SnapshotFile): boolean {
+  return blocks.length <= 1
 }
 
 /** Writes entries, and records what the target has no place for. */

@@ -101,7 +101,7 @@ async function take(
     if (bytes > limits.maxTotalBytes) throw tooManyBytes(limits.maxTotalBytes)
     found[index] = entry
   }
-  await inParallel(walked.nodes, read, signal)
+  await inParallel(walked.nodes, read, { signal })
   await writer.flush()
   const entries = found.filter((entry) => entry !== undefined)
   const manifest = await toManifest(entries, bytes, options)

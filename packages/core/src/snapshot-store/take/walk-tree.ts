@@ -48,7 +48,7 @@ export async function walkTree(fs: FileSystem, options: TreeWalkOptions): Promis
   }
   while (level.length > 0) {
     const below: string[] = []
-    await inParallel(level, (directory) => list(directory, below), options.signal)
+    await inParallel(level, (directory) => list(directory, below), options)
     level = below
   }
   return { nodes: await sortByCodePoint(nodes, ({ path }) => path, options.signal), losses }
