@@ -150,6 +150,7 @@ export {
 export {
   checkManifest,
   encodeManifest,
+  encodeManifestParts,
   parseHeader,
   parseManifest,
 } from './snapshot-store/parse-manifest.ts'

@@ -1,4 +1,4 @@
-import { encodeLines } from './encode-lines.ts'
+import { EncodedRuns, joinParts } from './encoded-runs.ts'
 import type { SnapshotEntry } from './manifest.ts'
 
 /** SHA-256 in lower-case hexadecimal. */
@@ -14,27 +14,19 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
  * `["symlink", path, target]`; a mode that is not known is `null`. Versions are left out.
  */
 export async function digestEntries(entries: readonly SnapshotEntry[]): Promise<string> {
-  return sha256(await encodeLines(entries, canonicalLine))
+  return digestOf(entries, canonicalRuns)
 }
 
-/**
- * The same of entries that were just read: their lines are not remembered. A large weak map costs the
- * collector of garbage a long turn.
- */
+/** The same of entries that were just read: their lines are not remembered. */
 export async function digestOnce(entries: readonly SnapshotEntry[]): Promise<string> {
-  return sha256(await encodeLines(entries, toCanonicalLine))
+  return digestOf(entries, new EncodedRuns(toCanonicalLine))
 }
 
-/** A provider hands the entries that did not change to each of its snapshots. */
-const canonicalLines = new WeakMap<SnapshotEntry, string>()
-
-function canonicalLine(entry: SnapshotEntry): string {
-  const known = canonicalLines.get(entry)
-  if (known !== undefined) return known
-  const line = toCanonicalLine(entry)
-  canonicalLines.set(entry, line)
-  return line
+async function digestOf(entries: readonly SnapshotEntry[], runs: EncodedRuns): Promise<string> {
+  return sha256(await joinParts(await runs.partsOf(entries)))
 }
+
+const canonicalRuns = new EncodedRuns(toCanonicalLine)
 
 function toCanonicalLine(entry: SnapshotEntry): string {
   return `${JSON.stringify(canonicalFields(entry))}\n`

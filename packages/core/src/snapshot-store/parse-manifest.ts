@@ -3,7 +3,7 @@ import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
 import { createTimeSlice } from '../time/slice.ts'
 import { checkTree } from './check-tree.ts'
 import { digestOnce } from './digest.ts'
-import { encodeLines } from './encode-lines.ts'
+import { EncodedRuns, joinParts } from './encoded-runs.ts'
 import {
   SNAPSHOT_BLOCK_BYTES,
   SNAPSHOT_FORMAT_VERSION,
@@ -65,21 +65,24 @@ const entrySchema = z.discriminatedUnion('type', [
  * names of its id.
  */
 export async function encodeManifest(manifest: SnapshotManifest): Promise<Uint8Array<ArrayBuffer>> {
+  return joinParts(await encodeManifestParts(manifest))
+}
+
+/**
+ * The same in consecutive parts. Nobody writes to them: one in which nothing changed is the array that
+ * an earlier manifest with the same entries got.
+ * @throws {SnapshotStoreError} as `encodeManifest` does.
+ */
+export async function encodeManifestParts(
+  manifest: SnapshotManifest,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const header = JSON.stringify(manifest.header)
   parseHeader(header)
-  return encodeLines(manifest.entries, encodeEntry, `${header}\n`)
+  const lines = await encodedRuns.partsOf(manifest.entries)
+  return [new TextEncoder().encode(`${header}\n`), ...lines]
 }
 
-/** Entries that did not change are those of the snapshot before. */
-const encodedEntries = new WeakMap<SnapshotEntry, string>()
-
-function encodeEntry(entry: SnapshotEntry): string {
-  const known = encodedEntries.get(entry)
-  if (known !== undefined) return known
-  const line = `${JSON.stringify(entry)}\n`
-  encodedEntries.set(entry, line)
-  return line
-}
+const encodedRuns = new EncodedRuns((entry) => `${JSON.stringify(entry)}\n`)
 
 /**
  * Reads a stored or imported manifest strictly: every field, the limits, the order, the paths and

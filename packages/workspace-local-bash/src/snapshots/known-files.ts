@@ -2,23 +2,25 @@ import { type BigIntStats, lstatSync, type Stats } from 'node:fs'
 import {
   baseName,
   parentPath,
+  type SnapshotDirectory,
   type SnapshotEntry,
   type SnapshotManifest,
 } from '@helix-agents/core/provider'
 import { errnoOf } from '../file-system/map-error.ts'
 import { versionOf } from '../file-system/version.ts'
+import { isSame, type State } from './change-times.ts'
 
-/**
- * The state of a file or link when it was read, and what was read. Times are rounded to a quarter of a
- * microsecond: opening and reading a file takes longer, so that a later change has another time.
- */
-interface KnownFile {
-  readonly dev: number
-  readonly ino: number
-  readonly size: number
-  readonly mtimeMs: number
-  readonly ctimeMs: number
+/** The state of a file or link when it was read, and what was read. */
+export interface KnownFile extends State {
+  /** It has several names. */
+  readonly isLinked: boolean
   readonly entry: SnapshotEntry
+}
+
+/** What is in a directory, and the state of the directory just before that was read. */
+interface Listing {
+  readonly state: State
+  readonly keys: readonly string[]
 }
 
 /**
@@ -45,6 +47,13 @@ export class KnownFiles {
     return directory
   }
 
+  /** The entry of a directory: the one of the snapshot before, when it says the same. */
+  directoryEntry(path: string, mode: number): SnapshotDirectory {
+    const directory = this.#in(path)
+    if (directory.entry?.mode !== mode) directory.entry = { path, type: 'directory', mode }
+    return directory.entry
+  }
+
   /** Forgets the directories that were not visited since the last call. */
   forgetOthers(): void {
     for (const [path, directory] of this.#directories) {
@@ -63,6 +72,8 @@ export class KnownFiles {
 /** The files of one directory, by name. */
 export class KnownDirectory {
   isVisited = false
+  entry: SnapshotDirectory | undefined
+  #listing: Listing | undefined
   readonly #read = new Map<string, KnownFile>()
   readonly #stored = new Map<string, SnapshotEntry>()
 
@@ -70,15 +81,27 @@ export class KnownDirectory {
    * What was read of a file, when the file of this path is in the state in which that was read.
    * @param hostPath May lead anywhere: what it leads to is that file or another one.
    */
-  find(name: string, hostPath: string): SnapshotEntry | undefined {
+  find(name: string, hostPath: string): KnownFile | undefined {
     const known = this.#read.get(name)
     if (known === undefined) return this.#findStored(name, hostPath)
     const stats = tryStat(hostPath)
-    return stats !== undefined && isSame(known, stats) ? known.entry : undefined
+    return stats !== undefined && isSame(known, stats) ? known : undefined
   }
 
-  add(name: string, stats: BigIntStats, entry: SnapshotEntry): void {
-    this.#read.set(name, toKnown(stats, entry))
+  /** What was in it in this state. */
+  findListing(state: State): readonly string[] | undefined {
+    const listing = this.#listing
+    return listing !== undefined && isSame(listing.state, state) ? listing.keys : undefined
+  }
+
+  setListing(listing: Listing | undefined): void {
+    this.#listing = listing
+  }
+
+  add(name: string, stats: BigIntStats, entry: SnapshotEntry): KnownFile {
+    const known = toKnown(stats, entry)
+    this.#read.set(name, known)
+    return known
   }
 
   addStored(name: string, entry: SnapshotEntry): void {
@@ -94,13 +117,12 @@ export class KnownDirectory {
     return this.#read.size
   }
 
-  #findStored(name: string, hostPath: string): SnapshotEntry | undefined {
+  #findStored(name: string, hostPath: string): KnownFile | undefined {
     const entry = this.#stored.get(name)
     if (entry?.type !== 'file') return undefined
     const stats = tryStatExactly(hostPath)
     if (!stats?.isFile() || entry.version !== versionOf(stats)) return undefined
-    this.add(name, stats, entry)
-    return entry
+    return this.add(name, stats, entry)
   }
 }
 
@@ -111,6 +133,7 @@ function toKnown(stats: BigIntStats, entry: SnapshotEntry): KnownFile {
     size: Number(stats.size),
     mtimeMs: toMs(stats.mtimeNs),
     ctimeMs: toMs(stats.ctimeNs),
+    isLinked: stats.nlink > 1n,
     entry,
   }
 }
@@ -118,17 +141,6 @@ function toKnown(stats: BigIntStats, entry: SnapshotEntry): KnownFile {
 /** As Node rounds. */
 function toMs(ns: bigint): number {
   return Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1_000_000
-}
-
-/** Only the system sets a change time: it moves with content, mode and name. */
-function isSame(known: KnownFile, stats: Stats): boolean {
-  return (
-    known.ctimeMs === stats.ctimeMs &&
-    known.ino === stats.ino &&
-    known.size === stats.size &&
-    known.mtimeMs === stats.mtimeMs &&
-    known.dev === stats.dev
-  )
 }
 
 function tryStat(path: string): Stats | undefined {

@@ -1,6 +1,12 @@
-import { type BigIntStats, type Dirent, lstatSync, readlinkSync } from 'node:fs'
 import {
-  baseName,
+  type BigIntStats,
+  type Dirent,
+  lstatSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import {
   compareCodePoints,
   createTimeSlice,
   fitsPathLimits,
@@ -14,13 +20,12 @@ import type { PinnedDirectory } from '../file-system/path/pinned-directory.ts'
 import { readSorted } from '../file-system/tree/read-sorted.ts'
 import { versionOf } from '../file-system/version.ts'
 import { type ContentReading, readContent } from './read-content.ts'
+import { datedDevice, isSettled, type State } from './change-times.ts'
 import type { KnownDirectory, KnownFiles } from './known-files.ts'
 import { toInnerTarget } from './link-target.ts'
 import { type LossKind, SnapshotLosses } from './snapshot-losses.ts'
 
 const PERMISSIONS = 0o777n
-/** Longer than a clock tick of any kernel (10 ms at 100 Hz). */
-const TICK_MS = 25
 /** Paths of the host up to this length are used: there is room for a name within 4,096 bytes. */
 const MAX_LOCATION_CHARACTERS = 1200
 
@@ -56,21 +61,23 @@ export async function readTree(start: PinnedDirectory, source: TreeSource): Prom
   return walk
 }
 
-/** A child of a directory: itself, or for a directory also what is below it. */
-interface Step {
-  /** The name; with a slash for what is below: so whole paths come out in order. */
-  readonly key: string
-  readonly child: Dirent
-}
-
 interface Frame {
   readonly directory: PinnedDirectory
   readonly path: string
   /** Its path on the host; undefined when that is too long. */
   readonly location: string | undefined
   readonly known: KnownDirectory
-  readonly steps: readonly Step[]
+  /** See `keysOf`. */
+  readonly keys: readonly string[]
   next: number
+}
+
+/** What a name stands for, and the time before it was looked up. */
+interface Found {
+  readonly path: string
+  readonly name: string
+  readonly stats: BigIntStats
+  readonly startedMs: number
 }
 
 class TreeWalk implements ReadTree {
@@ -82,6 +89,8 @@ class TreeWalk implements ReadTree {
   readonly #frames: Frame[] = []
   /** Files with several names, by device and inode: read once. */
   readonly #linked = new Map<string, SnapshotFile>()
+  /** On it, the names of a directory that did not change are known. */
+  #device: number | undefined
 
   constructor(source: TreeSource) {
     this.#source = source
@@ -91,10 +100,10 @@ class TreeWalk implements ReadTree {
     try {
       await this.#open(start, '/')
       for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-        const step = frame.steps[frame.next]
+        const key = frame.keys[frame.next]
         frame.next += 1
-        if (step === undefined) this.#leave()
-        else if (!this.#isKnown(frame, step)) await this.#visit(frame, step)
+        if (key === undefined) this.#leave()
+        else if (!this.#isKnown(frame, key)) await this.#visit(frame, key)
         if (this.#slice.due) await this.#pause()
       }
     } finally {
@@ -114,17 +123,16 @@ class TreeWalk implements ReadTree {
 
   async #open(directory: PinnedDirectory, path: string): Promise<void> {
     try {
-      const { signal } = this.#source.content
-      const children = await readSorted(directory, { slice: this.#slice, signal })
+      if (path === '/') this.#device = datedDevice(directory.self)
       const known = this.#source.known.visit(path)
-      if (known.size > children.length) known.keepOnly(new Set(children.map(({ name }) => name)))
+      const keys = await this.#list(directory, known)
       const location = path === '/' ? this.#source.root : this.#source.root + path
       this.#frames.push({
         directory,
         path,
         location: location.length > MAX_LOCATION_CHARACTERS ? undefined : location,
         known,
-        steps: stepsOf(children),
+        keys,
         next: 0,
       })
     } catch (error) {
@@ -133,27 +141,53 @@ class TreeWalk implements ReadTree {
     }
   }
 
+  /** The names of a directory that did not change are those that were read before. */
+  async #list(directory: PinnedDirectory, known: KnownDirectory): Promise<readonly string[]> {
+    const startedMs = Date.now()
+    const stats = statSync(directory.self)
+    const before = known.findListing(stats)
+    if (before !== undefined) return before
+    const { signal } = this.#source.content
+    const children = await readSorted(directory, { slice: this.#slice, signal })
+    if (known.size > children.length) known.keepOnly(new Set(children.map(({ name }) => name)))
+    const keys = keysOf(children)
+    const isDated = stats.dev === this.#device && isSettled(stats.ctimeMs, startedMs)
+    known.setListing(isDated ? { state: stateOf(stats), keys } : undefined)
+    return keys
+  }
+
   /**
    * A file that did not change is known by its path on the host, which is twice as fast as through
    * the descriptor.
    */
-  #isKnown(frame: Frame, { key, child }: Step): boolean {
-    if (frame.location === undefined || child.isDirectory()) return false
-    const entry = frame.known.find(key, `${frame.location}/${key}`)
-    if (entry === undefined) return false
-    this.#add(entry)
+  #isKnown(frame: Frame, key: string): boolean {
+    if (frame.location === undefined) return false
+    const file = frame.known.find(key, `${frame.location}/${key}`)
+    if (file === undefined) return false
+    const { entry, isLinked } = file
+    if (isLinked && entry.type === 'file') this.#addLinked(identityOf(file), entry)
+    else this.#add(entry)
     return true
   }
 
-  async #visit(frame: Frame, { key, child }: Step): Promise<void> {
-    const path = joinPath(frame.path, child.name)
+  /** A file that has several names. */
+  #addLinked(identity: string, entry: SnapshotFile): void {
+    if (this.#linked.has(identity)) this.losses.add(entry.path, 'hard-link')
+    else this.#linked.set(identity, entry)
+    this.#add(entry)
+  }
+
+  async #visit(frame: Frame, key: string): Promise<void> {
+    const isBelow = key.endsWith('/')
+    const name = isBelow ? key.slice(0, -1) : key
+    const path = joinPath(frame.path, name)
     try {
-      if (key.endsWith('/')) await this.#open(frame.directory.child(child.name), path)
-      else await this.#read(frame, path, child.name)
+      if (isBelow) await this.#open(frame.directory.child(name), path)
+      else await this.#read(frame, path, name)
     } catch (error) {
       const errno = errnoOf(error) ?? ''
       // Gone since it was listed; a name that is no UTF-8 is never found by what it was decoded to.
-      if (GONE.has(errno)) return this.#lose(path, child.name.includes('\ufffd') && 'path')
+      if (GONE.has(errno)) return this.#lose(path, name.includes('\ufffd') && 'path')
       if (!FORBIDDEN.has(errno)) throw error
       this.#lose(path, 'unreadable')
     }
@@ -162,26 +196,27 @@ class TreeWalk implements ReadTree {
   async #read(frame: Frame, path: string, name: string): Promise<void> {
     if (!fitsPathLimits(path)) return this.#lose(path, 'path')
     const { directory } = frame
+    const startedMs = Date.now()
     const stats = lstatSync(directory.at(name), { bigint: true })
-    const mode = Number(stats.mode & PERMISSIONS)
-    if (stats.isDirectory()) this.#add({ path, type: 'directory', mode })
-    else if (stats.isSymbolicLink()) this.#addLink(frame, path, stats)
-    else if (stats.isFile()) await this.#addFile(frame, path, stats)
+    const found = { path, name, stats, startedMs }
+    if (stats.isDirectory()) this.#add(this.#source.known.directoryEntry(path, modeOf(stats)))
+    else if (stats.isSymbolicLink()) this.#addLink(frame, found)
+    else if (stats.isFile()) await this.#addFile(frame, found)
     else this.#lose(path, 'special-file')
   }
 
-  async #addFile(frame: Frame, path: string, found: BigIntStats): Promise<void> {
-    const before = found.nlink > 1n ? this.#linked.get(identityOf(found)) : undefined
+  async #addFile(frame: Frame, { path, name, stats: listed }: Found): Promise<void> {
+    const before = listed.nlink > 1n ? this.#linked.get(identityOf(listed)) : undefined
     if (before !== undefined) {
-      this.losses.add(path, 'hard-link')
-      return this.#add({ ...before, path })
+      const entry = { ...before, path }
+      if (before.version === versionOf(listed)) frame.known.add(name, listed, entry)
+      return this.#addLinked(identityOf(listed), entry)
     }
-    const [startedMs, name] = [Date.now(), baseName(path)]
+    const startedMs = Date.now()
     const content = await readContent({ directory: frame.directory, name }, this.#source.content)
     if (content === undefined) return this.#lose(path, 'special-file')
     const { stats, size, blocks, isTorn } = content
-    const mode = Number(stats.mode & PERMISSIONS)
-    const file = { path, type: 'file' as const, size, blocks, mode }
+    const file = { path, type: 'file' as const, size, blocks, mode: modeOf(stats) }
     if (isTorn) {
       this.losses.add(path, 'changing')
       return this.#add(file)
@@ -189,24 +224,23 @@ class TreeWalk implements ReadTree {
     const isOver = this.#isOver(stats, startedMs)
     const entry = isOver ? { ...file, version: versionOf(stats) } : file
     if (isOver) frame.known.add(name, stats, entry)
-    if (stats.nlink > 1n) this.#linked.set(identityOf(stats), entry)
-    this.#add(entry)
+    if (stats.nlink > 1n) this.#addLinked(identityOf(stats), entry)
+    else this.#add(entry)
   }
 
   /** Whether whatever changes it from now on gives it another change time. */
   #isOver(stats: BigIntStats, nowMs: number): boolean {
-    return this.#source.hasFineTimes || nowMs - Number(stats.ctimeMs) >= TICK_MS
+    return this.#source.hasFineTimes || isSettled(Number(stats.ctimeMs), nowMs)
   }
 
-  #addLink({ directory, known }: Frame, path: string, stats: BigIntStats): void {
+  #addLink({ directory, known }: Frame, { path, name, stats, startedMs }: Found): void {
     const { root, shellRoot } = this.#source
-    const name = baseName(path)
     const text = readlinkSync(directory.at(name))
     const isText = !text.includes('\ufffd')
     const target = isText ? toInnerTarget(path, text, [shellRoot, root]) : undefined
     if (target === undefined) return this.#lose(path, 'link')
     const entry: SnapshotEntry = { path, type: 'symlink', target }
-    if (this.#isOver(stats, Date.now())) known.add(name, stats, entry)
+    if (this.#isOver(stats, startedMs)) known.add(name, stats, entry)
     this.#add(entry)
   }
 
@@ -227,18 +261,25 @@ class TreeWalk implements ReadTree {
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ENODEV'])
 const FORBIDDEN: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ETXTBSY', 'EIO', 'EINVAL'])
 
-function stepsOf(children: readonly Dirent[]): readonly Step[] {
-  const steps: Step[] = []
-  let hasDirectory = false
-  for (const child of children) {
-    steps.push({ key: child.name, child })
-    if (!child.isDirectory()) continue
-    steps.push({ key: `${child.name}/`, child })
-    hasDirectory = true
-  }
-  return hasDirectory ? steps.toSorted((a, b) => compareCodePoints(a.key, b.key)) : steps
+/**
+ * What to visit, in the order of whole paths: each name, and for a directory also the name with a slash,
+ * which stands for what is below it.
+ */
+function keysOf(children: readonly Dirent[]): readonly string[] {
+  const keys = children.flatMap((child) =>
+    child.isDirectory() ? [child.name, `${child.name}/`] : child.name,
+  )
+  return keys.length > children.length ? keys.toSorted(compareCodePoints) : keys
 }
 
-function identityOf({ dev, ino }: BigIntStats): string {
+function modeOf({ mode }: BigIntStats): number {
+  return Number(mode & PERMISSIONS)
+}
+
+function stateOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): State {
+  return { dev, ino, size, mtimeMs, ctimeMs }
+}
+
+function identityOf({ dev, ino }: Pick<BigIntStats | State, 'dev' | 'ino'>): string {
   return `${dev}:${ino}`
 }

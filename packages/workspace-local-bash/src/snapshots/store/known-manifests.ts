@@ -1,14 +1,15 @@
 import type { SnapshotManifest } from '@helix-agents/core/provider'
+import type { FilePrint } from './file-print.ts'
 
 /** Entries of all of them together; those of one workspace share most. */
 const MAX_ENTRIES = 100_000
-/** Files of which only the hash is remembered. */
-const MAX_SOUND = 10_000
+/** Parts of all files of which only the print is remembered. */
+const MAX_PARTS = 200_000
 
-/** A manifest, and the SHA-256 of the file that holds it. */
+/** A manifest, and what identifies the file that holds it. */
 export interface KnownManifest {
   readonly manifest: SnapshotManifest
-  readonly fileHash: string
+  readonly print: FilePrint
 }
 
 /**
@@ -17,8 +18,9 @@ export interface KnownManifest {
  */
 export class KnownManifests {
   readonly #byPath = new Map<string, KnownManifest>()
-  readonly #sound = new Map<string, string>()
+  readonly #sound = new Map<string, FilePrint>()
   #entries = 0
+  #parts = 0
 
   get(path: string): KnownManifest | undefined {
     const known = this.#byPath.get(path)
@@ -34,25 +36,35 @@ export class KnownManifests {
     this.#forget(path)
     this.#byPath.set(path, known)
     this.#entries += known.manifest.entries.length
-    this.addSound(path, known.fileHash)
+    this.addSound(path, known.print)
     for (const oldest of this.#byPath.keys()) {
       if (this.#entries <= MAX_ENTRIES || oldest === path) return
       this.#forget(oldest)
     }
   }
 
-  /** Whether a file with this hash was parsed or written here. */
-  isSound(path: string, fileHash: string): boolean {
-    return this.#sound.get(path) === fileHash
+  /** The print that a file had when it was parsed or written here. */
+  soundPrint(path: string): FilePrint | undefined {
+    return this.#sound.get(path)
   }
 
-  addSound(path: string, fileHash: string): void {
-    if (this.#sound.size >= MAX_SOUND) this.#sound.clear()
-    this.#sound.set(path, fileHash)
+  addSound(path: string, print: FilePrint): void {
+    this.#forgetSound(path)
+    if (this.#parts + print.length > MAX_PARTS) {
+      this.#sound.clear()
+      this.#parts = 0
+    }
+    this.#sound.set(path, print)
+    this.#parts += print.length
   }
 
   delete(path: string): void {
     this.#forget(path)
+    this.#forgetSound(path)
+  }
+
+  #forgetSound(path: string): void {
+    this.#parts -= this.#sound.get(path)?.length ?? 0
     this.#sound.delete(path)
   }
 

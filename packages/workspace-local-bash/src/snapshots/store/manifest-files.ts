@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -14,7 +13,7 @@ import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
 import {
   createTimeSlice,
-  encodeManifest,
+  encodeManifestParts,
   parseHeader,
   parseManifest,
   type SnapshotHeader,
@@ -23,6 +22,8 @@ import {
 } from '@helix-agents/core/provider'
 import { errnoOf } from '../../file-system/map-error.ts'
 import { unguessableName } from '../../file-system/path/unguessable-name.ts'
+import type { BlockNames } from './block-names.ts'
+import { isPrintOf, linesIn, printOf } from './file-print.ts'
 import type { KnownManifests } from './known-manifests.ts'
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -32,10 +33,7 @@ const MAX_MANIFEST_BYTES = 1024 ** 3
 /** The key of a snapshot, by which names sort: time of taking and id. */
 const NAME = /^\d{16}\.[A-Za-z0-9_-]{16,128}$/
 const ID_AT = 17
-const HASHES = /"([0-9a-f]{64})"/g
-/** With the quotes around it, less one. */
-const HASH_CHARACTERS = 65
-/** Bytes that are read, hashed or searched between two checks of the time. */
+/** Bytes that are read or written between two checks of the time. */
 const STRETCH_BYTES = 1024 * 1024
 
 /** The manifests of one scope, each a file named by its time and its id. */
@@ -72,10 +70,10 @@ export class ManifestFiles {
     const draft = join(this.#directory, `draft-${unguessableName()}`)
     const path = join(this.#directory, name)
     try {
-      const bytes = await encodeManifest(manifest)
-      await writeInSlices(draft, bytes)
+      const parts = await encodeManifestParts(manifest)
+      await writeInSlices(draft, parts)
       renameSync(draft, path)
-      this.#known.add(path, { manifest, fileHash: await hashInSlices(bytes) })
+      this.#known.add(path, { manifest, print: await printOf(parts) })
     } catch (error) {
       rmSync(draft, { force: true })
       throw error
@@ -86,11 +84,10 @@ export class ManifestFiles {
   async get(snapshotId: string): Promise<SnapshotManifest> {
     const path = this.#pathOf(snapshotId)
     const bytes = await readInSlices(path)
-    const fileHash = await hashInSlices(bytes)
     const known = this.#known.get(path)
-    if (known?.fileHash === fileHash) return known.manifest
+    if (known !== undefined && (await isPrintOf(known.print, bytes))) return known.manifest
     const manifest = await this.#parse(bytes, snapshotId)
-    this.#known.add(path, { manifest, fileHash })
+    this.#known.add(path, { manifest, print: await printOf(linesIn(bytes)) })
     return manifest
   }
 
@@ -113,24 +110,18 @@ export class ManifestFiles {
   }
 
   /**
-   * Adds what a manifest names. One that was parsed before is only compared with its hash.
+   * Adds what a manifest names. One that was parsed before is only compared with its print.
    * @throws {SnapshotStoreError} `corrupt`
    */
-  async addHashes(key: string, hashes: Set<string>): Promise<void> {
-    const slice = createTimeSlice()
+  async addNames(key: string, names: BlockNames): Promise<void> {
     const path = join(this.#directory, key)
     const bytes = await readInSlices(path)
-    const fileHash = await hashInSlices(bytes)
-    if (!this.#known.isSound(path, fileHash)) {
-      await this.#parse(bytes, key.slice(ID_AT))
-      this.#known.addSound(path, fileHash)
-    }
-    // Two stretches overlap by what a hash may lack of its end.
-    for (let at = 0; at < bytes.length; at += STRETCH_BYTES) {
-      const text = bytes.toString('latin1', at, at + STRETCH_BYTES + HASH_CHARACTERS)
-      for (const [, hash = ''] of text.matchAll(HASHES)) hashes.add(hash)
-      if (slice.due) await slice.pause()
-    }
+    const known = this.#known.soundPrint(path)
+    if (known !== undefined && (await isPrintOf(known, bytes))) return names.add(bytes, known)
+    await this.#parse(bytes, key.slice(ID_AT))
+    const print = await printOf(linesIn(bytes))
+    this.#known.addSound(path, print)
+    return names.add(bytes, print)
   }
 
   delete(snapshotId: string): boolean {
@@ -181,12 +172,12 @@ async function readInSlices(path: string): Promise<Buffer> {
   }
 }
 
-async function writeInSlices(path: string, bytes: Uint8Array): Promise<void> {
+async function writeInSlices(path: string, parts: readonly Uint8Array[]): Promise<void> {
   const fd = openSync(path, 'wx', 0o600)
   try {
     const slice = createTimeSlice()
-    for (let at = 0; at < bytes.length;) {
-      at += writeSync(fd, bytes, at, Math.min(STRETCH_BYTES, bytes.length - at))
+    for (const bytes of inStretches(parts)) {
+      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at)
       if (slice.due) await slice.pause()
     }
   } finally {
@@ -194,14 +185,16 @@ async function writeInSlices(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function hashInSlices(bytes: Uint8Array): Promise<string> {
-  const slice = createTimeSlice()
-  const hash = createHash('sha256')
-  for (let at = 0; at < bytes.length; at += STRETCH_BYTES) {
-    hash.update(bytes.subarray(at, at + STRETCH_BYTES))
-    if (slice.due) await slice.pause()
+/** Joins parts, so that there are few. */
+function* inStretches(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let [start, length] = [0, 0]
+  for (const [at, part] of parts.entries()) {
+    length += part.length
+    if (length < STRETCH_BYTES && at < parts.length - 1) continue
+    yield Buffer.concat(parts.slice(start, at + 1), length)
+    start = at + 1
+    length = 0
   }
-  return hash.digest('hex')
 }
 
 function open(path: string): number {

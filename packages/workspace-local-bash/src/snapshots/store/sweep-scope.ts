@@ -9,6 +9,7 @@ import {
   type SweepResult,
 } from '@helix-agents/core/provider'
 import type { BlockFiles } from './block-files.ts'
+import { BlockNames } from './block-names.ts'
 import type { ManifestFiles } from './manifest-files.ts'
 
 /**
@@ -65,9 +66,9 @@ export async function sweepScope(
     await slice.pause()
     signal?.throwIfAborted()
   }
-  const named = new Set<string>()
+  const named = new BlockNames()
   for (const key of manifests.keys()) {
-    await manifests.addHashes(key, named)
+    await manifests.addNames(key, named)
     signal?.throwIfAborted()
   }
   const swept = { deletedBlocks: 0, deletedBytes: 0, keptBlocks: 0 }
