@@ -9,7 +9,7 @@ import type { TestServer } from './tests/test-server.ts'
 /** Most mutants are noticed by one of so many files of tests; only the others meet more. */
 const NEAR_FILES = 8
 /** And by tests that take so long at most. */
-const QUICK_MS = 1000
+const QUICK_MS = 3000
 
 /** What judges the mutants of a package. */
 export interface Judging extends Pick<

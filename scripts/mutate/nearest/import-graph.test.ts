@@ -25,6 +25,17 @@ test('the mirrored test comes first, then those of the package, near ones before
   ])
 })
 
+test('the suite of a package, which speaks of little, comes before what speaks of the file', () => {
+  const importers = new Map([
+    ['packages/a/src/x.ts', ['packages/a/src/index.ts', 'packages/a/test/near.test.ts']],
+    ['packages/a/src/index.ts', ['packages/a/test/conformance.test.ts']],
+  ])
+  expect(testsOf('packages/a/src/x.ts', importers, (_, test) => test.length)).toEqual([
+    'packages/a/test/conformance.test.ts',
+    'packages/a/test/near.test.ts',
+  ])
+})
+
 test('files that import each other are visited once', () => {
   const importers = new Map([
     ['a.ts', ['b.ts']],

@@ -57,8 +57,9 @@ export function distancesTo(target: string, importers: Importers): ReadonlyMap<s
 }
 
 /**
- * The tests of a file: its mirrored one, those of its package, then others. Among them those first that
- * import it, then those that speak of the same things, then near ones.
+ * The tests of a file: its mirrored one, those of its package, then others. Among them first those that
+ * run a conformance suite, which try everything in few words, then those that import it, those that
+ * speak of the same things, and near ones.
  */
 export function testsOf(
   file: string,
@@ -70,6 +71,7 @@ export function testsOf(
   const rank = (test: string): readonly number[] => [
     isMirror(test, file) ? 0 : 1,
     packageOf(test) === owner ? 0 : 1,
+    isSuite(test) ? 0 : 1,
     distances.get(test) === 1 ? 0 : 1,
     -affinityOf(file, test),
     distances.get(test) ?? 0,
@@ -83,6 +85,10 @@ export function testsOf(
 
 function packageOf(file: string): string {
   return file.split('/').slice(0, 2).join('/')
+}
+
+function isSuite(test: string): boolean {
+  return test.endsWith('/conformance.test.ts')
 }
 
 /** Whether a test stands where the file stands: `test/a/b.test.ts` for `src/a/b.ts`. */
