@@ -30,7 +30,7 @@ test('the suite of a package, which speaks of little, comes before what speaks o
     ['packages/a/src/x.ts', ['packages/a/src/index.ts', 'packages/a/test/near.test.ts']],
     ['packages/a/src/index.ts', ['packages/a/test/conformance.test.ts']],
   ])
-  expect(testsOf('packages/a/src/x.ts', importers, (_, test) => test.length)).toEqual([
+  expect(testsOf('packages/a/src/x.ts', importers, (_, path) => path.length)).toEqual([
     'packages/a/test/conformance.test.ts',
     'packages/a/test/near.test.ts',
   ])
