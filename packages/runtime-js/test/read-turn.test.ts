@@ -1,5 +1,6 @@
 import { defineAgent } from '@helix-agents/core'
 import type { TurnQueuePort, TurnStatus } from '@helix-agents/core/runtime'
+import { ManualClock } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import { createHarness, say } from './harness.ts'
 
@@ -27,4 +28,24 @@ test('a turn that begins between two looks at it is read whole, and the one befo
   let text = ''
   for await (const chunk of handle.stream()) if (chunk.type === 'text_delta') text += chunk.delta
   expect(text).toBe('now')
+})
+
+test('the result of a turn whose machine died at its end is that of the worker that takes over', async () => {
+  const clock = new ManualClock()
+  const turnQueue: TurnQueuePort = {
+    enqueue: async () => ({ sessionId, turnId: 't' }),
+    turnStatus: async () => ({ state: 'ended' }),
+    cancelTurns: () => Promise.reject(new Error('nobody aborts here')),
+  }
+  const front = createHarness([], { turnQueue, clock, leaseMs: 1 })
+  const handle = await front.executor.execute(agent, 'one', { sessionId, mode: 'enqueue' })
+  const doomed = front.next([() => new Promise<never>(() => {})], { clock: new ManualClock() })
+  await doomed.executor.execute(agent, 'one', { sessionId })
+  await clock.advance(1)
+  const result = handle.result()
+  await clock.advance(1000)
+  const worker = front.next([say('taken over')])
+  await (await worker.executor.resume(agent, sessionId)).result()
+  await clock.advance(1000)
+  expect(await result).toMatchObject({ status: 'completed', output: 'taken over' })
 })

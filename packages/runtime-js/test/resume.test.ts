@@ -140,3 +140,11 @@ test('a restored checkpoint is where a resume goes on', async () => {
   await (await next.executor.resume(agent, 's')).result()
   expect(await resultsOf(next)).toEqual(['look ran', 'refund ran', 'Done.'])
 })
+
+test('what cannot be resumed says what can be done instead', async () => {
+  const harness = createHarness([finish])
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await handle.result()
+  const hint = expect.stringContaining('execute(agent, message, { sessionId })')
+  await expect(handle.resume()).rejects.toMatchObject({ code: 'not-resumable', hint })
+})

@@ -69,3 +69,52 @@ test('a shutdown gives the steps under way 6 s, and what it stops then 3 s more'
   await shutdown
   expect(isDown).toBe(true)
 })
+
+/** A store that begins no run but those of one session. */
+function beginsOnly(sessionId: string) {
+  const [store, hold] = [new InMemoryStateStore(), gate()]
+  const beginRun = store.beginRun.bind(store)
+  store.beginRun = async (start) => {
+    if (start.sessionId !== sessionId) await hold.opened
+    return beginRun(start)
+  }
+  return { store, hold }
+}
+
+test('a run under way is interrupted at once, not when all others have started', async () => {
+  const { store, hold } = beginsOnly('s')
+  const answer = gate()
+  const first = () => answer.opened.then(() => say('one step', false))
+  const harness = createHarness([first, say('too late')], { store })
+  const { executor } = harness
+  const handle = await executor.execute(agent, 'Go', { sessionId: 's' })
+  const starting = executor.execute(agent, 'Go', { sessionId: 'slow' })
+  await settle()
+  const shutdown = executor.shutdown()
+  answer.open()
+  expect(await handle.result()).toMatchObject({ status: 'interrupted', stepCount: 1 })
+  hold.open()
+  await Promise.all([starting, shutdown])
+})
+
+test('a shutdown waits for a session that goes back', async () => {
+  const harness = createHarness([say('done')])
+  const { executor, store } = harness
+  await (await executor.execute(agent, 'Go', { sessionId: 's' })).result()
+  const [checkpoint] = (await store.listCheckpoints('s')).items
+  const [reached, hold] = [gate(), gate()]
+  const restoreCheckpoint = store.restoreCheckpoint.bind(store)
+  store.restoreCheckpoint = async (...given) => {
+    reached.open()
+    await hold.opened
+    return restoreCheckpoint(...given)
+  }
+  const restoring = executor.restoreCheckpoint(agent, 's', checkpoint!.id)
+  await reached.opened
+  let isDown = false
+  const shutdown = executor.shutdown().then(() => (isDown = true))
+  await settle()
+  expect(isDown).toBe(false)
+  hold.open()
+  await Promise.all([restoring, shutdown])
+})

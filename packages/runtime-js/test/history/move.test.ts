@@ -2,7 +2,7 @@ import { defineAgent, WorkspaceFailedError } from '@helix-agents/core'
 import { loadBranchSeed } from '@helix-agents/runtime-js'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
-import { calls, createHarness, say, storedMessages, textOfResult } from '../harness.ts'
+import { calls, createHarness, say, settle, storedMessages, textOfResult } from '../harness.ts'
 
 const agent = defineAgent({
   name: 'a',
@@ -209,4 +209,43 @@ test('a backend is made, and thrown away, under a name of its own that says whos
   const [made] = names as string[][]
   expect(made![0]).toMatch(/^box-[0-9a-f]{8}$/)
   expect(names).toEqual([made, [made![0], 'box', 's']])
+})
+
+test('a ledger of backends hears that one which was moved waits for its session', async () => {
+  const { harness } = await played()
+  const events: unknown[] = []
+  const note = ({ providerId, workspace }: { providerId: string; workspace: string }) =>
+    void events.push([providerId, workspace])
+  const lifecycle = {
+    onOpen: note,
+    onClose: ({ mode }: { mode: string }) => void events.push(mode),
+  }
+  const { executor } = harness.next([], { lifecycle })
+  await executor.moveWorkspace(agent, 's', 'box', { to: { kind: 'elsewhere' } })
+  expect(events).toEqual([['elsewhere', 'box'], 'detach'])
+})
+
+test('a copy that was made to read from is let go before it is ended', async () => {
+  const { harness, here, ids } = await played()
+  const events: string[] = []
+  const [resolve, release] = [here.resolve.bind(here), here.release.bind(here)]
+  here.resolve = async (...given) => {
+    const opened = await resolve(...given)
+    const detach = opened.ws.detach?.bind(opened.ws)
+    opened.ws.detach = async () => {
+      await settle()
+      events.push('let go')
+      await detach?.()
+    }
+    return opened
+  }
+  here.release = async (...given) => {
+    events.push('ended')
+    await release(...given)
+  }
+  const [checkpointId] = ids as [string]
+  await harness.executor.readFiles(agent, 's', { checkpointId }, async () => {
+    events.push('read')
+  })
+  expect(events.slice(-3)).toEqual(['read', 'let go', 'ended'])
 })

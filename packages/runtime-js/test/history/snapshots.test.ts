@@ -196,6 +196,17 @@ test('what is too old is evicted with the next snapshot, the newest never', asyn
   ])
 })
 
+test('a run that finds nothing left asks the provider for nothing', async () => {
+  const { provider, store } = counted()
+  const options = { workspaceProviders: [provider], store }
+  const harness = createHarness([write('1'), say('end')], options)
+  await (await harness.executor.execute(agentOf(), 'x', { sessionId: 's' })).result()
+  const list = vi.spyOn(provider.history, 'list')
+  const next = harness.next([write('2'), say('end')])
+  await (await next.executor.execute(agentOf(), 'y', { sessionId: 's' })).result()
+  expect(list).not.toHaveBeenCalled()
+})
+
 test('what an earlier run has kept counts, also when its workspaces are gone', async () => {
   const { provider, store } = counted()
   const agent = { ...agentOf({ on: 'step', keep: 1 }), outputSchema: z.object({}) }

@@ -59,6 +59,17 @@ describe('a message to a run under way', () => {
     expect(userTexts(await storedMessages(parts.harness))).toEqual(['Go', 'not that', 'and then'])
   })
 
+  test('a steer alone is enough for it to be looked for', async () => {
+    const parts = slowFixture([calls(['slow']), say('one')])
+    const { executor } = parts.harness
+    const handle = await executor.execute(parts.agent, 'Go', { sessionId: 's' })
+    await settle()
+    await executor.send(parts.agent, 's', 'not that')
+    parts.held.open()
+    expect(await handle.result()).toMatchObject({ output: 'one' })
+    expect(parts.seen).toEqual([['Go'], ['Go', 'not that']])
+  })
+
   test('a process that is shut down leaves it to the next one', async () => {
     const held = gate()
     const last = () => held.opened.then(() => say('one'))
