@@ -177,6 +177,19 @@ export const requestBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
   {
+    id: 'store/request/is-listed-by-a-session-that-exists',
+    run: async ({ store }) => {
+      const run = await asking(store, ['a'])
+      const request = requestFor('b', { sessionId: 'unknown' })
+      await rejectsWithCode('not-found', () => ask(store, run, request))
+      await rejectsWithCode('not-found', () =>
+        store.replaceRequest({ ...run.write(), requestId: 'request-a', request }),
+      )
+      equal(await liveCallsOf(store), ['a'])
+      equal((await requestOf(store, 'a')).replacedBy, undefined)
+    },
+  },
+  {
     id: 'store/request/of-a-sub-agent-is-listed-by-its-root',
     run: async ({ store }) => {
       await asking(store, ['a'])
