@@ -48,6 +48,10 @@ export const requestSaboteurs: Readonly<Record<string, Sabotage>> = {
   'store/request/one-per-call': (good) => ({
     addRequests: async (write) => (await good.addRequests(write)).toReversed(),
   }),
+  'store/request/is-listed-by-a-session-that-exists': (good) => ({
+    replaceRequest: (write) =>
+      good.replaceRequest({ ...write, request: { ...write.request, sessionId: write.sessionId } }),
+  }),
   'store/request/does-not-speak-for-a-later-step': (good) => ({
     commitStep: async (commit) => {
       const live = await good.loadRequests(commit.sessionId)
