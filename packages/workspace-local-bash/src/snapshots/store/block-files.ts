@@ -2,6 +2,7 @@ import { hash as hashOf } from 'node:crypto'
 import {
   closeSync,
   constants,
+  futimesSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -30,6 +31,9 @@ const FOLDER = /^[0-9a-f]{2}$/
 export class BlockFiles {
   readonly #directory: string
   readonly #folders = new Set<string>()
+  /** Of all drafts; a number follows. */
+  readonly #draftName = unguessableName()
+  #drafts = 0
   readonly #buffer = new Uint8Array(SYNC_BYTES + 1)
 
   constructor(directory: string) {
@@ -39,18 +43,19 @@ export class BlockFiles {
   /** @param block Its bytes match its hash. */
   async put({ hash, bytes }: SnapshotBlock, nowMs: number): Promise<void> {
     const path = this.#pathOf(hash)
-    if (this.touch(hash, nowMs) && lstatSync(path).size === bytes.length) return
+    if (sizeOf(path) === bytes.length && touch(path, nowMs)) return
     this.#makeFolder(hash)
-    const draft = join(this.#directory, `draft-${unguessableName()}`)
+    this.#drafts += 1
+    const draft = `${this.#directory}/draft-${this.#draftName}-${this.#drafts}`
     try {
       const fd = openSync(draft, 'wx', 0o600)
       try {
         const written = writeBytes(fd, bytes, 0)
         if (written !== undefined) await written
+        futimesSync(fd, nowMs / 1000, nowMs / 1000)
       } finally {
         closeSync(fd)
       }
-      utimesSync(draft, nowMs / 1000, nowMs / 1000)
       renameSync(draft, path)
     } catch (error) {
       rmSync(draft, { force: true })
@@ -60,13 +65,8 @@ export class BlockFiles {
 
   /** Starts its grace period again. False: it is not there. */
   touch(hash: string, nowMs: number): boolean {
-    try {
-      utimesSync(this.#pathOf(hash), nowMs / 1000, nowMs / 1000)
-      return true
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return false
-      throw error
-    }
+    const path = this.#pathOf(hash)
+    return sizeOf(path) !== undefined && touch(path, nowMs)
   }
 
   has(hash: string): boolean {
@@ -150,6 +150,21 @@ async function readLarge(fd: number, hash: string): Promise<Uint8Array> {
     return checked(buffer.subarray(0, bytesRead), hash)
   } finally {
     closeSync(fd)
+  }
+}
+
+/** Undefined when nothing is there, which is no error: errors take longer than all else. */
+function sizeOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.size
+}
+
+function touch(path: string, nowMs: number): boolean {
+  try {
+    utimesSync(path, nowMs / 1000, nowMs / 1000)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false
+    throw error
   }
 }
 
