@@ -50,6 +50,29 @@ test('a reader that ended stays ended', async () => {
   expect((await reader.next()).done).toBe(true)
 })
 
+test('a chunk that cannot be inspected is written without its fields, which it names', async () => {
+  const streams = new InMemoryStreamManager()
+  const writer = await streams.startRun('s', 'r', 'a')
+  const broken = Object.defineProperty(text('lost'), 'delta', {
+    enumerable: true,
+    get: () => {
+      throw new Error('of a proxy that is gone')
+    },
+  })
+  await writer.write(broken)
+  await writer.write(text('next'))
+  const reader = await iterate(streams)
+  expect((await reader.next()).value).toEqual({
+    type: 'text_delta',
+    agentId: 'r',
+    agentType: 'a',
+    timestamp: 1000,
+    sequence: 1,
+    truncated: ['type', 'delta', 'agentId', 'agentType', 'timestamp'],
+  })
+  expect((await reader.next()).value).toMatchObject({ delta: 'next' })
+})
+
 test.each([0, -1, 1.5, Number.NaN])('a buffer of %s chunks is refused', (maxBufferedChunks) => {
   expect(() => new InMemoryStreamManager({ maxBufferedChunks })).toThrow(RangeError)
 })
