@@ -59,3 +59,14 @@ test('one whose next run is starting is aborted with that run', async () => {
   await aborted
   expect((await (await starting).result()).status).toBe('aborted')
 })
+
+test('one whose stream cannot be ended is aborted all the same, and that is logged', async () => {
+  const harness = createHarness([say('one step', false)])
+  const handle = await harness.executor.execute(agent, 'x', { sessionId: 's' })
+  await handle.interrupt()
+  expect((await handle.result()).status).toBe('interrupted')
+  harness.streams.endRun = () => Promise.reject(new Error('no answer'))
+  await handle.abort()
+  expect(await harness.store.loadSession('s')).toMatchObject({ status: 'aborted' })
+  expect(harness.logger.with('end of stream not written')).toHaveLength(1)
+})
