@@ -4,11 +4,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Seconds of the files that are long for their size: a first run has no times of its own. */
 export const LONG_FILES: Readonly<Record<string, number>> = {
-  'examples/examples.test.ts': 40,
+  'examples/chat/page.test.ts': 12,
+  'examples/examples.test.ts': 60,
+  'examples/models.test.ts': 25,
+  'examples/research-assistant-cloudflare-do/processes.test.ts': 25,
   'examples/workspaces-showcase/showcase.test.ts': 40,
   'packages/sandbox-testbed/test/start-failures.test.ts': 10,
+  'packages/store-postgres/test/conformance.test.ts': 20,
+  'packages/store-postgres/test/failover.test.ts': 15,
+  'packages/store-postgres/test/soak/soak.test.ts': 12,
   'packages/store-sqlite/test/crash/kill.test.ts': 12,
   'packages/store-sqlite/test/crash/lease.test.ts': 15,
+  'packages/worker-postgres/test/kill.test.ts': 20,
   'packages/workspace-cloudflare-filestore/test/bounds.node.test.ts': 25,
   'packages/workspace-cloudflare-filestore/test/full-database.node.test.ts': 15,
   'packages/workspace-cloudflare-sandbox/test/conformance.test.ts': 40,
