@@ -167,13 +167,14 @@ function run(file: string, args: readonly string[], options: ExecFileOptions = {
   })
 }
 
+/** In one process, which loads the packages once. */
 async function runTests(): Promise<readonly FileReport[]> {
   writeFileSync(
     join(copy, 'vitest.config.mjs'),
     `import { defaultServerConditions } from 'vite'
 const conditions = ['@helix-agents/source', ...defaultServerConditions]
 const include = [...${JSON.stringify(folders)}.map((folder) => folder + '/test/**/*.test.ts'), 'scripts/layout.test.ts']
-export default { resolve: { conditions }, ssr: { resolve: { conditions } }, test: { include } }`,
+export default { resolve: { conditions }, ssr: { resolve: { conditions } }, test: { include, isolate: false, maxWorkers: 1 } }`,
   )
   const report = join(copy, 'report.json')
   const output = ['--reporter=json', '--reporter=default', `--outputFile.json=${report}`]
