@@ -20,14 +20,17 @@ describe('a cleanup', () => {
 
   test('one whose marker says that it waits for its session is kept, though the report of it was lost', async () => {
     const fleet = setup()
-    await given(fleet, 'paused', { lease: { kind: 'owner', holder: 'o', until: 0 } })
+    const { lastActivityAt } = await given(fleet, 'paused', {
+      lease: { kind: 'owner', holder: 'o', until: 0 },
+    })
     fleet.driver.onInspect = () => ({ state: 'running', ownerAlive: false, isDetached: true })
     const first = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
     expect(first.spared).toEqual({ leased: 1 })
     await fleet.clock.advance(5 * MINUTE_MS)
     const report = await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
     expect(report.items).toMatchObject([{ id: 'paused', outcome: 'owner-alive' }])
-    expect((await fleet.store.get('paused'))?.lease).toMatchObject({ kind: 'detached' })
+    const until = lastActivityAt + 7 * 24 * HOUR_MS
+    expect((await fleet.store.get('paused'))?.lease).toMatchObject({ kind: 'detached', until })
     await fleet.clock.advance(8 * 24 * HOUR_MS)
     await finish(fleet.clock, runCleanup(fleet.context, 'scheduled'))
     expect(fleet.driver.terminated).toEqual(['paused'])
