@@ -24,6 +24,8 @@ export const recordedCallBehaviours: readonly Behaviour<StoreSubject>[] = [
     run: async ({ store }) => {
       const run = await stepUnderWay(store)
       const entry = { ...journaled('a'), arguments: undefined }
+      await store.beginStep({ ...run.write(), messages: [], journal: [entry] })
+      equal((await store.loadJournal('session')).length, 1)
       await store.beginStep({ ...run.write(), messages: [], journal: [entry, journaled('b')] })
       const [a, b] = await store.loadJournal('session')
       equal([a?.toolCallId, a?.arguments], ['a', undefined])
