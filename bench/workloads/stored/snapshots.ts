@@ -10,11 +10,43 @@ import { openMemorySnapshots, openSnapshots, temporaryFolder } from '../../harne
 const FILES = 10_000
 const ROUNDS = 15
 const RESTORES = 9
+const FIRSTS = 3
 const MEMORY_GOAL_MS = 1
 const CHANGED = 'd0/s0/file-1.ts'
 
 export async function run(): Promise<Verdict[]> {
-  return [...(await onDisk()), await inMemory()]
+  return [await first(), ...(await onDisk()), await inMemory()]
+}
+
+/** Everything is read, hashed and stored, each time in a new directory and a new repository. */
+async function first(): Promise<Verdict> {
+  const folder = temporaryFolder()
+  const opened: Opened[] = []
+  const repository = (round: number): string => join(folder.path, `git${round}`)
+  try {
+    for (let round = 0; round < FIRSTS; round++) {
+      const own = join(folder.path, `own${round}`)
+      mkdirSync(own)
+      const workspace = await openSnapshots(own)
+      opened.push(workspace)
+      for (const root of [workspace.root, repository(round)]) fill(root)
+      git(repository(round), 'init', '-q')
+    }
+    return report({
+      title: `snapshots: the first of ${FILES} files`,
+      ours: 'helix local-bash',
+      limit: 'git add -A && git commit',
+      measurements: await inTurns(FIRSTS, [
+        { name: 'git add -A && git commit', run: async (round) => commit(repository(round)) },
+        { name: 'helix local-bash', run: async (round) => opened[round]?.snapshots.snapshot() },
+      ]),
+      gate: { most: 1.3 },
+      unit: 'ms',
+    })
+  } finally {
+    for (const workspace of opened) await workspace.close()
+    folder.remove()
+  }
 }
 
 /** A write and a snapshot: neither may grow with the files that did not change. */
