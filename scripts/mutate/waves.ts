@@ -2,7 +2,7 @@ import { CoverageMap } from './coverage-map.ts'
 import { Judge, type Verdict } from './judge.ts'
 import type { PackageTrial } from './package-mutation.ts'
 import { type Plan, planOf } from './plan.ts'
-import { record } from './recording.ts'
+import { record } from './tests/recording.ts'
 import type { NumberedMutant } from './schema.ts'
 import type { TestServer } from './tests/test-server.ts'
 

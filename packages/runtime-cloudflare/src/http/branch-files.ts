@@ -1,12 +1,9 @@
+import type { Clock } from '@helix-agents/core'
 import type { CheckpointFiles } from '@helix-agents/runtime-js'
-import { importTar } from '@helix-agents/snapshot-archive'
 import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
-import type { Checkpoint } from '@helix-agents/core/runtime'
+import type { Checkpoint, SessionStateStore } from '@helix-agents/core/runtime'
 import * as z from 'zod'
 import type { AlarmSource } from '../alarm/alarm-scheduler.ts'
-import type { AgentHost } from '../server/agent-host.ts'
-import { RequestError } from './http-error.ts'
-import type { SessionRequest } from './session-request.ts'
 
 /** Names the files that came for one branch, in the addresses of its requests. */
 export const STAGE_PARAM = 'stage'
@@ -26,35 +23,15 @@ const ABANDONED_MS = 3_600_000
 /** What has come for one branch: when it began, and snapshots by workspace. */
 const stageSchema = z.strictObject({ at: z.number(), snapshots: z.record(z.string(), z.string()) })
 
-type Host<Env> = Pick<AgentHost<Env>, 'ctx' | 'clock'>
-
-/** The files of a workspace, before the session of the branch is there. They are stored as they come. */
-export async function takeBranchFiles<Env>({
-  request,
-  url,
-  access: { host, agent, session },
-}: SessionRequest<Env>): Promise<Response> {
-  if (session !== null) throw new RequestError(409, 'session-exists', 'the new session exists')
-  host.assertNotErasing()
-  const stage = url.searchParams.get(STAGE_PARAM) ?? ''
-  const workspace = url.searchParams.get(WORKSPACE_PARAM) ?? ''
-  if (request.body === null) throw new RequestError(400, 'invalid-request', 'there are no files')
-  const { sessionId, clock, ctx } = host
-  const createdAt = clock.now()
-  await noteBegun(host, stage)
-  const identity = { sessionId, agentType: agent.name, workspace, workspaceId: workspace }
-  const { header } = await importTar(
-    request.body,
-    { store: new DOSnapshotStore(ctx.storage), scope: scopeOf(stage) },
-    { identity: { ...identity, providerId: 'branch', createdAt } },
-  )
-  noteSnapshot(host, stage, [workspace, header.snapshotId])
-  return Response.json({ snapshotId: header.snapshotId }, { status: 201 })
+/** The object of a branch. */
+interface Host {
+  readonly ctx: DurableObjectState
+  readonly clock: Clock
 }
 
 /** The files that came for a branch, by workspace. */
-export async function filesOfBranch<Env>(
-  host: Host<Env>,
+export async function filesOfBranch(
+  host: Host,
   stage: string,
 ): Promise<Record<string, CheckpointFiles>> {
   const snapshots: Readonly<Record<string, string>> = readStage(host, stage)?.snapshots ?? {}
@@ -68,7 +45,7 @@ export async function filesOfBranch<Env>(
 }
 
 /** Removes what has come for branches, also for those whose request did not end. */
-export async function dropBranchFiles<Env>(host: Host<Env>): Promise<void> {
+export async function dropBranchFiles(host: Host): Promise<void> {
   const { kv } = host.ctx.storage
   const store = new DOSnapshotStore(host.ctx.storage)
   const keys = Array.from(kv.list({ prefix: KEY }), ([key]) => key)
@@ -85,7 +62,7 @@ export async function dropBranchFiles<Env>(host: Host<Env>): Promise<void> {
 /**
  * Whether files came for a branch that was never made. Sets the alarm when that cannot be said yet.
  */
-export async function hasAbandonedFiles<Env>(host: Host<Env>): Promise<boolean> {
+export async function hasAbandonedFiles(host: Host): Promise<boolean> {
   const at = abandonedAt(host)
   if (at === undefined) return false
   if (host.clock.now() >= at) return true
@@ -94,7 +71,7 @@ export async function hasAbandonedFiles<Env>(host: Host<Env>): Promise<boolean> 
 }
 
 /** When no branch can be under way any more that files came for. */
-function abandonedAt<Env>({ ctx }: Host<Env>): number | undefined {
+function abandonedAt({ ctx }: Host): number | undefined {
   const begun = [...ctx.storage.kv.list({ prefix: KEY })].map(
     ([, value]) => stageSchema.parse(value).at,
   )
@@ -105,8 +82,8 @@ function abandonedAt<Env>({ ctx }: Host<Env>): number | undefined {
  * Files that came for a branch, whose object was evicted before it had removed them. What no session was
  * made from goes with its object.
  */
-export function branchFilesSource<Env>(
-  host: Host<Env> & Pick<AgentHost<Env>, 'stateStore' | 'sessionId'>,
+export function branchFilesSource(
+  host: Host & { readonly stateStore: SessionStateStore; readonly sessionId: string },
 ): AlarmSource {
   return {
     name: 'files of branches',
@@ -127,29 +104,30 @@ export function branchPointOf(
   return { checkpointId: id, workspaces: declared.filter(isThere) }
 }
 
-async function ringForAbandoned<Env>({ ctx }: Host<Env>, at: number): Promise<void> {
+async function ringForAbandoned({ ctx }: Host, at: number): Promise<void> {
   const current = await ctx.storage.getAlarm()
   if (current === null || current > at) await ctx.storage.setAlarm(at)
 }
 
-function scopeOf(stage: string): string {
+/** Scope of the snapshots that came for a branch. */
+export function scopeOf(stage: string): string {
   return `branch-${stage}`
 }
 
-function readStage<Env>({ ctx }: Host<Env>, stage: string) {
+function readStage({ ctx }: Host, stage: string) {
   const stored = ctx.storage.kv.get(KEY + stage)
   return stored === undefined ? undefined : stageSchema.parse(stored)
 }
 
 /** Before anything is stored: what comes is found again, whatever happens to its request. */
-async function noteBegun<Env>(host: Host<Env>, stage: string): Promise<void> {
+export async function recordBegun(host: Host, stage: string): Promise<void> {
   const begun = readStage(host, stage) ?? { at: host.clock.now(), snapshots: {} }
   host.ctx.storage.kv.put(KEY + stage, begun)
   await ringForAbandoned(host, begun.at + ABANDONED_MS)
 }
 
-function noteSnapshot<Env>(
-  host: Host<Env>,
+export function recordSnapshot(
+  host: Host,
   stage: string,
   [workspace, snapshotId]: readonly [workspace: string, snapshotId: string],
 ): void {

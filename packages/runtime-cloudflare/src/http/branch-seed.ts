@@ -10,9 +10,9 @@ import {
   dropBranchFiles,
   filesOfBranch,
   STAGE_PARAM,
-  takeBranchFiles,
   WORKSPACE_PARAM,
 } from './branch-files.ts'
+import { takeBranchFiles } from './take-branch-files.ts'
 import { notFound, RequestError } from './http-error.ts'
 import { branchSchema, readBody } from './request-body.ts'
 import type { SessionRequest } from './session-request.ts'

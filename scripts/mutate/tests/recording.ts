@@ -1,7 +1,7 @@
-import type { CoverageMap } from './coverage-map.ts'
-import { RECORDING } from './tests/protocol.ts'
-import type { TestServer } from './tests/test-server.ts'
-import type { Judging } from './waves.ts'
+import type { CoverageMap } from '../coverage-map.ts'
+import { RECORDING } from './protocol.ts'
+import type { TestServer } from './test-server.ts'
+import type { Judging } from '../waves.ts'
 
 /** Files whose tests are recorded in one process. */
 const FILES_A_RECORDING = 20
