@@ -46,8 +46,8 @@ async function runHostile(script: string, timeoutMs: number): Promise<RunCodeRes
 
 describe('code without an end is stopped', () => {
   const scripts = [
-    ...sampler.pick('endless', endless, 6),
-    ...sampler.pick('endless built-ins', endlessBuiltIns, 2),
+    ...sampler.pick('endless', endless, 4),
+    ...sampler.pick('endless built-ins', endlessBuiltIns, 1),
   ]
   test.each(scripts)('%s', { timeout: 120_000 }, async (script) => {
     const startedAt = performance.now()
@@ -58,7 +58,7 @@ describe('code without an end is stopped', () => {
 })
 
 describe('code that wants too much ends', () => {
-  test.each(sampler.pick('greedy', greedy, 12))('%s', { timeout: 120_000 }, async (script) => {
+  test.each(sampler.pick('greedy', greedy, 6))('%s', { timeout: 120_000 }, async (script) => {
     const { exitCode } = await runHostile(script, 3000)
     expect([0, 1, 124]).toContain(exitCode)
   })

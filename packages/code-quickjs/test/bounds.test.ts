@@ -13,6 +13,8 @@ import { afterAll, it } from 'vitest'
 
 const SESSION = { sessionId: 'bounds', agentType: 'kit' }
 const sampler = new TestSampler()
+/** Its threads are for all workspaces. */
+const engine = quickJsCode()
 const rows: BoundRow[] = []
 afterAll(() => process.stdout.write(`${renderBoundTable(rows)}\n`))
 
@@ -24,7 +26,7 @@ defineBounds(
     only: boundBehaviours.map(({ id }) => id).filter((id) => id.includes('code')),
     whole: sampler.isExhaustive,
     create: async () => {
-      const provider = new InMemoryWorkspaceProvider({ code: quickJsCode() })
+      const provider = new InMemoryWorkspaceProvider({ code: engine })
       const { ws } = await provider.open({ kind: 'in-memory' }, SESSION, {
         workspace: 'box',
         capabilities: {},

@@ -57,7 +57,7 @@ async function assertUnharmed(): Promise<void> {
 const textOf = ({ stdout, stderr }: RunResult): string =>
   new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr)
 
-test.each(sampler.pick('escapes', escapes, 40))(
+test.each(sampler.pick('escapes', escapes, 24))(
   'nothing of the host is reached: %s',
   { timeout: 120_000 },
   async (script) => {
@@ -70,7 +70,7 @@ test.each(sampler.pick('escapes', escapes, 40))(
   },
 )
 
-test.each(sampler.pick('endless', endless, 8))(
+test.each(sampler.pick('endless', endless, 5))(
   'time ends it: %s',
   { timeout: 120_000 },
   async (script) => {
@@ -81,7 +81,7 @@ test.each(sampler.pick('endless', endless, 8))(
   },
 )
 
-test.each(sampler.pick('greedy', greedy, 12))(
+test.each(sampler.pick('greedy', greedy, 5))(
   'limits hold: %s',
   { timeout: 120_000 },
   async (script) => {
@@ -91,7 +91,7 @@ test.each(sampler.pick('greedy', greedy, 12))(
   },
 )
 
-test.each(sampler.pick('patterns', evilPatterns, 12))(
+test.each(sampler.pick('patterns', evilPatterns, 6))(
   'patterns are linear or ended: %s',
   { timeout: 120_000 },
   async (script) => {

@@ -6,8 +6,8 @@ import { makeOutside } from './links.ts'
 import { unguessable } from '../unguessable.ts'
 import { outputOf, run, type ShellBehaviour, stillWorks } from './shell-subject.ts'
 
-const LINES = 5000
-const MAX_OUTPUT_BYTES = 4000
+const LINES = 1500
+const MAX_OUTPUT_BYTES = 1000
 const COUNT = `i=0; while [ $i -lt ${LINES} ]; do echo line-$i; i=$((i + 1)); done`
 
 const wholeCount = (): string => Array.from({ length: LINES }, (_, n) => `line-${n}\n`).join('')
