@@ -19,6 +19,8 @@ const KEPT_BYTES = 8 * 1024 * 1024
 const KEPT_BLOCK_BYTES = 64 * 1024
 /** A target may hold several blocks of each file that it gets as a stream. */
 const STREAMS_AT_ONCE = 2
+/** Where the clock stands still, so many large blocks are written in a turn as take about 10 ms. */
+const CHECKS_A_BLOCK = 512
 
 /** Where the blocks are, and what is accepted. */
 export interface RestoreSnapshotOptions {
@@ -171,9 +173,12 @@ class EntryWriter {
 
   #stream(hashes: readonly string[]): ReadableStream<Uint8Array> {
     const rest = hashes.values()
+    const slice = createTimeSlice()
     return new ReadableStream(
       {
         pull: async (controller) => {
+          // Neither the store nor the target may wait for anything.
+          if (slice.dueAfter(CHECKS_A_BLOCK)) await slice.pause()
           const { value } = rest.next()
           if (value === undefined) controller.close()
           else controller.enqueue(new Uint8Array(await this.#blocks.read(value)))
