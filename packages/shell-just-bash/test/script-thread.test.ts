@@ -28,12 +28,21 @@ const host: ScriptHost = {
 }
 
 test('a thread is not ended while it starts', { timeout: 60_000 }, async () => {
-  const terminate = vi.spyOn(Worker.prototype, 'terminate')
+  const ended: number[] = []
+  // oxlint-disable-next-line typescript/unbound-method -- called with its worker below
+  const { terminate } = Worker.prototype
+  vi.spyOn(Worker.prototype, 'terminate').mockImplementation(function (this: Worker) {
+    ended.push(this.threadId)
+    return Reflect.apply(terminate, this, [])
+  })
+  // Threads of other tests may end meanwhile: those before this one.
+  const { threadId } = new Worker('', { eval: true })
   const thread = new ScriptThread()
-  const ended = thread.end()
-  expect(terminate).not.toHaveBeenCalled()
-  await ended
-  expect(terminate).toHaveBeenCalledTimes(1)
+  const end = thread.end()
+  const own = (): number => ended.filter((id) => id > threadId).length
+  expect(own()).toBe(0)
+  await end
+  expect(own()).toBe(1)
 })
 
 test('what is aborted before its thread is ready runs nothing, and the thread lives', async () => {
