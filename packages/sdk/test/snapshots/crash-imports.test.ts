@@ -35,7 +35,8 @@ const worldOf = (home: HomeName): CrashWorld => new CrashWorld([home], { box: ho
 
 function importInto(world: CrashWorld, process: DyingProcess): Promise<unknown> {
   world.ids.add('s')
-  const seed = { agentType: 'a', messages: [{ role: 'user', content: 'go' }] } as const
+  const messages = [{ role: 'user', content: 'go' }] as const
+  const seed = { agentType: 'a', customState: undefined, messages }
   const given = { sessionId: 's', seed, files: { box: files, lab: files } }
   return world.executor(process).importSession(world.agent, given)
 }
