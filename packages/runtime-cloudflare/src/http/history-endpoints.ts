@@ -21,23 +21,23 @@ export async function getFiles<Env>({ access, url }: SessionRequest<Env>): Promi
   const query = check(filesSchema, Object.fromEntries(url.searchParams))
   await assertCheckpoint(access, query.checkpointId)
   const { host, agent, caller } = access
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-  const started = Promise.withResolvers<string>()
+  const started = Promise.withResolvers<{ digest: string; body: ReadableStream<Uint8Array> }>()
   const leave = host.places.streams.take(caller)
   const sending = host.executor
     .readFiles(agent, sessionId, query, async ({ manifest, store, scope }) => {
       const tar = await exportTar({ store, scope }, manifest)
-      started.resolve(manifest.header.digest)
-      await tar.pipeTo(writable)
+      const { body, sent } = watched(tar)
+      started.resolve({ digest: manifest.header.digest, body })
+      await sent
     })
     .finally(leave)
   sending.catch((err: unknown) => {
     started.reject(err)
     host.logger.warn({ err, sessionId }, 'files of a checkpoint were not sent whole')
   })
-  const digest = await started.promise
+  const { digest, body } = await started.promise
   host.ctx.waitUntil(Promise.allSettled([sending]))
-  return new Response(readable, {
+  return new Response(body, {
     headers: {
       'content-type': 'application/x-tar',
       'content-disposition': 'attachment; filename="files.tar"',
@@ -45,6 +45,28 @@ export async function getFiles<Env>({ access, url }: SessionRequest<Env>): Promi
       etag: `"${digest}"`,
     },
   })
+}
+
+/** The same stream, and when its reader has all of it. A pipe would keep something of every piece. */
+function watched(source: ReadableStream<Uint8Array>) {
+  const reader = source.getReader()
+  const { promise: sent, resolve, reject } = Promise.withResolvers<void>()
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    try {
+      const { done, value } = await reader.read()
+      if (!done) return controller.enqueue(value)
+      controller.close()
+      resolve()
+    } catch (error) {
+      reject(error)
+      throw error
+    }
+  }
+  const cancel = async (reason: unknown): Promise<void> => {
+    reject(reason)
+    await reader.cancel(reason)
+  }
+  return { sent, body: new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 }) }
 }
 
 async function assertCheckpoint<Env>(

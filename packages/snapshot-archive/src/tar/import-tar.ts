@@ -10,6 +10,7 @@ import { SnapshotArchiveError, showName } from '../archive-error.ts'
 import type { SnapshotSource } from '../read-blocks.ts'
 import { SnapshotBuilder, type SnapshotIdentity } from '../snapshot-builder.ts'
 import { NO_MODES_COMMENT } from './no-modes.ts'
+import { pump } from './pump.ts'
 import { createTarGuard } from './tar-guard.ts'
 
 /** Where the clock stands still, so many entries are stored in a turn as take about 10 ms. */
@@ -38,12 +39,8 @@ export async function importTar(
 ): Promise<SnapshotManifest> {
   const builder = new SnapshotBuilder(target, limits)
   const aborter = new AbortController()
-  const piping = {
-    signal: signal === undefined ? aborter.signal : AbortSignal.any([signal, aborter.signal]),
-  }
-  const entries = archive
-    .pipeThrough(createTarGuard(limits), piping)
-    .pipeThrough(createTarDecoder({ strict: true }), piping)
+  const aborted = signal === undefined ? aborter.signal : AbortSignal.any([signal, aborter.signal])
+  const entries = entriesOf(archive, limits, aborted)
   const slice = createTimeSlice()
   let hasModes = true
   try {
@@ -58,6 +55,19 @@ export async function importTar(
   }
   signal?.throwIfAborted()
   return builder.finish(identity, { hasModes })
+}
+
+function entriesOf(
+  archive: ReadableStream<Uint8Array>,
+  limits: SnapshotLimits,
+  signal: AbortSignal,
+): ReadableStream<ParsedTarEntry> {
+  const guard = createTarGuard(limits)
+  const decoder = createTarDecoder({ strict: true })
+  // What fails is read from the next stream.
+  pump(archive, guard.writable, signal).catch(() => undefined)
+  pump(guard.readable, decoder.writable, signal).catch(() => undefined)
+  return decoder.readable
 }
 
 async function addEntry({ header, body }: ParsedTarEntry, builder: SnapshotBuilder): Promise<void> {
