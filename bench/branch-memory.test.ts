@@ -5,11 +5,8 @@ import { branchHeap } from './harness/branch-heap.ts'
 
 const sampler = new TestSampler()
 const SIZES = sampler.isExhaustive ? [80, 200, 400] : [48]
-/**
- * MB of two objects in one isolate, garbage included. The platform gives an isolate 128, and mostly each
- * object one of its own.
- */
-const MOST = 160
+/** MB that two objects in one isolate need, without garbage. The platform gives an isolate 128. */
+const MOST = 100
 const TIMEOUT_MS = sampler.size(1_800_000, 300_000)
 
 test('the heap is that of a few blocks', { timeout: TIMEOUT_MS }, async () => {
@@ -18,5 +15,6 @@ test('the heap is that of a few blocks', { timeout: TIMEOUT_MS }, async () => {
   if (sampler.isExhaustive) console.info('MB of files, and of heap at most', peaks)
   for (const peak of Object.values(peaks)) expect(peak).toBeLessThan(MOST)
   const [, some = 0, most = 0] = Object.values(peaks)
+  // What is under way differs by that much from look to look.
   expect(most).toBeLessThanOrEqual(some * 1.2)
 })
