@@ -106,6 +106,7 @@ export { injectWorkspaceTools } from './tools/inject-workspace-tools.ts'
 export { workspaceOrderKey } from './tools/tool-name.ts'
 export { assertProvidersSupport } from './workspace/assert-providers-support.ts'
 export { assertRuntimeSupportsWorkspaces } from './workspace/assert-runtime-supports-workspaces.ts'
+export { hasMethod } from './workspace/has-method.ts'
 export type {
   WorkspaceActivityEvent,
   WorkspaceCloseEvent,

@@ -12,7 +12,6 @@ export {
   localBashConfigSchema,
   type LocalBashIsolation,
   type LocalBashSnapshotOptions,
-  type LocalBashWorkspace,
   LocalBashWorkspaceProvider,
   type LocalBashWorkspaceProviderOptions,
   reapLocalBashTmpdirs,
@@ -30,6 +29,7 @@ export {
 export {
   DirectorySnapshotStore,
   type DirectorySnapshotStoreOptions,
+  LocalBashWorkspace,
   SubprocessShell,
   TmpdirFileSystem,
   type TmpdirFileSystemOptions,

@@ -8,7 +8,7 @@ import type {
 } from '@helix-agents/core/runtime'
 import { PgBoss } from 'pg-boss'
 import { QueueError, toQueueError } from './queue-error.ts'
-import { checkId, checkLabels, toMessage, type Turn, turnToJson } from './turn.ts'
+import { checkId, checkLabels, isColumnText, toMessage, type Turn, turnToJson } from './turn.ts'
 import { type ConsumerOptions, TurnConsumer } from './turn-consumer.ts'
 import { type SessionHome, SessionHomes } from './session-homes.ts'
 import { WorkerTable, type WorkerRow } from './worker-table.ts'
@@ -236,9 +236,8 @@ export class TurnQueue implements TurnQueuePort, AsyncDisposable {
 
   /** The machines that these sessions stay with; none for a session that any machine continues. */
   async homes(sessionIds: readonly string[]): Promise<readonly SessionHome[]> {
-    const known = sessionIds.filter((id) => id.isWellFormed() && !id.includes('\0'))
     try {
-      const homes = await this.#homes.list(known)
+      const homes = await this.#homes.list(sessionIds.filter(isColumnText))
       return homes.map(({ sessionId, machine, isAlive, isMovable, since }) => {
         return { sessionId, machine, isAlive, isMovable, since }
       })

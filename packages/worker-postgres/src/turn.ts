@@ -33,13 +33,14 @@ export function toMessage(message: string | UserMessage): UserMessage {
   throw new QueueError('invalid-turn', `the message is ${describeContentProblem(problem)}`)
 }
 
-/**
- * A text that stands in a column of its own, which holds neither NUL nor halves of surrogate pairs.
- * @throws {QueueError} `invalid-turn`
- */
+/** Whether a column of PostgreSQL holds a value as it is: NUL and halves of surrogate pairs it does not. */
+export function isColumnText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\0')
+}
+
+/** An id that stands in a column of its own. @throws {QueueError} `invalid-turn` */
 export function checkId(name: string, value: unknown): string {
-  const isFine = typeof value === 'string' && value !== '' && isStorableId(value)
-  if (isFine && value.isWellFormed() && !value.includes('\0')) return value
+  if (isColumnText(value) && isStorableId(value)) return value
   throw new QueueError(
     'invalid-turn',
     `${name} must be a short text of whole characters without NUL`,

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os'
 import { type Agent, type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
-import type { SessionStateStore } from '@helix-agents/core/runtime'
+import { hasMethod, type SessionStateStore } from '@helix-agents/core/runtime'
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { QueueError } from './queue-error.ts'
+import { isColumnText } from './turn.ts'
 import type { TurnQueue } from './turn-queue.ts'
 
 /** Options of {@link createWorker}. */
@@ -84,7 +85,7 @@ export function parseWorkerOptions(
   }
   for (const name of NUMBERS) assertWhole(name, parsed[name])
   assertLists(parsed)
-  if (isName(parsed.machine)) return parsed
+  if (isColumnText(parsed.machine)) return parsed
   throw invalid('machine must be a text of whole characters without NUL')
 }
 
@@ -121,16 +122,11 @@ function assertLists({ agents, affinityKinds }: ParsedWorkerOptions): void {
 }
 
 function assertMethod(value: unknown, method: string, problem: string): void {
-  const isObject = typeof value === 'object' && value !== null
-  if (!isObject || typeof Reflect.get(value, method) !== 'function') throw invalid(problem)
+  if (!hasMethod(value, method)) throw invalid(problem)
 }
 
 function isAgent(value: unknown): value is Agent {
   return typeof value === 'object' && value !== null && 'name' in value && 'workspaces' in value
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\0')
 }
 
 function invalid(detail: string): QueueError {

@@ -1,5 +1,4 @@
 export { type LocalBashConfig, localBashConfigSchema, type LocalBashIsolation } from './config.ts'
-export type { LocalBashWorkspace } from './local-bash-workspace.ts'
 export { LocalBashWorkspaceProvider } from './local-bash-workspace-provider.ts'
 export type { ReapOptions, ReapReport } from './operate/reap.ts'
 export type { LocalBashWorkspaceProviderOptions } from './provider-options.ts'

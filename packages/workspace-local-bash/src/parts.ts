@@ -1,3 +1,4 @@
+export { LocalBashWorkspace } from './local-bash-workspace.ts'
 export {
   DirectorySnapshotStore,
   type DirectorySnapshotStoreOptions,

@@ -11,10 +11,10 @@ import type {
 import { RecordingLogger } from '@helix-agents/core/testing'
 import {
   type LocalBashConfig,
-  type LocalBashWorkspace,
   LocalBashWorkspaceProvider,
   type LocalBashWorkspaceProviderOptions,
 } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 
 export const SESSION = { sessionId: 'session-1', agentType: 'tester' }
 

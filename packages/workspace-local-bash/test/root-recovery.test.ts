@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TestHost, text } from './open-workspace.ts'
 

@@ -4,7 +4,7 @@ import {
   type LLMAdapter,
   SessionError,
 } from '@helix-agents/core'
-import type { SessionStateStore, StreamManager } from '@helix-agents/core/runtime'
+import { hasMethod, type SessionStateStore, type StreamManager } from '@helix-agents/core/runtime'
 
 const DEFAULT_LEASE_MS = 60_000
 const MAX_LEASE_MS = 2_147_483_647
@@ -40,8 +40,7 @@ export function assertAgent(agent: Agent): void {
 }
 
 function assertHas(part: unknown, method: string, position: string, wanted: string): void {
-  const isObject = typeof part === 'object' && part !== null
-  if (isObject && typeof Reflect.get(part, method) === 'function') return
+  if (hasMethod(part, method)) return
   throw new TypeError(`JSAgentExecutor: the ${position} argument must be ${wanted}`)
 }
 

@@ -5,10 +5,8 @@ import { TestSampler } from '@helix-agents/core/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findInterpreters } from '../../src/code/languages.ts'
 import { MarkedStream } from '../../src/code/marked-stream.ts'
-import {
-  type LocalBashWorkspace,
-  LocalBashWorkspaceProvider,
-} from '@helix-agents/workspace-local-bash'
+import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { SESSION, TestHost } from '../open-workspace.ts'
 
 const sampler = new TestSampler()

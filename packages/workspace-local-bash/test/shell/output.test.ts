@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { setImmediate as nextTurn } from 'node:timers/promises'

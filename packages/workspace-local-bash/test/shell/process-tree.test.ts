@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Containment } from '@helix-agents/core/provider'
 import { ManualClock, TestSampler } from '@helix-agents/core/testing'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { probeNamespace } from '../../src/shell/namespace/namespace.ts'
 import { findMembers } from '../../src/shell/processes/process-tree.ts'

@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { payloadOf, SnapshotSubject } from './snapshot-subject.ts'

@@ -10,7 +10,8 @@ import {
 import { join } from 'node:path'
 import { type SnapshotRef, type WorkspaceRef } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
-import { type LocalBashWorkspace, reapLocalBashTmpdirs } from '@helix-agents/workspace-local-bash'
+import { reapLocalBashTmpdirs } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SESSION, TestHost } from '../open-workspace.ts'
 

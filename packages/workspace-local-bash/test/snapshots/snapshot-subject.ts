@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SnapshotRef } from '@helix-agents/core/provider'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
-import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
+import {
+  type LocalBashWorkspace,
+  DirectorySnapshotStore,
+} from '@helix-agents/workspace-local-bash/parts'
 import { TestHost } from '../open-workspace.ts'
 
 /** A workspace of a host of its own, and the store of its snapshots. */

@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { digestEntries, sha256 } from '@helix-agents/core/provider'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { payloadOf, SnapshotSubject } from './snapshot-subject.ts'

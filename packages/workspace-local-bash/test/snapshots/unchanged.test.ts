@@ -21,7 +21,7 @@ import {
   joinPath,
   type SnapshotEntry,
 } from '@helix-agents/core/provider'
-import { type LocalBashWorkspace } from '@helix-agents/workspace-local-bash'
+import type { LocalBashWorkspace } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { datedDevice, isSettled } from '../../src/snapshots/change-times.ts'
 

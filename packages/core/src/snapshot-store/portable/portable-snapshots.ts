@@ -9,6 +9,7 @@ import type {
   SessionRef,
   WorkspaceProvider,
 } from '../../workspace/provider.ts'
+import { hasMethod } from '../../workspace/has-method.ts'
 import type { WorkspaceRef } from '../../workspace/ref.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { logMessages } from '../../logging/log-messages.ts'
@@ -56,19 +57,17 @@ export function portableSnapshots<Config extends { readonly kind: string }>(
   provider: ConfigurableProvider<Config>,
   options: PortableSnapshotsOptions,
 ): ConfigurableProvider<Config> {
-  assertMethod(provider, 'open', 'the first argument must be a workspace provider')
-  assertMethod(options?.store, 'getManifest', 'store must be a SnapshotStore')
+  if (!hasMethod(provider, 'open')) {
+    throw new TypeError('portableSnapshots: the first argument must be a workspace provider')
+  }
+  if (!hasMethod(options?.store, 'getManifest')) {
+    throw new TypeError('portableSnapshots: store must be a SnapshotStore')
+  }
   const { maxSnapshots = DEFAULT_MAX_SNAPSHOTS } = options
   if (!Number.isInteger(maxSnapshots) || maxSnapshots < 1) {
     throw new RangeError(`maxSnapshots must be a whole number over 0, not ${maxSnapshots}`)
   }
   return new PortableProvider(provider, { ...options, maxSnapshots })
-}
-
-function assertMethod(value: unknown, method: string, problem: string): void {
-  const isObject = typeof value === 'object' && value !== null
-  if (isObject && typeof Reflect.get(value, method) === 'function') return
-  throw new TypeError(`portableSnapshots: ${problem}`)
 }
 
 /** What a fork is made with. */
