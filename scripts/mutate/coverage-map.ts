@@ -21,6 +21,11 @@ export class CoverageMap {
     return [...this.#files.values()].filter(({ passed }) => !passed)
   }
 
+  /** What loading a file took at most: the first one of a process loads what others need too. */
+  get longestLoadingMs(): number {
+    return Math.max(0, ...[...this.#files.values()].map(loadingMsOf))
+  }
+
   /** Whether a mutant acts while files are loaded. */
   isLoaded(mutant: number): boolean {
     return [...this.#files.values()].some(({ loaded }) => loaded.includes(mutant))
@@ -34,10 +39,13 @@ export class CoverageMap {
     const isOutside = report.loaded.includes(mutant) || report.reached.includes(mutant)
     const tests = isOutside ? all : all.filter(({ reached }) => reached.includes(mutant))
     if (tests.length === 0) return undefined
-    const loading = report.ms - sumOf(report.tests)
     const ids = tests.map(({ id }) => id)
-    return { file, ids, ms: sumOf(tests), loadingMs: Math.max(loading, 0) }
+    return { file, ids, ms: sumOf(tests), loadingMs: loadingMsOf(report) }
   }
+}
+
+function loadingMsOf({ ms, tests }: FileReport): number {
+  return Math.max(ms - sumOf(tests), 0)
 }
 
 function passedTests({ passed, tests }: FileReport): readonly OneTestReport[] {

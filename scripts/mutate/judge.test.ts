@@ -45,6 +45,7 @@ function setup({ mutated, plain = report(), reaching = files, isLoaded = false }
   const kills: string[] = []
   const judge = new Judge({
     graceMs: 1000,
+    startingMs: 10_000,
     onKill: (_, tests) => void kills.push(...tests.map(({ file }) => file)),
     onFailingControl: (_, how) => void failures.push(how),
     planOf: () => ({
@@ -81,7 +82,8 @@ test('a mutant is killed when a test fails with it and then passes in the same p
 test('a mutant may take a multiple of its tests and a grace, and new processes also start', async () => {
   const { judge, requests } = setup({ mutated: report() })
   await judge.judge(mutant)
-  expect(requests.map(({ limitMs }) => limitMs)).toEqual([1150, 1150, 11_330])
+  expect(requests.map(({ processes }) => processes)).toEqual(['renewed', 'shared', 'new'])
+  expect(requests.map(({ limitMs }) => limitMs)).toEqual([11_165, 1165, 11_330])
   expect(requests.map(({ testTimeoutMs }) => testTimeoutMs)).toEqual([1150, 1150, 1150])
 })
 

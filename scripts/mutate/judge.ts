@@ -16,6 +16,8 @@ export interface JudgeParts {
   readonly planOf: (mutant: NumberedMutant) => Plan
   /** What a mutant may take beside a multiple of what its tests take without it. */
   readonly graceMs: number
+  /** What new processes may take to start, and to load what all files of tests need. */
+  readonly startingMs: number
   /** Hears which tests have killed a mutant. */
   readonly onKill: (mutant: NumberedMutant, tests: readonly Selection[]) => void
   /** Hears of tests that fail without a mutant, and how. */
@@ -31,11 +33,9 @@ interface Tried {
 }
 
 /** How much longer tests may take with a mutant: the machine may be busier now. */
-const SLOWER = 3
+export const SLOWER = 3
 /** A control in new processes is as good as new for so many mutants. */
 const MUTANTS_A_CONTROL = 10
-/** What new processes may take to start. */
-const STARTING_MS = 10_000
 /** Shared processes end after so many runs with a mutant. */
 const RUNS_A_PROCESS = 100
 
@@ -77,14 +77,12 @@ export class Judge {
       const verdict = await this.#judgeAlone(mutant, suspects, [])
       if (verdict === 'killed' || verdict === 'timeout') return verdict
     }
-    const limits = this.#limitsOf(all)
-    const loadingMs = all.reduce((sum, each) => sum + each.loadingMs, 0)
-    const limitMs = limits.limitMs + STARTING_MS + SLOWER * loadingMs
-    const verdict = await this.#try(mutant, all, { ...limits, limitMs })
+    const limits = this.#limitsOf(all, 'new')
+    const verdict = await this.#try(mutant, all, limits)
     if (verdict !== 'unjudged') return verdict
     // Some tests need those before them in their file.
     const whole = all.map(({ file }) => ({ file }))
-    return this.#try(mutant, whole, { ...limits, limitMs: SLOWER * limitMs })
+    return this.#try(mutant, whole, { ...limits, limitMs: SLOWER * limits.limitMs })
   }
 
   async #judgeAmongOthers(mutant: NumberedMutant, { tests, isLoaded }: Plan): Promise<Tried> {
@@ -101,7 +99,7 @@ export class Judge {
   async #tryAmongOthers(mutant: NumberedMutant, tests: readonly ReachingTests[]): Promise<Verdict> {
     const processes = this.#runsInProcess % RUNS_A_PROCESS === 0 ? 'renewed' : 'shared'
     this.#runsInProcess += 1
-    const limits = this.#limitsOf(tests)
+    const limits = this.#limitsOf(tests, processes)
     const end = await this.#parts.run({ mutant: mutant.id, tests, processes, ...limits })
     const noticed = noticedBy(end, tests)
     if (noticed.length === 0) return 'survived'
@@ -133,11 +131,13 @@ export class Judge {
     return 'unjudged'
   }
 
-  #limitsOf(tests: readonly ReachingTests[]): Limits {
-    const { graceMs } = this.#parts
-    const ms = tests.reduce((sum, each) => sum + each.ms, 0)
+  #limitsOf(tests: readonly ReachingTests[], processes: TestRequest['processes']): Limits {
+    const { graceMs, startingMs } = this.#parts
+    // A process that runs share may meet a file of tests for the first time.
+    const ms = tests.reduce((sum, each) => sum + each.ms + each.loadingMs, 0)
     const longestMs = tests.reduce((longest, each) => Math.max(longest, each.ms), 0)
-    return { limitMs: graceMs + SLOWER * ms, testTimeoutMs: graceMs + SLOWER * longestMs }
+    const limitMs = graceMs + SLOWER * ms + (processes === 'shared' ? 0 : startingMs)
+    return { limitMs, testTimeoutMs: graceMs + SLOWER * longestMs }
   }
 
   #forgetOldControls(): void {

@@ -17,11 +17,12 @@ function planWith(...reports: readonly Partial<FileReport>[]) {
     coverage.add({ file, passed: true, ms: 100, loaded: [], reached: [], tests: [], ...report })
     return file
   })
-  return { ...planOf(mutant, files, coverage), failing: coverage.failing }
+  const { failing, longestLoadingMs } = coverage
+  return { ...planOf(mutant, files, coverage), failing, longestLoadingMs }
 }
 
 test('only the tests that reach a mutant run, the shortest files first', () => {
-  const { tests } = planWith(
+  const { tests, longestLoadingMs } = planWith(
     { tests: [one('a', [7]), one('b', [8])], ms: 90 },
     { tests: [one('c', [8])] },
     { tests: [one('d', [1, 7], { ms: 5 })], ms: 20 },
@@ -33,6 +34,8 @@ test('only the tests that reach a mutant run, the shortest files first', () => {
   expect(tests.map(({ ms }) => ms)).toEqual([5, 10])
   // A process that has not loaded it takes the rest.
   expect(tests.map(({ loadingMs }) => loadingMs)).toEqual([15, 70])
+  // Another one of these files may be the first of a process: it loads what they share.
+  expect(longestLoadingMs).toBe(90)
 })
 
 test('a mutant that acts outside of tests meets all tests of the file', () => {

@@ -1,5 +1,5 @@
 import { CoverageMap } from './coverage-map.ts'
-import { Judge, type Verdict } from './judge.ts'
+import { Judge, SLOWER, type Verdict } from './judge.ts'
 import type { PackageTrial } from './package-mutation.ts'
 import { type Plan, planOf } from './plan.ts'
 import { record } from './tests/recording.ts'
@@ -10,6 +10,9 @@ import type { TestServer } from './tests/test-server.ts'
 const NEAR_FILES = 8
 /** And by tests that take so long at most. */
 const QUICK_MS = 3000
+
+/** What new processes may take to start, beside a multiple of what they load. */
+const STARTING_MS = 10_000
 
 /** What judges the mutants of a package. */
 export interface Judging extends Pick<
@@ -60,7 +63,7 @@ async function judgeEach(judging: Judging, coverage: CoverageMap, isLast: boolea
         const longestMs = isLast ? Infinity : QUICK_MS
         return planOf(mutant, judging.testsOf(mutant.file), coverage, { killsOf, longestMs })
       },
-      kills,
+      { kills, startingMs: STARTING_MS + SLOWER * coverage.longestLoadingMs },
     )
     // All judges take from one iterator.
     for (const mutant of left) {
@@ -79,12 +82,13 @@ function judgeOf(
   { name, graceMs, print }: Judging,
   server: TestServer,
   planOfMutant: (mutant: NumberedMutant) => Plan,
-  kills: Kills,
+  { kills, startingMs }: { readonly kills: Kills; readonly startingMs: number },
 ): Judge {
   return new Judge({
     run: (request) => server.run(request),
     planOf: planOfMutant,
     graceMs,
+    startingMs,
     onKill: ({ file }, tests) => {
       for (const test of tests) kills.add(file, test.file)
     },
