@@ -1,5 +1,5 @@
 export type { AgentHandle } from './executor/agent-handle.ts'
-export { type BranchSeed, loadBranchSeed } from './executor/branch-session.ts'
+export { type BranchSeed, loadBranchSeed } from './session/branch-seed.ts'
 export { findCheckpoint } from './session/find-checkpoint.ts'
 export type {
   BranchOptions,

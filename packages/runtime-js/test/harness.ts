@@ -18,6 +18,8 @@ import {
 } from '@helix-agents/runtime-js'
 import * as z from 'zod'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
+// Loaded before it is needed: no number of turns says how long that takes.
+import '../src/on-demand.ts'
 
 export interface Harness {
   readonly executor: JSAgentExecutor

@@ -10,13 +10,10 @@ import {
   type WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
 import { assertAgent, assertParts, assertText, isBusy, parseSessionId } from './check-arguments.ts'
-import { assertBranchOptions, assertRestoreOptions } from '../session/check-options.ts'
 import type { AgentResult } from '../agent-result.ts'
+import { onDemand } from '../door.ts'
 import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
-import { branchSession } from './branch-session.ts'
-import { deleteSession } from './delete-session.ts'
-import { enqueueTurn, withTurn } from './enqueue-turn.ts'
 import type {
   BranchOptions,
   DeleteOptions,
@@ -33,14 +30,13 @@ import { toLabels, toUserMessages } from './execute-input.ts'
 import { createServices } from '../run/create-services.ts'
 import { launchRun } from '../run/launch.ts'
 import type { LaunchRequest } from '../ports.ts'
-import { type Recovery, recoverSession } from './recover-session.ts'
+import type { Recovery } from './recover-session.ts'
 import { checkResume, type ResumeCheck } from '../session/check-resume.ts'
 import { HistoryOperations } from '../history/history-operations.ts'
-import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
 import type { RequestResponse } from '../request/check-answer.ts'
-import { respond, type RespondResult } from './respond.ts'
+import type { RespondResult } from './respond.ts'
 import { type SendOptions, sendMessage, type SentMessage } from './send-message.ts'
 import { shutDown } from './shut-down.ts'
 
@@ -100,6 +96,7 @@ export class JSAgentExecutor extends HistoryOperations {
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
     if (options.mode === 'enqueue') {
+      const { enqueueTurn, withTurn } = await onDemand()
       const turn = await enqueueTurn(this.#services, agent, input, options)
       return withTurn(this.#handle(agent, turn.sessionId), this.#services, turn)
     }
@@ -162,6 +159,7 @@ export class JSAgentExecutor extends HistoryOperations {
     assertAgent(agent)
     const start = (mode: 'execute' | 'resume'): Promise<AgentHandle<TOutput>> =>
       this.#startQueued(agent, mode, { ...options, sessionId })
+    const { recoverSession } = await onDemand()
     return recoverSession(this.#services, agent, { sessionId, start })
   }
 
@@ -180,6 +178,7 @@ export class JSAgentExecutor extends HistoryOperations {
     assertAgent(agent)
     assertText(requestId, 'requestId')
     const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId)
+    const { respond } = await onDemand()
     return respond(this.#services, agent, { sessionId, requestId, response, resume })
   }
 
@@ -244,6 +243,7 @@ export class JSAgentExecutor extends HistoryOperations {
     options: BranchOptions,
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
+    const { assertBranchOptions, branchSession } = await onDemand()
     assertBranchOptions(options)
     const sessionId = await branchSession(this.#services, agent, options)
     return this.#handle(agent, sessionId)
@@ -267,9 +267,11 @@ export class JSAgentExecutor extends HistoryOperations {
     options: RestoreCheckpointOptions = {},
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
-    assertRestoreOptions(checkpointId, options)
-    const target = { ...options, sessionId, checkpointId }
-    const runId = await restoreSession(this.#services, agent, target)
+    const runId = await this.#services.active.whileReserved(sessionId, async () => {
+      const { assertRestoreOptions, restoreSession } = await onDemand()
+      assertRestoreOptions(checkpointId, options)
+      return restoreSession(this.#services, agent, { ...options, sessionId, checkpointId })
+    })
     return this.#handle(agent, sessionId, undefined, runId)
   }
 
@@ -284,7 +286,15 @@ export class JSAgentExecutor extends HistoryOperations {
    */
   async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
     assertAgent(agent)
-    await deleteSession(this.#services, agent, { ...options, sessionId })
+    const { active } = this.#services
+    if (options.abortRun === true) {
+      await active.untilEnded(sessionId)
+      await active.abort(sessionId)
+    }
+    await active.whileReserved(sessionId, async () => {
+      const { deleteSession } = await onDemand()
+      await deleteSession(this.#services, agent, { ...options, sessionId })
+    })
   }
 
   /**

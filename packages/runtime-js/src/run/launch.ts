@@ -3,8 +3,7 @@ import { logMessages } from '@helix-agents/core/provider'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
-import { collect } from '../history/collect.ts'
-import { loadRunHistory } from '../history/run-history.ts'
+import { onDemand } from '../door.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
 import type { LaunchRequest, Run, RunContext, RunHistory, RunServices } from '../ports.ts'
 import { placeOf } from '../request/request-place.ts'
@@ -227,7 +226,7 @@ function createMeter(
 }
 
 /**
- * Also frees what earlier runs have left; a provider or a store that fails at that does not keep the run
+ * Undefined when the agent declares none. Also frees what earlier runs have left; a provider or a store that fails at that does not keep the run
  * from starting.
  */
 async function openHistory(
@@ -235,16 +234,20 @@ async function openHistory(
   { agent, toolSet }: LaunchRequest,
   { session, messages }: { readonly session: SessionState; readonly messages: readonly Message[] },
 ): Promise<RunHistory | undefined> {
+  const declared = toolSet.own
+  if (Object.values(declared).every((workspace) => workspace.history === undefined))
+    return undefined
+  const { collect, loadRunHistory } = await onDemand()
   const isCutOff = findOpenCalls(messages).length > 0
-  const loaded = await loadRunHistory(services, session, { declared: toolSet.own, isCutOff })
-  if (loaded?.hasLeftovers !== true) return loaded?.history
+  const { history, hasLeftovers } = await loadRunHistory(services, session, { declared, isCutOff })
+  if (!hasLeftovers) return history
   try {
     await collect(services, agent, { session })
   } catch (err) {
     const { sessionId } = session
     services.logger.warn({ err, sessionId }, logMessages.historyNotCollected)
   }
-  return loaded.history
+  return history
 }
 
 async function openStream(
