@@ -1,0 +1,64 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  digestEntries,
+  type SnapshotEntry,
+  type SnapshotHeader,
+  type SnapshotManifest,
+} from '@helix-agents/core/provider'
+import { afterEach, beforeEach, expect } from 'vitest'
+
+/** A directory for each test of a file, in which no test leaves a file open. */
+export function useDirectory(): () => string {
+  let directory = ''
+  let openBefore = 0
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'helix-stored-'))
+    openBefore = openFilesBelow(directory)
+  })
+  afterEach(() => {
+    const left = openFilesBelow(directory) - openBefore
+    rmSync(directory, { recursive: true, force: true })
+    expect(left).toBe(0)
+  })
+  return () => directory
+}
+
+/** Descriptors of this process that lead below a directory. */
+export function openFilesBelow(directory: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => leadsBelow(directory, fd)).length
+}
+
+function leadsBelow(directory: string, fd: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${directory}/`)
+  } catch {
+    // That of the directory which was read.
+    return false
+  }
+}
+
+/** A manifest that may be stored. */
+export async function manifestOf(
+  id: string,
+  entries: readonly SnapshotEntry[] = [],
+  more: Partial<SnapshotHeader> = {},
+): Promise<SnapshotManifest> {
+  const bytes = entries.reduce((sum, one) => sum + (one.type === 'file' ? one.size : 0), 0)
+  const header: SnapshotHeader = {
+    formatVersion: 1,
+    snapshotId: id,
+    createdAt: 1000,
+    sessionId: 's',
+    agentType: 'a',
+    workspace: 'w',
+    providerId: 'local-bash',
+    workspaceId: 'helix-ws-abcdef',
+    entries: entries.length,
+    bytes,
+    digest: await digestEntries(entries),
+    ...more,
+  }
+  return { header, entries }
+}
