@@ -40,6 +40,12 @@ describe.each([
   })
 })
 
+it('tells each outcome word for word', async () => {
+  const told: string[] = []
+  for (const one of all) told.push(`## ${one.what}\n${(await run(one)).shown}\n`)
+  await expect(told.join('\n')).toMatchFileSnapshot('patch-outcomes.txt')
+})
+
 const refused = all.filter((one) => one.refused !== undefined)
 const EMPTY = [
   'nothing',

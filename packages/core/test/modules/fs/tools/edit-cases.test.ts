@@ -32,6 +32,14 @@ describe.each(['edit_file', 'multi_edit'] as const)('%s, as models write it', (t
   })
 })
 
+it('tells each outcome word for word', async () => {
+  const told: string[] = []
+  for (const edit of editCases) {
+    told.push(`## ${edit.what}\n${(await run(edit, 'edit_file')).shown}\n`)
+  }
+  await expect(told.join('\n')).toMatchFileSnapshot('edit-outcomes.txt')
+})
+
 describe('a refusal of an edit', () => {
   const refused = editCases.filter((edit) => edit.refused !== undefined)
   it.each(refused.map((edit) => [edit.what, edit] as const))(
