@@ -132,39 +132,38 @@ class LetterPairs {
   #turn = 0
 
   constructor(line: string) {
-    const text = comparable(line)
-    for (let i = 0; i + 1 < text.length; i += 1) this.#met.set(pairAt(text, i), 0)
-    this.#count = Math.max(0, text.length - 1)
+    const pairs = pairsOf(line)
+    for (const pair of pairs) this.#met.set(pair, 0)
+    this.#count = pairs.length
   }
 
   /** Twice the shared pairs by all pairs: about 1 for the same, 0 for nothing in common. */
   likenessOf(line: string): number {
-    const text = comparable(line)
-    const all = this.#count + text.length - 1
-    if (all <= 0) return 0
+    const pairs = pairsOf(line)
     this.#turn += 1
     let shared = 0
-    for (let i = 0; i + 1 < text.length; i += 1) {
-      const pair = pairAt(text, i)
+    for (const pair of pairs) {
       const met = this.#met.get(pair)
       if (met === undefined || met === this.#turn) continue
       this.#met.set(pair, this.#turn)
       shared += 1
     }
-    return (2 * shared) / all
+    return shared === 0 ? 0 : (2 * shared) / (this.#count + pairs.length)
   }
 }
 
-function comparable(line: string): string {
-  return line
+/** Each two letters that stand side by side, whatever their case, as one number. */
+function pairsOf(line: string): number[] {
+  const text = line
     .slice(0, MAX_COMPARED * 2)
     .trim()
     .slice(0, MAX_COMPARED)
     .toLowerCase()
-}
-
-function pairAt(text: string, index: number): number {
-  return text.charCodeAt(index) * 65_536 + text.charCodeAt(index + 1)
+  const pairs: number[] = []
+  for (let i = 1; i < text.length; i += 1) {
+    pairs.push(text.charCodeAt(i - 1) * 65_536 + text.charCodeAt(i))
+  }
+  return pairs
 }
 
 /** A line as an error message shows it: cropped, blanks made visible. */

@@ -75,8 +75,7 @@ class LineScan {
     if (wanted >= text.length) return text.length
     const feed = text.lastIndexOf('\n', wanted)
     if (feed > start) return feed + 1
-    const next = text.indexOf('\n', wanted)
-    return next < 0 ? text.length : next + 1
+    return Math.min(text.length, lineEnd(text, wanted) + 1)
   }
 
   #mayMatch(start: number, end: number): boolean {
@@ -94,7 +93,7 @@ class LineScan {
       if (hit < 0) return
       if (hit > start) start = text.lastIndexOf('\n', hit - 1) + 1 || start
       const end = lineEnd(text, Math.max(hit, start))
-      const line = text.slice(start, contentEnd(text, start, end))
+      const line = text.slice(start, contentEnd(text, end))
       const verdict = yield* this.#test(line)
       if (verdict === 'unknown') collector.skipLongLines(this.#scanned.path)
       if (verdict === 'match') yield* this.#add({ line, start, end })
@@ -187,7 +186,7 @@ function linesBefore(text: string, start: number, count: number): string[] {
     const end = next - 1
     next = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1
     const from = next === 0 && text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : next
-    lines.push(text.slice(from, contentEnd(text, from, end)))
+    lines.push(text.slice(from, contentEnd(text, end)))
   }
   return lines.toReversed()
 }
@@ -197,7 +196,7 @@ function linesAfter(text: string, end: number, count: number): string[] {
   let start = end + 1
   while (lines.length < count && start < text.length) {
     const next = lineEnd(text, start)
-    lines.push(text.slice(start, contentEnd(text, start, next)))
+    lines.push(text.slice(start, contentEnd(text, next)))
     start = next + 1
   }
   return lines
@@ -210,7 +209,7 @@ function lineEnd(text: string, start: number): number {
 }
 
 /** Leaves out the carriage return before a line feed. */
-function contentEnd(text: string, start: number, end: number): number {
-  const hasReturn = end > start && text.charCodeAt(end - 1) === CARRIAGE_RETURN && end < text.length
+function contentEnd(text: string, end: number): number {
+  const hasReturn = end < text.length && text.charCodeAt(end - 1) === CARRIAGE_RETURN
   return hasReturn ? end - 1 : end
 }
