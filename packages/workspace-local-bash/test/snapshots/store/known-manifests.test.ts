@@ -18,12 +18,12 @@ const ENTRY: SnapshotEntry = { path: '/d', type: 'directory' }
 const printOfLength = (length: number): FilePrint =>
   Array.from({ length }, () => ({ length: 0, hash: '', bytes: new WeakRef(bytes('')) }))
 
-describe('manifests that are remembered', () => {
-  const known = (entries: number, parts = 0) => ({
-    manifest: { header, entries: Array.from({ length: entries }, () => ENTRY) },
-    print: printOfLength(parts),
-  })
+const known = (entries: number, parts = 0) => ({
+  manifest: { header, entries: Array.from({ length: entries }, () => ENTRY) },
+  print: printOfLength(parts),
+})
 
+describe('manifests that are remembered', () => {
   it('hold 100,000 entries together: those that were asked for last', () => {
     const all = new KnownManifests()
     const [a, b, c, d] = [known(60_000), known(30_000), known(10_000), known(1)]
