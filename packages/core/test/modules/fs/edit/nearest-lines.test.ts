@@ -12,6 +12,27 @@ import { createWorkTurn } from '../../../../src/modules/fs/edit/work-turn.ts'
 const nearest = (lines: readonly string[], wanted: readonly string[]) =>
   findNearestPlace(lines, wanted, createWorkTurn())
 
+const pairsOf = (text: string) => Array.from(text.slice(1), (c, i) => text[i]! + c)
+
+const likeness = (one: string, other: string) => {
+  const [left, right] = [pairsOf(one), pairsOf(other)]
+  const shared = new Set(left.filter((pair) => right.includes(pair))).size
+  return shared === 0 ? 0 : (2 * shared) / (left.length + right.length)
+}
+
+const alike = (count: number) => [...Array.from({ length: count }, () => ' x'), 'y']
+
+const block = (last: string, at: number) =>
+  Array.from({ length: 51 }, (_, i) => (i === at ? last : i === 0 ? 'start' : 'same'))
+
+const letters = (length: number) =>
+  Array.from({ length }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
+
+const nine = (letter: string) => Array.from({ length: 9 }, (_, i) => `${letter}${i}\n`).join('')
+
+const differ = (lines: readonly string[], wanted: readonly string[], isPart = true) =>
+  describeDifference({ lines, start: 0, isCut: false }, { lines: wanted, name: 'it', isPart })
+
 describe('findNearestPlace', () => {
   test.each<readonly [string, readonly string[], readonly string[], number | undefined]>([
     ['blanks aside', ['a', ' b c', 'd'], ['bc'], 1],
@@ -36,12 +57,6 @@ describe('findNearestPlace', () => {
 
   test('likeness is twice the shared pairs by all pairs, and one half is enough', async () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
-    const pairs = (text: string) => Array.from(text.slice(1), (c, i) => text[i]! + c)
-    const likeness = (one: string, other: string) => {
-      const [left, right] = [pairs(one), pairs(other)]
-      const shared = new Set(left.filter((pair) => right.includes(pair))).size
-      return shared === 0 ? 0 : (2 * shared) / (left.length + right.length)
-    }
     await fc.assert(
       fc.asyncProperty(fc.array(words, { maxLength: 6 }), words, async (lines, wanted) => {
         fc.pre(wanted !== '' && !lines.some((line) => line.includes(wanted)))
@@ -55,32 +70,28 @@ describe('findNearestPlace', () => {
 
   test('of many lines that are the same, the first 500 are compared', async () => {
     const wanted = ['x', ' y']
-    const lines = (count: number) => [...Array.from({ length: count }, () => ' x'), 'y']
-    expect(await nearest(lines(500), wanted)).toBe(499)
-    expect(await nearest(lines(501), wanted)).toBe(0)
+    expect(await nearest(alike(500), wanted)).toBe(499)
+    expect(await nearest(alike(501), wanted)).toBe(0)
   })
 
   test('of a block, the first 50 lines are compared', async () => {
-    const block = (last: string, at: number) =>
-      Array.from({ length: 51 }, (_, i) => (i === at ? last : i === 0 ? 'start' : 'same'))
-    const lines = (at: number) => [...block('other', at), ...block('wanted', at)]
-    const wanted = (at: number) => block(' wanted', at)
-    expect(await nearest(lines(49), wanted(49))).toBe(51)
-    expect(await nearest(lines(50), wanted(50))).toBe(0)
+    const found: unknown[] = []
+    for (const at of [49, 50]) {
+      const lines = [...block('other', at), ...block('wanted', at)]
+      found.push(await nearest(lines, block(' wanted', at)))
+    }
+    expect(found).toEqual([51, 0])
   })
 
   test('of a line, its first 2,000 characters are compared, of its letters 200', async () => {
     const long = 'ab'.repeat(1000)
     expect(await nearest([`${long}x`], [` ${long.slice(0, -1)}`])).toBe(0)
-    const letters = (length: number) =>
-      Array.from({ length }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
     expect(await nearest([`${letters(200)}${'x'.repeat(900)}`], [`${letters(199)}y`])).toBe(0)
   })
 })
 
 test('a hint shows eight lines of each side, numbered', async () => {
-  const lines = (letter: string) => Array.from({ length: 9 }, (_, i) => `${letter}${i}\n`).join('')
-  const shown = (await describeNearest(`top\n${lines('a')}`, lines(' a'), createWorkTurn())).split(
+  const shown = (await describeNearest(`top\n${nine('a')}`, nine(' a'), createWorkTurn())).split(
     '\n',
   )
   expect(shown).toEqual([
@@ -114,9 +125,6 @@ test('blanks are made visible, and a long line is cut', () => {
 })
 
 describe('describeDifference', () => {
-  const differ = (lines: readonly string[], wanted: readonly string[], isPart = true) =>
-    describeDifference({ lines, start: 0, isCut: false }, { lines: wanted, name: 'it', isPart })
-
   test.each<readonly [readonly string[], readonly string[], string]>([
     [['abc'], ['abd'], 'First difference: line 1, column 3: the file has "abc", it has "abd".'],
     [['abc'], ['abc'], ''],

@@ -57,6 +57,16 @@ const contexts = fc.integer({ min: 0, max: 3 })
 
 const holds = (wanted: string) => (line: string) => line.includes(wanted)
 
+function* holdsA(line: string): Generator<number, 'match' | 'no-match'> {
+  yield line.length
+  return line.includes('a') ? 'match' : 'no-match'
+}
+
+function* cannotTell(): Generator<number, 'unknown'> {
+  yield 1
+  return 'unknown'
+}
+
 test('finds the lines that hold a literal, in blocks of any length', () => {
   fc.assert(
     fc.property(texts, blocks, contexts, (text, blockCharacters, context) => {
@@ -73,11 +83,7 @@ test('finds the lines that hold a literal, in blocks of any length', () => {
 test('finds the lines that pass a test, with and without a literal or a prefilter', () => {
   fc.assert(
     fc.property(texts, blocks, contexts, (text, blockCharacters, context) => {
-      function* testLine(line: string): Generator<number, 'match' | 'no-match'> {
-        yield line.length
-        return line.includes('a') ? 'match' : 'no-match'
-      }
-      const base = { blockCharacters, unitsPerCharacter: 1, testLine }
+      const base = { blockCharacters, unitsPerCharacter: 1, testLine: holdsA }
       const expected = model(text, holds('a'), context)
       for (const search of [
         base,
@@ -132,12 +138,8 @@ test('line feeds are counted 65,536 characters at a time', () => {
 })
 
 test('a file with lines that cannot be tested whole is skipped once', () => {
-  function* testLine(): Generator<number, 'unknown'> {
-    yield 1
-    return 'unknown'
-  }
   const { matches, skipped } = scan(
-    { blockCharacters: 4, unitsPerCharacter: 1, testLine },
+    { blockCharacters: 4, unitsPerCharacter: 1, testLine: cannotTell },
     'a\nb\n',
   )
   expect([matches, skipped]).toEqual([[], ['/f']])
