@@ -76,7 +76,7 @@ async function linesOf(message: string, { fail, steps = said, options, then }: C
 const rejecting =
   (part: 'store' | 'streams', method: string) =>
   (made: Parts): void =>
-    void vi.spyOn(made[part] as never, method as never).mockRejectedValue(err)
+    void Reflect.set(made[part], method, () => Promise.reject(err))
 const ofRun = { sessionId: 's', runId: 'run' }
 
 test.each<readonly [string, 'warn' | 'error', object, Case]>([
