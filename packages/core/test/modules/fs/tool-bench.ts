@@ -10,6 +10,7 @@ import {
 import type { FileSystem } from '../../../src/modules/fs/contract.ts'
 import { FileVersions } from '../../../src/modules/fs/versions/file-versions.ts'
 import { fileSystemModule } from '../../../src/modules/fs/module.ts'
+import type { ModulePreview } from '../../../src/permissions/module-preview.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { MapFileSystem } from './map-file-system.ts'
 
@@ -50,6 +51,17 @@ export class ToolBench {
 
   /** The structured result. */
   async call<Output = unknown>(name: string, input: object, actor = 'main'): Promise<Output> {
+    const { tool, call } = this.#prepare(name, input, actor)
+    return (await tool.execute(call)) as Output
+  }
+
+  /** What a person sees before the call. */
+  async preview(name: string, input: object): Promise<ModulePreview | undefined> {
+    const { tool, call } = this.#prepare(name, input, 'main')
+    return tool.preview?.(call)
+  }
+
+  #prepare(name: string, input: object, actor: string) {
     const tool = this.tool(name)
     const context = {
       workspace: 'box',
@@ -61,8 +73,7 @@ export class ToolBench {
       clock: new ManualClock(),
     } as unknown as ModuleToolContext
     const parsed = tool.inputSchema.parse(input)
-    const call = { module: this.guarded, config: this.config, input: parsed, context }
-    return (await tool.execute(call)) as Output
+    return { tool, call: { module: this.guarded, config: this.config, input: parsed, context } }
   }
 
   /** The result as the model reads it. */
