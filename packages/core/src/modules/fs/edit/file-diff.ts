@@ -11,6 +11,8 @@ const STEP = 65_536
 const CONTEXT_LINES = 3
 /** Further characters of a diff are not made. */
 const MAX_CHARACTERS = 40_000
+/** Characters of a side that are shown when its lines are not compared. */
+const MAX_SIDE_CHARACTERS = MAX_CHARACTERS / 2
 
 /** A file before and after a change; without a name there is none. */
 export interface FileSides {
@@ -41,7 +43,7 @@ export async function fileDiff(sides: FileSides, turn: WorkTurn): Promise<FileDi
   const isSmall = change.old.length + change.now.length <= MAX_COMPARED
   const hunks = isSmall ? await comparedHunks(change) : undefined
   const diff = `${head}\n${hunks ?? (await blockHunk(change, turn))}`
-  const isCut = diff.length > MAX_CHARACTERS || (!isSmall && hunks === undefined)
+  const isCut = diff.length > MAX_CHARACTERS || (hunks === undefined && isShortened(change))
   return { diff: diff.slice(0, MAX_CHARACTERS), isCut }
 }
 
@@ -177,9 +179,13 @@ async function blockHunk(change: Change, turn: WorkTurn): Promise<string> {
   ].join('\n')
 }
 
+function isShortened({ above, old, now, below }: Change): boolean {
+  return [above, old, now, below].some(({ length }) => length > MAX_SIDE_CHARACTERS)
+}
+
 function signed(sign: string, text: string, { isWindows }: Change): string[] {
   if (text === '') return []
-  const shown = text.slice(0, MAX_CHARACTERS / 2)
+  const shown = text.slice(0, MAX_SIDE_CHARACTERS)
   const lines = (shown.endsWith('\n') ? shown.slice(0, -1) : shown).split('\n')
   const shownLines = lines.map((line) => sign + (isWindows ? line.replace(/\r$/, '') : line))
   if (shown.length < text.length) return [...shownLines, `${sign}[more lines]`]

@@ -67,6 +67,18 @@ test('texts that differ in more than 500 lines are shown as one change, which is
   expect(isCut).toBe(false)
 })
 
+test('a change that is shown as one is cut when a side has more than 20,000 characters', async () => {
+  for (const [more, isCut] of [
+    ['', false],
+    ['x', true],
+  ] as const) {
+    const after = `${'a line of it\n'.repeat(1538)}${'x'.repeat(5)}${more}\n`
+    const made = await diffOf('', after)
+    expect([after.length, made.isCut]).toEqual([20_000 + more.length, isCut])
+    expect(made.diff.includes('[more lines]')).toBe(isCut)
+  }
+})
+
 test('a diff of 40,000 characters is whole, one more is cut', async () => {
   const lengthOf = async (count: number) => (await diffOf('', 'x'.repeat(count))).diff.length
   const fixed = (await lengthOf(10_000)) - 10_000
