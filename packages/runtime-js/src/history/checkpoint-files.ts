@@ -192,17 +192,16 @@ function cannotRestore(name: string, providerId: string): WorkspaceFailedError {
   return new WorkspaceFailedError('capability-missing', detail)
 }
 
-/** Releases backends that no session came to use. @returns whether all are gone */
-export async function releaseAll(
+/** Releases backends that no session came to use. */
+async function releaseAll(
   services: RunServices,
   { session, files }: Pick<RestoreFiles, 'session' | 'files'>,
   made: ReadonlyMap<string, WorkspaceRef | null>,
-): Promise<boolean> {
-  let areGone = true
+): Promise<void> {
   for (const { declaration } of files) {
     const ref = made.get(declaration.name)
-    if (ref === undefined || ref === null) continue
-    areGone = (await releaseBackend(services, ref, { session, declaration })) && areGone
+    if (ref !== undefined && ref !== null) {
+      await releaseBackend(services, ref, { session, declaration })
+    }
   }
-  return areGone
 }
