@@ -29,8 +29,11 @@ export interface SeedResult {
   readonly verdicts: ReadonlyMap<NumberedMutant, Ending>
 }
 
-/** What has become of a mutant; `notCompiled`: the compiler notices what no test does. */
-export type Ending = Verdict | 'notCompiled' | 'notReached'
+/**
+ * What has become of a mutant; `notCompiled`: the compiler notices what no test does; `undecided`: the near
+ * tests have not noticed it, and the time was over before others did.
+ */
+export type Ending = Verdict | 'notCompiled' | 'notReached' | 'undecided'
 
 /** What judges at once. */
 const SERVERS = 2
@@ -77,9 +80,9 @@ async function endingsOf(
 async function judgeAll(
   trial: PackageTrial,
   mutants: readonly NumberedMutant[],
-): Promise<ReadonlyMap<NumberedMutant, Verdict>> {
+): Promise<ReadonlyMap<NumberedMutant, Ending>> {
   const files = testsOfAll(trial, mutants)
-  const endings = new Map<NumberedMutant, Verdict>()
+  const endings = new Map<NumberedMutant, Verdict | 'undecided'>()
   if (files.length === 0) return endings
   const servers = Array.from({ length: SERVERS }, () => trial.createServer(files))
   try {

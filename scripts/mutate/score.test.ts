@@ -22,6 +22,13 @@ test('the score is that of the mutants that were judged', () => {
   )
 })
 
+test('a run that was cut off says what the score may be at least', () => {
+  expect(scoreLine('core', result('killed', 'killed', 'survived', 'undecided', 'notReached'))).toBe(
+    'core: 2 of 3 mutants killed (67 %, at least 50 %), seed 3, ' +
+      '1 passed by their near tests and undecided in the time, 1 not reached in the time',
+  )
+})
+
 test('survivors are shown as what they change', () => {
   const diffs = survivorDiffs(result('killed', 'survived'), () => text)
   expect(diffs).toHaveLength(1)

@@ -16,16 +16,23 @@ export function scoreLine(name: string, result: SeedResult): string {
   const timeouts = countOf(result, 'timeout')
   const killed = countOf(result, 'killed') + timeouts
   const judged = killed + survivorsOf(result)
-  const score = judged === 0 ? '-' : `${Math.round((100 * killed) / judged)} %`
+  const undecided = countOf(result, 'undecided')
+  const score = judged === 0 ? '-' : percentOf(killed, judged)
+  const least = undecided === 0 ? '' : `, at least ${percentOf(killed, judged + undecided)}`
   const others = [
     [timeouts, 'of them by a timeout'],
     [countOf(result, 'unreached'), 'reached by no test'],
     [countOf(result, 'notCompiled'), 'not counted: they do not compile'],
     [countOf(result, 'unjudged'), 'not judged: their tests fail without'],
+    [undecided, 'passed by their near tests and undecided in the time'],
     [countOf(result, 'notReached'), 'not reached in the time'],
   ] as const
   const rest = others.filter(([count]) => count > 0).map(([count, what]) => `, ${count} ${what}`)
-  return `${name}: ${killed} of ${judged} mutants killed (${score}), seed ${result.seed}${rest.join('')}`
+  return `${name}: ${killed} of ${judged} mutants killed (${score}${least}), seed ${result.seed}${rest.join('')}`
+}
+
+function percentOf(part: number, whole: number): string {
+  return `${Math.round((100 * part) / whole)} %`
 }
 
 /** What `--json` writes of a package and a seed: counts of all endings, and each that lived. */
@@ -47,6 +54,7 @@ export function scoreRecord(
     unreached,
     notCompiled: countOf(result, 'notCompiled'),
     unjudged: countOf(result, 'unjudged'),
+    undecided: countOf(result, 'undecided'),
     notReached: countOf(result, 'notReached'),
     survivors: survivorDiffs(result, originalOf),
   }

@@ -10,6 +10,11 @@ import type { TestServer } from './tests/test-server.ts'
 const NEAR_FILES = 8
 /** And by tests that take so long at most. */
 const QUICK_MS = 3000
+/**
+ * Share of the time that the near tests have. What they leave comes before mutants that nothing has met yet:
+ * else a run that is cut off would count those that are noticed soon, and none of the others.
+ */
+const NEAR_SHARE = 0.5
 
 /** What new processes may take to start, beside a multiple of what they load. */
 const STARTING_MS = 10_000
@@ -22,7 +27,7 @@ export interface Judging extends Pick<
   /** They share the work. */
   readonly servers: readonly TestServer[]
   readonly mutants: readonly NumberedMutant[]
-  readonly endings: Map<NumberedMutant, Verdict>
+  readonly endings: Map<NumberedMutant, Verdict | 'undecided'>
 }
 
 /** Tries the near tests of each mutant, and all of them on what these have not noticed. */
@@ -30,15 +35,19 @@ export async function judgeInWaves(judging: Judging): Promise<void> {
   const { mutants, endings } = judging
   const coverage = new CoverageMap()
   const recorded = new Set<string>()
+  const undecided = new Set<NumberedMutant>()
   for (const files of [NEAR_FILES, undefined]) {
     const testsOf = (file: string): readonly string[] => judging.testsOf(file).slice(0, files)
-    const left = mutants.filter((mutant) => !endings.has(mutant))
+    const unmet = mutants.filter((mutant) => !endings.has(mutant) && !undecided.has(mutant))
+    const left = [...undecided, ...unmet]
     const missing = testsOfAll({ testsOf }, left).filter((file) => !recorded.has(file))
     for (const file of missing) recorded.add(file)
     await record(judging, missing, coverage)
     const isLast = files === undefined
-    await judgeEach({ ...judging, testsOf, mutants: left }, coverage, isLast)
+    const until = isLast ? judging.until : Date.now() + NEAR_SHARE * (judging.until - Date.now())
+    await judgeEach({ ...judging, testsOf, until, mutants: left }, coverage, isLast, undecided)
   }
+  for (const mutant of undecided) endings.set(mutant, 'undecided')
 }
 
 /** The files of tests that may notice one of the mutants. */
@@ -49,8 +58,16 @@ export function testsOfAll(
   return [...new Set(mutants.flatMap(({ file }) => testsOf(file)))]
 }
 
-/** @param isLast whether no other tests will be tried on the mutants. */
-async function judgeEach(judging: Judging, coverage: CoverageMap, isLast: boolean): Promise<void> {
+/**
+ * @param isLast whether no other tests will be tried on the mutants.
+ * @param undecided those that the tests so far have not noticed.
+ */
+async function judgeEach(
+  judging: Judging,
+  coverage: CoverageMap,
+  isLast: boolean,
+  undecided: Set<NumberedMutant>,
+): Promise<void> {
   const { name, until, print, servers, mutants, endings } = judging
   const kills = new Kills()
   const left = mutants.values()
@@ -69,7 +86,11 @@ async function judgeEach(judging: Judging, coverage: CoverageMap, isLast: boolea
     for (const mutant of left) {
       if (Date.now() >= until) return
       const verdict = await judge.judge(mutant, isLast)
-      if (!isLast && verdict !== 'killed' && verdict !== 'timeout') continue
+      if (!isLast && verdict !== 'killed' && verdict !== 'timeout') {
+        undecided.add(mutant)
+        continue
+      }
+      undecided.delete(mutant)
       endings.set(mutant, verdict)
       const { operator, file, line } = mutant
       print(`${name}: ${endings.size} judged, ${verdict}: ${operator} at ${file}:${line}`)
