@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { Duplex } from 'node:stream'
 import { constants } from 'node:os'
@@ -76,6 +76,7 @@ function startChild(launch: Launch, outputs: Outputs, withChannel: boolean): Chi
     return { pid: undefined, ended: Promise.resolve(OBSTACLES[obstacle](name)) }
   }
   const child = spawnChild(launch, outputs, withChannel)
+  if (!(child instanceof ChildProcess)) return { pid: undefined, ended: Promise.resolve(child) }
   const channel = child.stdio[CHANNEL]
   return {
     ...(channel instanceof Duplex && { channel }),
@@ -84,8 +85,13 @@ function startChild(launch: Launch, outputs: Outputs, withChannel: boolean): Chi
   }
 }
 
-function spawnChild(launch: Launch, [stdout, stderr]: Outputs, withChannel: boolean): ChildProcess {
-  const { file, args, cwd, env, isNamespaced } = launch
+/** Node throws some errors of the system, such as `E2BIG`, and emits others. */
+function spawnChild(
+  launch: Launch,
+  [stdout, stderr]: Outputs,
+  withChannel: boolean,
+): ChildProcess | ProcessEnd {
+  const { file, args, name, cwd, env, isNamespaced } = launch
   const own = isNamespaced
     ? (['ignore', stdout, 'pipe', stderr] as const)
     : (['ignore', stdout, stderr] as const)
@@ -95,18 +101,28 @@ function spawnChild(launch: Launch, [stdout, stderr]: Outputs, withChannel: bool
     return spawn(file, args, { cwd, env, detached: true, stdio: withoutInherited(all) })
   } catch (cause) {
     if (errnoOf(cause) === 'ERR_INVALID_ARG_VALUE') throw invalidWords(cause)
-    throw new WorkspaceFailedError('provider-failed', 'the command could not be started', {
-      cause,
-      transient: TRANSIENT.has(errnoOf(cause) ?? ''),
-    })
+    const end = explain(cause, name)
+    if (end !== undefined) return end
+    throw startFailure(cause)
   }
+}
+
+function startFailure(cause: unknown): WorkspaceFailedError {
+  return new WorkspaceFailedError('provider-failed', 'the command could not be started', {
+    cause,
+    transient: TRANSIENT.has(errnoOf(cause) ?? ''),
+  })
 }
 
 const CANNOT_START = 126
 const KILLED = 128 + constants.signals.SIGKILL
 const TRANSIENT: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'])
 
-function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
+/**
+ * The end of a child, however it came to it.
+ * @throws {WorkspaceFailedError} `provider-failed` when the host could not start it.
+ */
+export function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
     child.once('exit', (code, signal) => {
       resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) })
@@ -114,7 +130,7 @@ function endOf(child: ChildProcess, name: string): Promise<ProcessEnd> {
     child.once('error', (error) => {
       const end = explain(error, name)
       if (end !== undefined) resolve(end)
-      else reject(error)
+      else reject(startFailure(error))
     })
   })
 }
@@ -157,7 +173,7 @@ const EXPLAINED: ReadonlyMap<string, (name: string) => ProcessEnd> = new Map(
 )
 
 /** The exit code and the words of a shell for a program that cannot be started. */
-function explain(error: Error, name: string): ProcessEnd | undefined {
+function explain(error: unknown, name: string): ProcessEnd | undefined {
   return EXPLAINED.get(errnoOf(error) ?? '')?.(name)
 }
 
