@@ -68,9 +68,10 @@ test('what was sent as a run ended goes on, whatever its kinds', async () => {
   const endRun = store.endRun.bind(store)
   store.endRun = async (end) => {
     store.endRun = endRun
-    await endRun(end)
+    const session = await endRun(end)
     await send('one', 'steer')
     await send('two', 'followUp')
+    return session
   }
   const { executor } = createHarness([say('done'), say('more')], { store })
   await (await executor.execute(plain, 'x', { sessionId: 's' })).result()
