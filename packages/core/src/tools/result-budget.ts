@@ -9,6 +9,9 @@ const HEAD_SHARE = 0.1
 /** A cut moves to a line end that is at most so far away. */
 const LINE_SEARCH_CHARACTERS = 400
 
+/** Code points beyond it are pairs of surrogates. */
+const LAST_OF_ONE_UNIT = 0xff_ff
+
 /** What is left of a text that was cut in the middle. */
 export interface CutText {
   readonly head: string
@@ -66,7 +69,5 @@ function reachOf(maxCharacters: number): number {
 
 /** Whether a cut at this index would split a surrogate pair. */
 function isPairAt(text: string, index: number): boolean {
-  const before = text.charCodeAt(index - 1)
-  const after = text.charCodeAt(index)
-  return before >= 0xd8_00 && before <= 0xdb_ff && after >= 0xdc_00 && after <= 0xdf_ff
+  return (text.codePointAt(index - 1) ?? 0) > LAST_OF_ONE_UNIT
 }

@@ -18,8 +18,13 @@ test('a cut moves to a line end that is near', () => {
   expect(cutEnd(`a\n${'b'.repeat(500)}`, 100)).toHaveLength(100)
 })
 
+cutStart(`${line(9000)}\n${line(after)}`, budget)
+
 test('property: pieces are parts of the text, within the budget, and split no character', () => {
-  const text = fc.string({ unit: fc.constantFrom('a', '\n', '🙂', 'é'), maxLength: 300 })
+  const text = fc.string({
+    unit: fc.constantFrom('a', '\n', '🙂', '\u{10000}', '\u{10FFFF}', '\uFFFF'),
+    maxLength: 300,
+  })
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 200 }), (whole, budget) => {
       const { head, tail, omittedCharacters } = cutMiddle(whole, budget)
@@ -30,4 +35,33 @@ test('property: pieces are parts of the text, within the budget, and split no ch
       expect(/\p{Cs}/u.test(head + tail)).toBe(false)
     }),
   )
+})
+
+const line = (length: number) => 'x'.repeat(length)
+
+const startOf = (after: number, budget: number) =>
+  test('a cut stays away from line ends that are further than a quarter of the budget, or 400 characters', () => {
+    const endOf = (before: number, budget: number) =>
+      cutEnd(`${line(before)}\n${line(9000)}`, budget)
+    expect(endOf(75, 100)).toHaveLength(76)
+    expect(endOf(74, 100)).toHaveLength(100)
+    expect(endOf(99, 100)).toHaveLength(100)
+    expect(endOf(100, 100)).toHaveLength(100)
+    expect(endOf(3600, 4000)).toHaveLength(3601)
+    expect(endOf(3599, 4000)).toHaveLength(4000)
+    expect(startOf(76, 100)).toHaveLength(76)
+    expect(startOf(75, 100)).toHaveLength(100)
+    expect(startOf(100, 100)).toHaveLength(100)
+    expect(startOf(101, 100)).toHaveLength(100)
+    expect(startOf(3601, 4000)).toHaveLength(3601)
+    expect(startOf(3600, 4000)).toHaveLength(4000)
+  })
+
+test('what a tool did not cut is cut at 200,000 characters, with a notice', () => {
+  expect(limitText('x'.repeat(200_000))).toHaveLength(200_000)
+  expect(limitText('x'.repeat(200_001))).toBe(
+    `${'x'.repeat(20_000)}\n[… 1 characters left out …]\n${'x'.repeat(180_000)}`,
+  )
+  expect(cutMiddle('x'.repeat(30_001))).toMatchObject({ omittedCharacters: 1 })
+  expect(cutMiddle('x'.repeat(30_000))).toMatchObject({ omittedCharacters: 0 })
 })

@@ -54,7 +54,17 @@ describe('LinePager', () => {
     expect(result.content.isWellFormed()).toBe(true)
   })
 
-  const character = fc.constantFrom('a', 'b', '\n', '\n', '\r\n', '\u{1F600}', 'long '.repeat(20))
+  const character = fc.constantFrom(
+    'a',
+    'b',
+    '\n',
+    '\n',
+    '\r\n',
+    '\u{10000}',
+    '\u{10FFFF}',
+    '\uE000',
+    'long '.repeat(20),
+  )
   const texts = fc.array(fc.array(character, { maxLength: 8 }).map((list) => list.join('')))
 
   it('gives pages that are the text, in whatever pieces it comes', () => {
@@ -73,6 +83,7 @@ describe('LinePager', () => {
             expect(result).toEqual(page([text], { ...next, limit, room }))
             expect(result.totalLines).toBe(lines)
             expect(result.content.length).toBeLessThanOrEqual(room)
+            expect(result.content.isWellFormed()).toBe(true)
             const isEmpty = result.firstLine === 0
             expect(isEmpty || result.firstLine === next.offset).toBe(true)
             expect(result.lastLine - result.firstLine).toBeLessThan(limit)
