@@ -81,10 +81,13 @@ export function withFailedAttempt(
 }
 
 /** Reserves the next destroy for this caller until `nextAttemptAt`. */
-export function withAttempt(record: SandboxRecord, nextAttemptAt: number): SandboxRecord {
-  const { owed } = record
-  if (owed === undefined) return record
-  return { ...record, version: record.version + 1, owed: { ...owed, nextAttemptAt } }
+export function withAttempt(
+  record: SandboxRecord,
+  { at, nextAttemptAt }: { readonly at: number; readonly nextAttemptAt: number },
+): SandboxRecord {
+  const { since = at, attempts = 0 } = record.owed ?? {}
+  const owed = { since, attempts, nextAttemptAt }
+  return { ...record, version: record.version + 1, owed }
 }
 
 /** Counts a probe without result. */

@@ -62,8 +62,7 @@ async function run(context: FleetContext, progress: Progress): Promise<PassOutco
     progress.plan = plan
     return hasMore(cursorsAfter(plan.pages, () => true)) ? 'more' : 'completed'
   }
-  const passId = `${progress.startedAt.toString(36)}-${context.random().toString(36).slice(2, 10)}`
-  const lease = await SweepLease.acquire(context, passId)
+  const lease = await SweepLease.acquire(context)
   if (lease === undefined) return 'lease-held'
   try {
     const before = await readCursors(context)

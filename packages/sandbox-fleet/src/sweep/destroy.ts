@@ -16,7 +16,8 @@ export function attemptMs({ policy }: FleetContext): number {
 
 /**
  * Records that a sandbox is to be destroyed, and why. Only the version that was judged is changed:
- * a concurrent use makes this fail.
+ * a concurrent use makes this fail. The fence is that of a lease which was kept just before, and
+ * the time with it.
  * @throws {FleetError} `conflict`, `lease-lost`, `invalid-transition`, `invalid-record` for a kill
  * without a reason.
  */
@@ -24,21 +25,17 @@ export async function recordIntent(
   context: FleetContext,
   record: SandboxRecord,
   kill: Omit<SandboxKill, 'at'>,
-  fence?: LeaseFence,
+  fence: LeaseFence,
 ): Promise<SandboxRecord> {
   if (!context.rules.hasReason(kill)) {
     throw new FleetError('invalid-record', 'a sandbox is not ended without a reason', {
       sandboxId: record.id,
     })
   }
-  await context.clock.keepTime()
   const now = context.clock.now()
-  const next = applyEvent(
-    record,
-    { type: 'terminate', kill, retryAt: now + attemptMs(context) },
-    now,
-  )
-  await context.store.update(next, { ...(fence !== undefined && { fence }) })
+  const retryAt = now + attemptMs(context)
+  const next = applyEvent(record, { type: 'terminate', kill, retryAt }, now)
+  await context.store.update(next, { fence })
   context.emit('kill', next)
   return next
 }

@@ -64,8 +64,9 @@ async function retryOwed(
   if (!hasBudget('retry', pass)) return 'over-budget'
   pass.used.retries += 1
   const fence = await lease.keep()
-  const next = withAttempt(record, context.clock.now() + attemptMs(context))
-  if (next !== record) await context.store.update(next, { fence })
+  const at = context.clock.now()
+  const next = withAttempt(record, { at, nextAttemptAt: at + attemptMs(context) })
+  await context.store.update(next, { fence })
   return destroyRecorded(context, next, driver)
 }
 

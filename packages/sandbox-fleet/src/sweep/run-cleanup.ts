@@ -68,8 +68,7 @@ async function planOnly(context: FleetContext, progress: Progress): Promise<Pass
 }
 
 async function planAndApply(context: FleetContext, progress: Progress): Promise<PassOutcome> {
-  const passId = `${progress.startedAt.toString(36)}-${context.random().toString(36).slice(2, 10)}`
-  const lease = await SweepLease.acquire(context, passId)
+  const lease = await SweepLease.acquire(context)
   if (lease === undefined) return 'lease-held'
   try {
     const cursor = await readCursor(context, progress.mode)
@@ -105,7 +104,7 @@ async function findFrom(
     return await find(context, progress, cursor)
   } catch (error) {
     const isUnusable = FleetError.isInstance(error) && error.code === 'invalid-query'
-    if (!isUnusable || cursor === undefined) throw error
+    if (!isUnusable) throw error
     return find(context, progress)
   }
 }

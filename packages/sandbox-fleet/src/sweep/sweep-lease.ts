@@ -21,8 +21,10 @@ export class SweepLease {
   }
 
   /** Undefined while another sweeper has it. @throws {FleetError} `unavailable` */
-  static async acquire(context: FleetContext, passId: string): Promise<SweepLease | undefined> {
-    const holder = `${context.instanceId}:${passId}`
+  static async acquire(context: FleetContext): Promise<SweepLease | undefined> {
+    const { clock, instanceId, random } = context
+    // Of this pass alone: two of one process do not share it.
+    const holder = `${instanceId}:${clock.now()}:${random()}`
     const token = await request(context, holder)
     return token === undefined ? undefined : new SweepLease(context, holder, token)
   }

@@ -47,14 +47,16 @@ export async function terminateSandbox(
     })
   }
   let acquired: SandboxRecord | undefined
+  let isRetry = false
   await context.clock.keepTime()
   const rule = ruleContext(context)
   const stored = await changeRecord(context.store, id, (record) => {
     acquired = acquireDestroy(context, record, { request, rule })
+    isRetry = record.status === 'terminating'
     return acquired
   })
   if (acquired === undefined) return isOver(stored, request) ? 'gone' : 'in-progress'
-  if (acquired.owed?.attempts === 0) context.emit('kill', stored)
+  if (!isRetry) context.emit('kill', stored)
   return destroyRecorded(context, stored, driver)
 }
 
@@ -75,5 +77,5 @@ function acquireDestroy(
     return applyEvent(record, { type: 'terminate', kill: request, retryAt }, now)
   }
   const isDue = context.rules.isDestroyDue(record, rule)
-  return isDue ? withAttempt(record, retryAt) : undefined
+  return isDue ? withAttempt(record, { at: now, nextAttemptAt: retryAt }) : undefined
 }
