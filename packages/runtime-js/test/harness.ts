@@ -18,8 +18,9 @@ import {
 } from '@helix-agents/runtime-js'
 import * as z from 'zod'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
-// Loaded before it is needed: no number of turns says how long that takes.
-import '../src/on-demand.ts'
+
+// Before it is needed: no number of turns says how long that takes.
+await JSAgentExecutor.preload()
 
 export interface Harness {
   readonly executor: JSAgentExecutor

@@ -1,6 +1,7 @@
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
-import { hasAbandonedFiles } from '../http/branch-files.ts'
+import { onDemand } from '../door.ts'
+import { hasAbandonedFiles } from '../http/branch-stage.ts'
 import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
 import { hasPlace, tooMany } from '../http/caller-places.ts'
@@ -12,7 +13,6 @@ import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
 import { assertServerOptions } from './check-options.ts'
-import { deleteSession } from './delete-session.ts'
 import { eraseUnusedObject } from './erase-unused-object.ts'
 import { known, maySee, openAccess } from './session-access.ts'
 
@@ -51,6 +51,7 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       env,
       options,
       sessionId,
+      onDemand,
       onStarted: () => this.#pumps.startAll(),
       onErased: () => this.#forget(),
     })
@@ -158,8 +159,16 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
 
   /** Files of a branch whose session was never made: nobody else would remove them. */
   async #eraseAbandoned(): Promise<void> {
-    if (this.#beginning > 0 || !(await this.#host.isUnmade())) return
-    if (await hasAbandonedFiles(this.#host)) await deleteSession(this.#host)
+    if (!(await this.#isAbandoned())) return
+    const { deleteSession } = await onDemand()
+    // A session may have begun meanwhile.
+    if (await this.#isAbandoned()) await deleteSession(this.#host)
+  }
+
+  /** Nothing may come between its last look and the removal. */
+  async #isAbandoned(): Promise<boolean> {
+    const isLeft = (await this.#host.isUnmade()) && (await hasAbandonedFiles(this.#host))
+    return isLeft && this.#beginning === 0
   }
 
   #eraseUnused(): Promise<void> {

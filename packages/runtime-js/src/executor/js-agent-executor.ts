@@ -75,6 +75,15 @@ export class JSAgentExecutor extends HistoryOperations {
   }
 
   /**
+   * Loads what an executor otherwise loads with its first use: everything but running agents. For a
+   * process that goes on while a deployment replaces its files, or a host that checks who asks and wants
+   * nothing between that and the call.
+   */
+  static async preload(): Promise<void> {
+    await onDemand()
+  }
+
+  /**
    * Starts a run, in a new session or as the next turn of one. Resolves once the message is
    * stored; the run proceeds by itself. With `mode: 'enqueue'` a worker runs the turn: this resolves
    * once the turn is stored, with one write; the handle waits until a worker has run it. Its
