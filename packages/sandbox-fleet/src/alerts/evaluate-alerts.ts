@@ -93,7 +93,7 @@ async function commitChecks(
 ): Promise<void> {
   const { clock, instanceId, random, store } = context.fleet
   const now = clock.now()
-  const holder = `${instanceId}:${random().toString(36).slice(2)}`
+  const holder = `${instanceId}:${random()}`
   const token = await store.acquireLease({ name: key, holder, ttlMs: LEASE_MS, now })
   if (token === undefined) return
   const checks = await check()
