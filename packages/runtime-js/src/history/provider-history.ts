@@ -62,11 +62,13 @@ export interface BackendOwner {
 
 /** What a provider gets to open a backend without a registry. */
 export function resolveOptions(services: Services, owner: BackendOwner): ResolveOptions {
-  const { session, declaration, workspace = declaration.name } = owner
+  const { declaration, workspace = declaration.name } = owner
+  // A session may come whole: its state and its output are for no provider, and for no log.
+  const { sessionId, agentType } = owner.session
   return {
     workspace,
     ...(workspace !== declaration.name && { resolvedAs: declaration.name }),
-    session,
+    session: { sessionId, agentType },
     config: declaration.provider,
     capabilities: declaration.capabilities,
     signal: new AbortController().signal,
@@ -84,14 +86,15 @@ export async function releaseBackend(
   owner: BackendOwner,
 ): Promise<boolean> {
   const provider = services.providers.get(ref.providerId)
-  const { session, declaration } = owner
-  const fields = { workspace: declaration.name, providerId: ref.providerId, ...session }
+  const options = resolveOptions(services, owner)
+  const workspace = owner.declaration.name
+  const fields = { workspace, providerId: ref.providerId, ...options.session }
   if (provider === undefined) {
     services.logger.warn(fields, logMessages.historyNotReleased)
     return false
   }
   try {
-    await release(provider, ref, resolveOptions(services, owner))
+    await release(provider, ref, options)
     return true
   } catch (err) {
     services.logger.warn({ ...fields, err }, logMessages.historyNotReleased)
