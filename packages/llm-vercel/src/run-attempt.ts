@@ -89,9 +89,8 @@ async function openStream(
 
 /** A provider that ignores the abort answers later: that answer is not read, and is released. */
 async function dropAnswer(call: ReturnType<LanguageModelV4['doStream']> | undefined) {
-  const [end] = await Promise.allSettled([call])
-  if (end.status !== 'fulfilled' || end.value === undefined) return
-  await Promise.allSettled([end.value.stream?.cancel()])
+  const cancelled = Promise.resolve(call).then((answer) => answer?.stream?.cancel())
+  return Promise.allSettled([cancelled])
 }
 
 /**

@@ -30,7 +30,7 @@ describe('modelFromEnvironment', () => {
     [
       { MODEL: 'opnai/gpt-5' },
       'invalid-request',
-      '"opnai", which is not known (known here: openai',
+      '"opnai", which is not known (known here: openai, anthropic)',
     ],
     [{ MODEL: 'openai-compatible/m' }, 'invalid-request', 'openai-compatible'],
     [{ MODEL: 'm', MODEL_BASE_URL: 'localhost:11434/v1' }, 'invalid-request', 'MODEL_BASE_URL'],
@@ -40,7 +40,10 @@ describe('modelFromEnvironment', () => {
       'invalid-request',
       'OPENAI_BASE_URL',
     ],
-    [{ MODEL: 'gpt-5' }, 'invalid-request', 'provider/name'],
+    [{ MODEL: 'gpt-5' }, 'invalid-request', 'MODEL must be provider/name, and it is "gpt-5"'],
+    [{ MODEL: '/gpt-5' }, 'invalid-request', 'MODEL must be provider/name, and it is "/gpt-5"'],
+    [{ MODEL: 'openai/' }, 'invalid-request', 'MODEL must be provider/name, and it is "openai/"'],
+    [{ MODEL: 'openai//' }, 'invalid-request', 'MODEL must be provider/name, and it is "openai//"'],
     [{ MODEL_BASE_URL: 'http://127.0.0.1:1' }, 'invalid-request', 'MODEL is not'],
   ])('%o is %s', async (environment, code, words) => {
     const [end] = await Promise.allSettled([modelFromEnvironment(environment)])

@@ -84,6 +84,30 @@ describe('a file that its model cannot read', () => {
     expect(errors).toEqual([])
   })
 
+  test('is left out also when the one who is told fails', async () => {
+    const logger = new RecordingLogger()
+    const err = new Error('no listener')
+    const onUnreadableFile = (): never => {
+      throw err
+    }
+    const { model } = picky('media type: audio/flac', /audio/)
+    const adapter = new VercelAIAdapter({ logger, onUnreadableFile })
+    const result = await adapter.generateStep(inputOf([withFiles(sound)], model))
+    expect(result).toMatchObject({ type: 'text', content: 'ok' })
+    expect(logger.with('onUnreadableFile failed')).toMatchObject([
+      { level: 'warn', fields: { err } },
+    ])
+  })
+
+  test('is not sent without it after an abort', async () => {
+    const stop = new AbortController()
+    const { model, prompts } = picky('media type: audio/flac', /audio/)
+    const adapter = new VercelAIAdapter({ onUnreadableFile: () => stop.abort('enough') })
+    const input = { ...inputOf([withFiles(sound)], model), abortSignal: stop.signal }
+    await expect(adapter.generateStep(input)).rejects.toBe('enough')
+    expect(prompts).toHaveLength(1)
+  })
+
   test('is not tried again in the next step, and others of another model are', async () => {
     const { adapter, model, prompts, told } = setup('media type: audio/flac', /audio/)
     const messages = [withFiles(sound)]

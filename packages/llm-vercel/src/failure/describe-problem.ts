@@ -30,12 +30,12 @@ export function describeProblem(
 ): Problem {
   if (asked === undefined) return {}
   const { provider, modelId } = shown(asked)
-  const { origin = 'its address', networkCodes, status } = facts
+  const { origin, networkCodes, status } = facts
   if (code === 'unauthorized') return refusedKey(shown(asked), facts)
   if (code === 'connection-lost' && networkCodes.some((one) => NEVER_CONNECTED.test(one))) {
     const variable = provider === 'compatible' ? 'MODEL_BASE_URL' : 'the base URL of the provider'
     return {
-      problem: `no server answers at ${origin} for the model ${modelId} of ${provider}`,
+      problem: `no server answers at ${origin ?? 'its address'} for the model ${modelId} of ${provider}`,
       hint: `Start the server, or correct ${variable}.`,
     }
   }
@@ -46,7 +46,10 @@ export function describeProblem(
       hint: 'Correct the name of the model.',
     }
   }
-  if (status !== 404) return {}
+  return status === 404 ? unknownAddress(modelId, origin) : {}
+}
+
+function unknownAddress(modelId: string, origin = 'the server'): Problem {
   return {
     problem: `${origin} knows no such address, or has no model ${modelId}`,
     hint: 'Correct the name of the model, or the base URL of the provider.',
