@@ -10,10 +10,9 @@ import {
 } from '@helix-agents/core/provider'
 import {
   createWorkTurn,
-  fileDiff,
   type FileDiff,
   type FileSides,
-  redactText,
+  redactedDiff,
   type SessionState,
   type WorkspaceDeclaration,
 } from '@helix-agents/core/runtime'
@@ -211,7 +210,7 @@ async function textDiff(
   const old = await contentOf(before, from)
   const now = await contentOf(after, to)
   if (old === 'binary' || now === 'binary') return { omitted: 'binary' }
-  return shortened(await fileDiff(sidesOf(path, old, now), createWorkTurn()), left)
+  return shortened(await redactedDiff(sidesOf(path, old, now), createWorkTurn()), left)
 }
 
 interface TextContent {
@@ -237,11 +236,7 @@ async function contentOf(
 }
 
 function shortened(made: FileDiff, left: number): Pick<FileChange, 'diff' | 'omitted'> {
-  const redacted = redactText(made.diff)
-  const diff = redacted.slice(0, left)
-  const isCut = made.isCut || made.diff.length > MAX_REDACTED || diff.length < redacted.length
+  const diff = made.diff.slice(0, left)
+  const isCut = made.isCut || diff.length < made.diff.length
   return { diff, ...(isCut && { omitted: 'cut' }) }
 }
-
-/** `redactText` leaves out what is behind. */
-const MAX_REDACTED = 32_768

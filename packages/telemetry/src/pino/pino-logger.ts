@@ -10,7 +10,7 @@ import {
   type Redaction,
   type RedactOptions,
   redactText,
-} from '@helix-agents/core/runtime'
+} from '@helix-agents/core/redact'
 
 /** Options of `createPinoLogger`. */
 export interface PinoLoggerOptions extends RedactOptions {

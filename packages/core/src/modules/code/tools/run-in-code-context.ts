@@ -3,6 +3,7 @@ import { toolsFor } from '../../define-module.ts'
 import type { CodeConfig } from '../config.ts'
 import { codeContextIdSchema } from '../context-id.ts'
 import type { CodeInterpreter } from '../contract.ts'
+import { onDemand } from '../../door.ts'
 
 export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'run_in_code_context',
@@ -14,5 +15,5 @@ export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
     title: `run code in context ${contextId}`,
     body: code,
   }),
-  load: async () => (await import('./calls/run-code.ts')).runInContextWork,
+  load: async () => (await onDemand()).runInContextWork,
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { filePath, fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
+import { onDemand } from '../../door.ts'
 
 const MAX_OLD_CHARACTERS = 1_000_000
 
@@ -27,8 +28,8 @@ export const editFileTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path }) => [{ path }],
   preview: async (change) => {
-    const { previewEdits } = await import('./calls/edit-file.ts')
+    const { previewEdits } = await onDemand()
     return previewEdits(change, change.input.path, [change.input])
   },
-  load: async () => (await import('./calls/edit-file.ts')).editFileWork,
+  load: async () => (await onDemand()).editFileWork,
 })

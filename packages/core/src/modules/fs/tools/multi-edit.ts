@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { editFields } from './edit-file.ts'
 import { filePath, fsTool, linesReadFirst } from './fs-tool.ts'
+import { onDemand } from '../../door.ts'
 
 const MAX_EDITS = 200
 
@@ -18,8 +19,8 @@ export const multiEditTool = fsTool({
   paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
   preview: async (change) => {
-    const { previewEdits } = await import('./calls/edit-file.ts')
+    const { previewEdits } = await onDemand()
     return previewEdits(change, change.input.path, change.input.edits)
   },
-  load: async () => (await import('./calls/edit-file.ts')).multiEditWork,
+  load: async () => (await onDemand()).multiEditWork,
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { filePath, fromOne, fsTool, READ_ONLY } from './fs-tool.ts'
+import { onDemand } from '../../door.ts'
 
 const inputSchema = () =>
   z.strictObject({
@@ -22,5 +23,5 @@ export const readFileTool = fsTool({
   inputSchema,
   annotations: READ_ONLY,
   paths: ({ path }) => [{ path }],
-  load: async () => (await import('./calls/read-file.ts')).readFileWork,
+  load: async () => (await onDemand()).readFileWork,
 })

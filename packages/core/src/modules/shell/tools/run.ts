@@ -3,6 +3,7 @@ import type { ModulePreview } from '../../../permissions/module-preview.ts'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import type { ShellConfig } from '../config.ts'
 import type { Shell } from '../contract.ts'
+import { onDemand } from '../../door.ts'
 
 /** Linux takes no longer argument. */
 const MAX_COMMAND_CHARACTERS = 131_072
@@ -56,7 +57,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => !config.background,
-  load: async () => (await import('./calls/run.ts')).runWork,
+  load: async () => (await onDemand()).runWork,
 })
 
 /** The same name with one option more: an agent has one of the two. */
@@ -68,7 +69,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => config.background,
-  load: async () => (await import('./calls/run.ts')).runOrStartWork,
+  load: async () => (await onDemand()).runOrStartWork,
 })
 
 type RunInput = z.output<ReturnType<typeof runInput>>
@@ -81,5 +82,5 @@ async function previewRun({
   input,
   config,
 }: Pick<ModuleToolCall<Shell, ShellConfig, RunInput>, 'input' | 'config'>): Promise<ModulePreview> {
-  return (await import('../command-preview.ts')).previewCommand(input, config)
+  return (await onDemand()).previewCommand(input, config)
 }
