@@ -9,3 +9,8 @@ export type JsonValue =
   | string
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined }
+
+/** Whether a value is an object with fields, as a schema and the arguments of a call are. */
+export function isRecord(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

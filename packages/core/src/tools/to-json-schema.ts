@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { AgentDefinitionError } from '../errors/agent-definition-error.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isRecord, type JsonSchema } from './json-schema.ts'
 import type { Schema } from './schema.ts'
 
 /** The dialect that every model provider reads. */
@@ -77,10 +77,6 @@ function isWriter(value: unknown): value is StandardJsonSchema {
 
 function isZodSchema(schema: unknown): schema is z.ZodType {
   return isRecord(schema) && '_zod' in schema
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Providers disagree on the dialect line, and none needs it. */

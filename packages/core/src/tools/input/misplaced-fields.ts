@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.ts'
+import { isRecord, type JsonSchema } from '../json-schema.ts'
 
 /** How deep arguments are looked through. */
 const MAX_DEPTH = 4
@@ -46,8 +46,4 @@ function unknownFields(value: unknown, schema: unknown, path: Path = []): readon
 function propertiesOf(schema: unknown): JsonSchema | undefined {
   const properties = isRecord(schema) ? schema['properties'] : undefined
   return isRecord(properties) ? properties : undefined
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

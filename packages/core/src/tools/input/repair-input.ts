@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.ts'
+import { isRecord, type JsonSchema } from '../json-schema.ts'
 
 /**
  * Puts right what models get wrong although its meaning is plain: `null` for a field that may be
@@ -62,8 +62,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
