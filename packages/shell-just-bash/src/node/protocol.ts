@@ -6,12 +6,6 @@ import type {
   ScriptFiles,
 } from '../script/script.ts'
 
-/** What a thread is started with. */
-export interface ThreadData {
-  /** Where this process keeps compiled code, if it does. */
-  readonly compileCache: string | undefined
-}
-
 /** What a thread gets. */
 export type ToThread =
   | { readonly type: 'run'; readonly script: Script }

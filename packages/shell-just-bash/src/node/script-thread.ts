@@ -1,13 +1,8 @@
 import * as nodeModule from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Script, ScriptEnd, ScriptHost } from '../script/script.ts'
-import {
-  type CallError,
-  FILE_METHODS,
-  type FromThread,
-  type ThreadData,
-  type ToThread,
-} from './protocol.ts'
+import { type CallError, FILE_METHODS, type FromThread, type ToThread } from './protocol.ts'
 
 /** How long an aborted script may still take to return; then its thread is ended. */
 const GRACE_MS = 50
@@ -31,11 +26,9 @@ export class ScriptThread {
 
   constructor() {
     const file = new URL(isSource ? './thread.ts' : './thread.js', import.meta.url)
-    const workerData: ThreadData = { compileCache: getCompileCacheDir?.() }
     this.#worker = new Worker(file, {
       name: 'helix-shell',
-      workerData,
-      env: {},
+      env: environment(),
       argv: [],
       execArgv: [],
       stdin: false,
@@ -121,6 +114,15 @@ export class ScriptThread {
   #send(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
     if (this.#isAlive) this.#worker.postMessage(message, transfer)
   }
+}
+
+/**
+ * Nothing of this process, but where it keeps compiled code, if it does: below its folder of that
+ * name is one for each version of Node.
+ */
+function environment(): Record<string, string> {
+  const folder = getCompileCacheDir?.()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /** A thread is not trusted: it calls what is listed and nothing else. */

@@ -1,22 +1,16 @@
 // The thread in which scripts of one workspace run, one at a time. It imports nothing but what it
 // needs: it starts with the first command.
-import * as nodeModule from 'node:module'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { executeScript, type JustBash } from '../script/execute-script.ts'
 import type { Script } from '../script/script.ts'
 import { lockDown } from './lock-down.ts'
-import type { FromThread, ThreadData, ToThread } from './protocol.ts'
+import type { FromThread, ToThread } from './protocol.ts'
 import { ThreadHost } from './thread-host.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this file is started as a thread')
 const send = (message: FromThread): void => port.postMessage(message)
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by the thread's owner
-const { compileCache } = workerData as ThreadData
-// Deno has none.
-const { enableCompileCache }: Partial<typeof nodeModule> = nodeModule
-if (compileCache !== undefined) enableCompileCache?.(compileCache)
 const justBash: JustBash = await import('just-bash')
 lockDown()
 
