@@ -40,7 +40,7 @@ function setup(world: World = {}) {
   const records = new RunRecords(kv)
   const clock = new ManualClock(NOW)
   const logger = new RecordingLogger()
-  const events: unknown[] = []
+  const events: (readonly unknown[])[] = []
   const err = new Error('the store is away')
   const session = {
     sessionId: 's',
@@ -139,7 +139,7 @@ describe('a run that was left', () => {
       records.put(next(1))
       await recover()
       expect(records.all()).toEqual([])
-      expect(events.map(([name]: never) => name)).toEqual(status === 'gone' ? [] : ['endStream'])
+      expect(events.map(([name]) => name)).toEqual(status === 'gone' ? [] : ['endStream'])
     },
   )
 
@@ -180,7 +180,7 @@ describe('a run that was left', () => {
     waiting.records.put(next(3))
     await waiting.recover()
     expect(waiting.records.all()).toEqual([])
-    expect(waiting.events.map(([name]: never) => name)).toEqual(['sync', 'endStream'])
+    expect(waiting.events.map(([name]) => name)).toEqual(['sync', 'endStream'])
   })
 
   test('that the executor refuses fails, and says why', async () => {
@@ -188,7 +188,7 @@ describe('a run that was left', () => {
     const { records, events, recover, logger } = setup({ resume: () => Promise.reject(error) })
     records.put(next(0))
     await recover()
-    expect(events.map(([name]: never) => name)).toContain('endRun')
+    expect(events.map(([name]) => name)).toContain('endRun')
     expect(records.all()).toEqual([])
     expect(logger.lines).toEqual([
       { level: 'error', message: 'run cannot be resumed', fields: { err: error, sessionId: 's' } },
