@@ -4,14 +4,12 @@ export async function inParallel<T>(
   limit: number,
   work: (item: T, index: number) => Promise<void>,
 ): Promise<void> {
-  let next = 0
+  const rest = items.entries()
   let hasFailed = false
   const worker = async (): Promise<void> => {
-    while (next < items.length && !hasFailed) {
-      const index = next
-      next += 1
-      const item = items[index]
-      if (item === undefined) continue
+    // All workers share the iterator: each takes the next item that is left.
+    for (const [index, item] of rest) {
+      if (hasFailed) return
       try {
         await work(item, index)
       } catch (error) {
@@ -20,7 +18,7 @@ export async function inParallel<T>(
       }
     }
   }
-  const workers = Array.from({ length: Math.min(limit, items.length) }, worker)
+  const workers = items.slice(0, limit).map(worker)
   await Promise.allSettled(workers)
   await Promise.all(workers)
 }

@@ -33,12 +33,13 @@ export interface Listing {
   readonly isComplete: boolean
 }
 
-/** The HTTP API, beside the page. The token goes into a header, so no other site can act with it. */
+/** The HTTP API, beside the page at an address. The token goes into a header, so no other site can act with it. */
 export class FleetClient {
-  readonly #base = new URL('api/sandbox/', document.baseURI)
+  readonly #base: URL
   readonly #token: string
 
-  constructor(token: string) {
+  constructor(token: string, page: string) {
+    this.#base = new URL('api/sandbox/', page)
     this.#token = token
   }
 

@@ -1,9 +1,10 @@
 // The dashboard. Polls the HTTP API beside it, and does nothing that the API does not check.
 import type { WireSandbox, WireStats } from '../../http/wire.ts'
-import { drawActivity, drawAges, isActive } from './charts.ts'
-import { severityOf } from './columns.ts'
+import { activityBars, ageBars, type Bars } from './bars.ts'
+import { drawBars } from './charts.ts'
 import { confirm, planBody, showDetail } from './dialogs.ts'
 import { byId, element } from './elements.ts'
+import { severityOf } from './facts.ts'
 import { FleetClient, RequestFailed } from './fleet-client.ts'
 import { formatPercent, formatWhen } from './format.ts'
 import { sentenceOfPass } from './outcome.ts'
@@ -45,7 +46,7 @@ const table = new SandboxTable({
 
 function signIn(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token)
-  client = new FleetClient(token)
+  client = new FleetClient(token, document.baseURI)
   showSignedIn(true)
   void refresh()
 }
@@ -123,14 +124,14 @@ function show(stats: WireStats, sandboxes: readonly WireSandbox[]): void {
       element('div', {}, element('dt', {}, name), element('dd', {}, String(value))),
     ),
   )
-  draw('activity', drawActivity(sandboxes, nowMs))
-  draw('ages', drawAges(sandboxes.filter(isActive)))
+  draw('activity', activityBars(sandboxes, nowMs))
+  draw('ages', ageBars(sandboxes))
   table.show(sandboxes)
 }
 
-function draw(id: string, chart: ReturnType<typeof drawAges>): void {
-  byId(id, HTMLElement).replaceChildren(chart.picture)
-  byId(`${id}-caption`, HTMLElement).textContent = chart.caption
+function draw(id: string, bars: Bars): void {
+  byId(id, HTMLElement).replaceChildren(drawBars(bars))
+  byId(`${id}-caption`, HTMLElement).textContent = bars.caption
 }
 
 async function terminate(api: FleetClient, sandbox: WireSandbox): Promise<void> {

@@ -1,6 +1,8 @@
 import type { WireSandbox } from '../../http/wire.ts'
-import { type Column, COLUMNS, ownerOf, severityName, severityOf } from './columns.ts'
+import { type Column, COLUMNS } from './columns.ts'
 import { byId, element } from './elements.ts'
+import { severityName } from './facts.ts'
+import { compareSandboxes, isSelected, type Selection } from './selection.ts'
 
 export interface TableEvents {
   onShow(id: string): void
@@ -49,8 +51,11 @@ export class SandboxTable {
   }
 
   #render(): void {
-    const chosen = this.#sandboxes.filter(filterOfPage())
-    const sorted = chosen.toSorted((a, b) => this.#compare(a, b)).slice(0, MAX_ROWS)
+    const selection = selectionOfPage()
+    const chosen = this.#sandboxes.filter((sandbox) => isSelected(sandbox, selection))
+    const column = this.#sortedBy
+    const sorting = column && { sortBy: column.sortBy, descending: this.#descending }
+    const sorted = chosen.toSorted((a, b) => compareSandboxes(a, b, sorting)).slice(0, MAX_ROWS)
     this.#markSorted()
     const caption = `${chosen.length} of ${this.#sandboxes.length} sandboxes`
     const cut = chosen.length > MAX_ROWS ? `, the first ${MAX_ROWS} are shown` : ''
@@ -99,16 +104,6 @@ export class SandboxTable {
     return row
   }
 
-  #compare(a: WireSandbox, b: WireSandbox): number {
-    const column = this.#sortedBy
-    if (column === undefined) {
-      return severityOf(b) - severityOf(a) || b.age_minutes - a.age_minutes
-    }
-    const [left, right] = [column.sortBy(a), column.sortBy(b)]
-    const order = left < right ? -1 : Number(left > right)
-    return (this.#descending ? -order : order) || (a.id < b.id ? -1 : 1)
-  }
-
   #markSorted(): void {
     for (const head of byId('columns', HTMLTableRowElement).cells) {
       if (head.dataset.column === undefined) continue
@@ -125,19 +120,10 @@ export class SandboxTable {
   }
 }
 
-function filterOfPage(): (sandbox: WireSandbox) => boolean {
-  const status = byId('status-filter', HTMLSelectElement).value
-  const search = byId('search', HTMLInputElement).value.trim().toLowerCase()
-  const onlyAttention = byId('attention', HTMLInputElement).checked
-  return (sandbox) => {
-    if (
-      status === 'active'
-        ? sandbox.status === 'terminated'
-        : status !== 'all' && status !== sandbox.status
-    ) {
-      return false
-    }
-    if (onlyAttention && severityOf(sandbox) === 0) return false
-    return `${sandbox.id} ${ownerOf(sandbox)} ${sandbox.provider}`.toLowerCase().includes(search)
+function selectionOfPage(): Selection {
+  return {
+    status: byId('status-filter', HTMLSelectElement).value,
+    search: byId('search', HTMLInputElement).value,
+    onlyAttention: byId('attention', HTMLInputElement).checked,
   }
 }
