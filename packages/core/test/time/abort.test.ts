@@ -4,11 +4,11 @@ import { settled, untilAborted } from '../../src/time/abort.ts'
 test('settles as the promise does and lets go of the signal', async () => {
   const { signal } = new AbortController()
   const added: string[] = []
-  signal.addEventListener = () => void added.push('add')
-  signal.removeEventListener = () => void added.push('remove')
+  signal.addEventListener = (event: string) => void added.push(`add ${event}`)
+  signal.removeEventListener = (event: string) => void added.push(`remove ${event}`)
   expect(await untilAborted(Promise.resolve(1), signal)).toBe(1)
   await expect(untilAborted(Promise.reject(new Error('own')), signal)).rejects.toThrow('own')
-  expect(added).toEqual(['add', 'remove', 'add', 'remove'])
+  expect(added).toEqual(['add abort', 'remove abort', 'add abort', 'remove abort'])
 })
 
 test('an abort ends the wait with its reason, even one that came before', async () => {

@@ -127,7 +127,7 @@ function linesUp(text: string, start: number, lines: number): number {
 /** Behind so many line ends. */
 function afterLines(text: string, start: number, lines: number): number {
   let at = start
-  for (let line = 0; line < lines && at < text.length; line += 1) {
+  for (let line = 0; line < lines; line += 1) {
     const feed = text.indexOf('\n', at)
     at = feed < 0 ? text.length : feed + 1
   }

@@ -172,7 +172,7 @@ function gitNamesOf(text: string): readonly [string, string] | undefined {
 }
 
 /** A quoted name of more characters is longer than a path may be: an escape takes four for a byte. */
-const MAX_QUOTED_CHARACTERS = 4 * (MAX_PATH_BYTES + 'a/'.length) + 2
+const MAX_QUOTED_CHARACTERS = 5 * MAX_PATH_BYTES
 
 /** Undoes the quotes of git: octal bytes and the escapes of C. One that is too long keeps its escapes. */
 function unquote(text: string): string {

@@ -7,6 +7,11 @@ import {
 } from '../../../../src/modules/fs/text/read-page.ts'
 
 const MB = 1_048_576
+
+test('lines are counted up to 64 MiB, and looked for up to 1 GiB', () => {
+  expect([MAX_COUNTED_BYTES, MAX_SCANNED_BYTES]).toEqual([64 * MB, 1024 * MB])
+})
+
 const signal = new AbortController().signal
 const request = { offset: 1, column: 1, limit: 1, maxCharacters: 30_000 }
 
