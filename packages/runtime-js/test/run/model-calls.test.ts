@@ -148,11 +148,11 @@ const usage = { inputTokens: 60, outputTokens: 40 }
 const prices = [1]
 const costOf = costByPrices({ m: { input: 1_000_000, output: 1_000_000 } })
 
-test.each<readonly [Budget, code: string, message: string]>([
+test.each<readonly [Budget, string, string]>([
   [{ maxTotalTokens: 1 }, 'max-tokens', 'the budget is exhausted: 100 tokens in 1 model calls'],
   [{ maxCost: 1, costOf }, 'max-cost', 'the budget is exhausted: a cost of 100 in 1 model calls'],
   [
-    { maxCost: 1, costOf: () => prices.pop() },
+    { maxCost: 1, costOf: () => prices.pop() ?? Number.NaN },
     'cost-unknown',
     'budget.maxCost is set, but costOf() returned no price for a model call',
   ],
