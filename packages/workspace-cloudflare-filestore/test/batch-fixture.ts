@@ -7,7 +7,7 @@ import type {
   Workspace,
 } from '@helix-agents/core/provider'
 import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
-import { countStatements } from './objects.ts'
+import { countStatements } from './counted-storage.ts'
 import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
 
 /** An engine that runs nothing, and gives away what it was opened with. */

@@ -1,9 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type {
-  FileStoreStorage,
-  FileStoreSqlBinding,
-} from '@helix-agents/workspace-cloudflare-filestore'
+import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filestore'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { expect } from 'vitest'
 import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
@@ -54,22 +51,4 @@ export function rolledBack<T>(storage: DurableObjectStorage, work: () => Promise
   ).toThrow('rolled back')
   if (started === undefined) throw new Error('it was not started')
   return started
-}
-
-/** A storage that notes its statements, transaction bounds left out. */
-export function countStatements(storage: FileStoreStorage): {
-  readonly storage: FileStoreStorage
-  readonly statements: string[]
-} {
-  const statements: string[] = []
-  const sql = {
-    exec: (statement: string, ...bindings: FileStoreSqlBinding[]) => {
-      statements.push(statement)
-      return storage.sql.exec(statement, ...bindings)
-    },
-  }
-  return {
-    statements,
-    storage: { sql, transactionSync: (work) => storage.transactionSync(work) },
-  }
 }

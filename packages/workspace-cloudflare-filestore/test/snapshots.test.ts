@@ -3,7 +3,8 @@ import type { FileStoreStorage } from '@helix-agents/workspace-cloudflare-filest
 import type { OpenedWorkspace, SnapshotRef, Snapshotter } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
 import { shapeOf, treeOf } from './crash/audit.ts'
-import { asNewIsolate, countStatements, inObject } from './objects.ts'
+import { countStatements } from './counted-storage.ts'
+import { asNewIsolate, inObject } from './objects.ts'
 import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
 
 const config = { kind: 'cloudflare-filestore' } as const

@@ -6,7 +6,8 @@ import type {
 } from '@helix-agents/workspace-cloudflare-filestore'
 import type { FileSystem } from '@helix-agents/core/provider'
 import { expect, test } from 'vitest'
-import { countStatements, inObject, openFiles } from './objects.ts'
+import { countStatements } from './counted-storage.ts'
+import { inObject, openFiles } from './objects.ts'
 
 /** Runs an operation on files of a workspace and says how many statements that took. */
 function statementsOf(

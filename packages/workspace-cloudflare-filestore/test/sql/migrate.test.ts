@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { migrate, type Migrations } from '../../src/sql/migrate.ts'
 import { version1 } from '../../src/sql/tables.ts'
 import { Database } from '../../src/sql/database.ts'
-import { countStatements, inObject, openFiles } from '../objects.ts'
+import { countStatements } from '../counted-storage.ts'
+import { inObject, openFiles } from '../objects.ts'
 import { createProvider } from '../provider-harness.ts'
 
 test('the tables are made once, and nothing else is touched', async () => {
