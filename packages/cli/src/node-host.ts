@@ -34,7 +34,7 @@ export function createNodeHost(): CliHost {
     openSnapshots: (place, { canCreate }) =>
       openSnapshots(place, { canCreate, env: process.env, fetch: globalThis.fetch }),
     createProject,
-    importModule: async (path) => await import(pathToFileURL(path).href),
+    importModule: (path) => import(pathToFileURL(path).href),
     untilSignal,
     isOutputClosed: () => isOutputClosed,
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ended, startHelix } from '../../child-process.ts'
 import { TestHost } from '../../test-host.ts'
 import { serveHealth } from '../../../src/commands/worker/health-server.ts'
@@ -66,3 +66,62 @@ test('a process of `helix worker` ends with 0 on SIGTERM', async () => {
   expect(await ended(child)).toEqual({ code: 0, signal: null })
   expect(await out).toBe('closed after stopped\n')
 })
+
+const healthy = () => ({ state: 'running', machine: 'm', concurrency: 1 })
+
+/** A worker that tells what is done with it; what it waits for is given back by a test. */
+function slowWorker(host: TestHost, failing?: string) {
+  const calls: string[] = []
+  const gates = new Map<string, () => void>()
+  const step = (name: string) => async (): Promise<void> => {
+    calls.push(name)
+    if (name === failing) throw new Error(`cannot ${name}`)
+    await new Promise<void>((resolve) => gates.set(name, resolve))
+  }
+  const worker = { start: step('start'), stop: step('stop'), health: healthy }
+  host.module = { openWorker: () => ({ worker, close: step('close') }) }
+  /** Waits until a step has begun, and lets it end. */
+  const finish = async (name: string): Promise<void> => {
+    await vi.waitFor(() => expect(gates.has(name)).toBe(true), { interval: 1 })
+    gates.get(name)?.()
+  }
+  return { calls, finish }
+}
+
+test('each step waits for the one before', async () => {
+  const host = new TestHost()
+  const { calls, finish } = slowWorker(host)
+  const ran = host.run(['worker', SAMPLE])
+  await finish('start')
+  await vi.waitFor(() => expect(calls).toEqual(['start', 'stop']), { interval: 1 })
+  await finish('stop')
+  await finish('close')
+  const { code, err } = await ran
+  expect(code).toBe(0)
+  expect(calls).toEqual(['start', 'stop', 'close'])
+  expect(err.split('\n').filter((line) => line !== '')).toEqual([
+    'worker on m, 1 turns at a time',
+    'SIGTERM: draining',
+    'drained',
+  ])
+})
+
+test.each(['start', 'stop', 'close'])(
+  'a worker that cannot %s fails, and is closed',
+  async (failing) => {
+    const host = new TestHost()
+    const { calls, finish } = slowWorker(host, failing)
+    const ran = host.run(['worker', SAMPLE])
+    for (const name of ['start', 'stop', 'close']) {
+      if (name === failing && name !== 'close') {
+        await finish('close')
+        break
+      }
+      if (name !== failing) await finish(name)
+    }
+    const { code, err } = await ran
+    expect(code).not.toBe(0)
+    expect(err).toContain(`cannot ${failing}`)
+    expect(calls.at(-1)).toBe('close')
+  },
+)
