@@ -73,6 +73,15 @@ test('an older database is not migrated by a reader, a newer one by nobody', asy
   expect(await versionsOf(database)).toHaveLength(2)
 })
 
+test('a database without tables is no database of ours to a reader', async () => {
+  const reading = applyMigrations(openDatabase(), older, { now: NOW, readOnly: true })
+  await expect(reading).rejects.toMatchObject({
+    code: 'schema-version',
+    message: expect.stringContaining('the database has no tables of Helix'),
+    hint: 'Check that it is the right one. Opening it for writing creates them.',
+  })
+})
+
 test('a database of a later release that only adds is used as it is', async () => {
   const database = openDatabase()
   const adding: Migrations = [first, { adds: second }, { adds: ['CREATE TABLE tags (tag TEXT)'] }]

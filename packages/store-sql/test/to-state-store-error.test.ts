@@ -2,7 +2,18 @@ import { HelixError } from '@helix-agents/core'
 import { SqlError, type SqlErrorKind, toStateStoreError } from '@helix-agents/store-sql'
 import { expect, test } from 'vitest'
 
-const kinds: readonly SqlErrorKind[] = ['busy', 'full', 'read-only', 'io', 'closed', 'failed']
+const kinds: readonly SqlErrorKind[] = [
+  'busy',
+  'full',
+  'read-only',
+  'io',
+  'moved',
+  'unreachable',
+  'denied',
+  'timeout',
+  'closed',
+  'failed',
+]
 
 for (const kind of kinds) {
   test(`${kind} is unavailable, with what to do about it`, () => {
@@ -18,6 +29,17 @@ test('corrupt is corrupt', () => {
   const cause = new SqlError('corrupt', 'state cannot be read')
   const expected = { code: 'corrupt', sessionId: 's', transient: false, cause }
   expect(toStateStoreError(cause, 's')).toMatchObject(expected)
+})
+
+test('a value that is too large is not storable', () => {
+  const cause = new SqlError('too-large', 'state cannot be stored')
+  expect(toStateStoreError(cause, 's')).toMatchObject({
+    code: 'not-storable',
+    sessionId: 's',
+    transient: false,
+    message: expect.stringContaining('a value is larger than the database takes'),
+    cause,
+  })
 })
 
 test('other errors are passed on', () => {
