@@ -112,7 +112,8 @@ test.each([
   const next = executor.execute(agent, 'And?', { sessionId: 's' })
   await expect(next).rejects.toMatchObject({
     code: 'waiting',
-    message: expect.stringContaining(`it waits for the answer to ${named.join(', ')}${more}`),
+    message: `session s: it waits for the answer to ${named.join(', ')}${more}`,
+    hint: 'Answer with respond(agent, sessionId, requestId, { decision }), or abort the session.',
   })
 })
 

@@ -1,8 +1,9 @@
 // What a run has begun has ended with it, and it does one thing after the other.
-import type { MockStep } from '@helix-agents/core'
+import { defineAgent, type MockStep, ModelError, type StepResult } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { calls, say } from '../harness.ts'
 import { agent, clean, endOf, inChild, played, subAgent, world, write } from './world.ts'
 
@@ -18,6 +19,26 @@ test.each<readonly [string, readonly MockStep[], object]>([
   const parts = world()
   const executor = parts.executorOf(steps, more)
   const run = async () => resultOf(await executor.execute(agent, 'x', options))
+  expect(await endOf(parts, run)).toEqual(clean)
+})
+
+const strict = defineAgent({ name: 'a', llmConfig: { model: {} }, outputSchema: z.object({}) })
+const usage = { inputTokens: 1, outputTokens: 1 }
+const failing = (shouldStop: boolean): StepResult => ({
+  type: 'error',
+  error: new ModelError('overloaded'),
+  shouldStop,
+  usage,
+})
+
+test.each<readonly [string, readonly MockStep[]]>([
+  ['is reminded of its output', [say('one'), say('two'), say('three')]],
+  ['gives its output as such', [{ type: 'structured_output', output: {} }]],
+  ['asks its model again, and fails', [failing(false), failing(true)]],
+])('a run that %s does too', async (_, steps) => {
+  const parts = world()
+  const executor = parts.executorOf(steps)
+  const run = async () => resultOf(await executor.execute(strict, 'x', options))
   expect(await endOf(parts, run)).toEqual(clean)
 })
 
