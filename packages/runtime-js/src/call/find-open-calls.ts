@@ -7,7 +7,9 @@ export function findOpenCalls(messages: readonly Message[]): readonly PlacedCall
   const message = messages[last]
   if (message?.role !== 'assistant') return []
   const answered = new Set(
-    messages.slice(last + 1).map((result) => (result.role === 'tool' ? result.toolCallId : '')),
+    messages
+      .slice(last + 1)
+      .flatMap((result) => (result.role === 'tool' ? [result.toolCallId] : [])),
   )
   return (message.toolCalls ?? [])
     .map((call, index) => ({ call, index, isRecovered: true, isJournaled: false, asks: false }))

@@ -95,15 +95,15 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
 function usageBefore(options: SessionWorkspacesOptions): NonNullable<RegistryDeps['usedBefore']> {
   const { session, toolSet, messages = [] } = options
   // The conversation grows: what this run adds to it is not from before.
-  const count = messages.length
-  const inherited = countInherited(messages, session.stepCount)
+  const before = [...messages]
+  const inherited = countInherited(before, session.stepCount)
   return (name) => {
     if (Object.hasOwn(session.fileLedgers, name)) return true
     const isOwn = (toolName: string): boolean =>
       toolSet.tools?.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
-    const isUse = (message: Message, index: number): boolean =>
-      index < count && message.role === 'tool' && !message.isError && isOwn(message.toolName)
-    const last = messages.findLastIndex(isUse)
+    const isUse = (message: Message): boolean =>
+      message.role === 'tool' && !message.isError && isOwn(message.toolName)
+    const last = before.findLastIndex(isUse)
     if (last === -1) return false
     return last < inherited ? 'in-source' : true
   }
