@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -8,6 +8,7 @@ import {
   type SnapshotManifest,
 } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, expect } from 'vitest'
+import { openFilesBelow } from '../../open-files.ts'
 
 /** A directory for each test of a file, in which no test leaves a file open. */
 export function useDirectory(): () => string {
@@ -23,20 +24,6 @@ export function useDirectory(): () => string {
     expect(left).toBe(0)
   })
   return () => directory
-}
-
-/** Descriptors of this process that lead below a directory. */
-export function openFilesBelow(directory: string): number {
-  return readdirSync('/proc/self/fd').filter((fd) => leadsBelow(directory, fd)).length
-}
-
-function leadsBelow(directory: string, fd: string): boolean {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${directory}/`)
-  } catch {
-    // That of the directory which was read.
-    return false
-  }
 }
 
 /** A manifest that may be stored. */
