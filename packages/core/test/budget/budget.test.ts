@@ -1,4 +1,4 @@
-import { AgentDefinitionError, costByPrices, defineAgent } from '@helix-agents/core'
+import { AgentDefinitionError, type Budget, costByPrices, defineAgent } from '@helix-agents/core'
 import {
   addRunUsage,
   NO_USAGE,
@@ -37,6 +37,24 @@ describe('usage', () => {
       durationMs: 0,
     })
   })
+
+  test('takes the sum that the model gives before that of both sides', () => {
+    expect(runUsageOf({ inputTokens: 3, outputTokens: 4, totalTokens: 9 }).totalTokens).toBe(9)
+  })
+
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('counts %d as nothing', (odd) => {
+    const usage = { inputTokens: odd, outputTokens: odd, totalTokens: odd }
+    expect(runUsageOf(usage, odd)).toEqual({ ...NO_USAGE, cost: 0, modelCalls: 1 })
+  })
+
+  test('has a cost as soon as one call has one, and adds time', () => {
+    const free = spent({ durationMs: 2 })
+    const paid = spent({ durationMs: 3, cost: 0 })
+    expect(addRunUsage(free, free)).not.toHaveProperty('cost')
+    expect(addRunUsage(free, paid)).toEqual(spent({ durationMs: 5, cost: 0 }))
+    expect(addRunUsage(paid, free)).toEqual(spent({ durationMs: 5, cost: 0 }))
+    expect(runUsageOf({})).not.toHaveProperty('cost')
+  })
 })
 
 describe('costByPrices', () => {
@@ -59,6 +77,18 @@ describe('costByPrices', () => {
     expect(costOf(usage, { model: 'any' })).toBeCloseTo(3)
   })
 
+  test('counts no input twice, and none as negative', () => {
+    const costOf = costByPrices({ big: price })
+    const odd = { inputTokens: 10, cachedInputTokens: 2_000_000 }
+    expect(costOf(odd, { model: 'big' })).toBeCloseTo(1)
+    expect(costOf({}, { model: 'big' })).toBe(0)
+  })
+
+  test.each([null, 5, {}, { modelId: 5 }])('takes the model %o for any other', (model) => {
+    const costOf = costByPrices({ '': { input: 1, output: 1 }, '*': { input: 9, output: 9 } })
+    expect(costOf({ outputTokens: 1_000_000 }, { model })).toBe(1)
+  })
+
   test('says that it knows no price', () => {
     expect(costByPrices({ big: price })(usage, { model: 'toString' })).toBeNaN()
   })
@@ -74,6 +104,20 @@ describe('the budget of an agent', () => {
       { maxCost: 1, costOf: costByPrices({ big: { input: 1, output: 1 } }) },
       'budget.costOf knows no price of this model',
     ],
+    [null, 'budget must be an object'],
+    [5, 'budget must be an object'],
+    [{ costOf: 5 }, 'budget.costOf must be a function'],
+    [{ costOf: () => -1 }, 'budget.costOf knows no price of this model'],
+    [{ costOf: () => Infinity }, 'budget.costOf knows no price of this model'],
+    [{ costOf: () => 'free' }, 'budget.costOf knows no price of this model'],
+    [
+      {
+        costOf: () => {
+          throw new Error('no prices today')
+        },
+      },
+      'budget.costOf knows no price of this model',
+    ],
   ])('%o is refused', (budget, problem) => {
     const caught = catchOf(() => define(budget))
     expect(AgentDefinitionError.isInstance(caught) && caught.problems).toEqual([problem])
@@ -85,8 +129,8 @@ describe('the budget of an agent', () => {
   })
 })
 
-function define(budget: object): unknown {
-  return defineAgent({ name: 'a', llmConfig: { model: 'small' }, budget })
+function define(budget: unknown): unknown {
+  return defineAgent({ name: 'a', llmConfig: { model: 'small' }, budget: budget as Budget })
 }
 
 function catchOf(run: () => unknown): unknown {

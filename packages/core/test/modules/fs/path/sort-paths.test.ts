@@ -17,6 +17,20 @@ test('sorts as a comparison of code points does, stably', async () => {
   )
 })
 
+test('keeps the order of equal keys, also where runs are merged', async () => {
+  const items = Array.from({ length: 300 }, (_, index) => ({ key: `k${index % 2}`, index }))
+  const sorted = await sortByCodePoint(items, ({ key }) => key)
+  expect(sorted).toEqual(items.toSorted((a, b) => compareCodePoints(a.key, b.key)))
+})
+
+test('gives what is in order as a new array', async () => {
+  const items = ['a', 'a', 'b']
+  const sorted = await sortByCodePoint(items, (item) => item)
+  expect(sorted).toEqual(items)
+  expect(sorted).not.toBe(items)
+  expect(await sortByCodePoint([], String)).toEqual([])
+})
+
 test('gives way to other work, also where the clock stands still, and hears an abort', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(0)
   try {

@@ -87,6 +87,109 @@ describe('FileVersions', () => {
     expect(ledger.hasSeen('a', '/f0')).toBe(false)
   })
 
+  it('drops from what was stored what is more than it keeps', () => {
+    const paths = Array.from({ length: 2001 }, (_, i) => [`/f${i}`, { version: 'v1' }] as const)
+    const writers = paths.map(([path]) => [path, { actor: 'a', version: 'v1' }] as const)
+    const stored = {
+      known: { a: Object.fromEntries(paths) },
+      writers: Object.fromEntries(writers),
+    }
+    const ledger = new FileVersions(stored)
+    expect(ledger.hasSeen('a', '/f0')).toBe(false)
+    expect(ledger.hasSeen('a', '/f1')).toBe(true)
+    expect(Object.keys(ledger.snapshot().writers)).toHaveLength(2000)
+    expect(ledger.takeChanges()).toBeUndefined()
+  })
+
+  it('remembers the last hundred parts of a file', () => {
+    const ledger = new FileVersions()
+    for (let line = 1; line <= 101; line += 1) {
+      ledger.recordRead('a', '/f', 'v1', { first: 2 * line, last: 2 * line, total: 999 })
+    }
+    expect(ledger.knows('a', '/f', [2, 2])).toBe(false)
+    expect(ledger.knows('a', '/f', [4, 4])).toBe(true)
+    expect(ledger.knows('a', '/f', [202, 202])).toBe(true)
+  })
+
+  it('moves what each agent knows, and who wrote it, over what was there', () => {
+    const ledger = new FileVersions()
+    ledger.recordRead('a', '/old/f', 'v1', { first: 1, last: 2, total: 9 })
+    ledger.recordWrite('b', '/old/f', 'v2')
+    ledger.recordWrite('b', '/new/gone', 'v1')
+    ledger.rename('/old', '/new')
+    expect(ledger.hasSeen('b', '/new/gone')).toBe(false)
+    expect(ledger.check('a', '/new/f', 'v2')).toEqual({ writer: 'b' })
+    expect(ledger.knows('a', '/new/f', [1, 2])).toBe(true)
+    expect(ledger.knows('a', '/new/f')).toBe(false)
+    ledger.revise('/new/f', 'v2', 'v3')
+    expect(ledger.check('a', '/new/f', 'v3')).toEqual({ writer: 'b' })
+    expect(ledger.check('b', '/new/f', 'v3')).toBeUndefined()
+    // Not the version that was moved: nothing is known of it.
+    ledger.revise('/new/f', 'v2', 'v4')
+    expect(ledger.check('b', '/new/f', 'v4')).toEqual({})
+  })
+
+  it('stores changes that move, forget and revise', () => {
+    const ledger = new FileVersions()
+    ledger.recordWrite('a', '/f', 'v1')
+    ledger.takeChanges()
+    ledger.revise('/f', 'v1', 'v1')
+    expect(ledger.takeChanges()).toBeUndefined()
+    ledger.revise('/f', 'v1', 'v2')
+    expect(ledger.takeChanges()?.known.a).toEqual({ '/f': { version: 'v2' } })
+    ledger.rename('/f', '/g')
+    expect(ledger.takeChanges()?.writers).toEqual({ '/g': { actor: 'a', version: 'v2' } })
+    ledger.forget('/g')
+    expect(ledger.takeChanges()).toEqual({ known: { a: {} }, writers: {} })
+  })
+
+  it('knows after a write what the writer knew before, or the lines it wrote', () => {
+    const ledger = new FileVersions()
+    ledger.recordRead('a', '/f', 'v1', { first: 1, last: 2, total: 9 })
+    ledger.recordWrite('a', '/f', 'v2', 'before')
+    expect(ledger.knows('a', '/f', [1, 2])).toBe(true)
+    expect(ledger.knows('a', '/f', [1, 3])).toBe(false)
+    ledger.recordWrite('a', '/unseen', 'v1', 'before')
+    expect(ledger.hasSeen('a', '/unseen')).toBe(false)
+    ledger.recordWrite('a', '/unseen', 'v2', [4, 5])
+    expect(ledger.knows('a', '/unseen', [4, 5])).toBe(true)
+    expect(ledger.knows('a', '/unseen')).toBe(false)
+    ledger.recordWrite('a', '/whole', 'v1')
+    ledger.recordWrite('a', '/whole', 'v2', [4, 5])
+    ledger.recordWrite('a', '/whole', 'v3', 'before')
+    expect(ledger.knows('a', '/whole')).toBe(true)
+    expect(ledger.check('a', '/whole', 'v3')).toBeUndefined()
+  })
+
+  it('lists the files seen last first, and looks do not count', () => {
+    const ledger = new FileVersions()
+    for (const path of ['/1', '/2', '/3']) ledger.recordRead('a', path, 'v1')
+    ledger.check('a', '/2', 'v1')
+    ledger.recordRead('a', '/1', 'v1')
+    const paths = (limit: number): string[] => ledger.recent('a', limit).map(([path]) => path)
+    expect(paths(2)).toEqual(['/1', '/3'])
+    expect(paths(9)).toEqual(['/1', '/3', '/2'])
+    expect(ledger.recent('nobody', 9)).toEqual([])
+  })
+
+  it('changes a path in turn, whatever became of the change before', async () => {
+    const ledger = new FileVersions()
+    const order: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const first = ledger.inOrder('/f', async () => {
+      await gate.promise
+      order.push('first')
+      throw new Error('failed')
+    })
+    const second = ledger.inOrder('/f', () => Promise.resolve(order.push('second')))
+    const third = ledger.inOrder('/f', () => Promise.resolve(order.push('third')))
+    await ledger.inOrder('/g', () => Promise.resolve(order.push('other')))
+    gate.resolve()
+    await expect(first).rejects.toThrow('failed')
+    await Promise.all([second, third])
+    expect(order).toEqual(['other', 'first', 'second', 'third'])
+  })
+
   it('agrees with a model', () => {
     const line = fc.integer({ min: 1, max: 8 })
     const step = fc.record({
