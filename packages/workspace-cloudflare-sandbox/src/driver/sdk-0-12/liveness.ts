@@ -74,7 +74,7 @@ export class Liveness {
     if (this.#isOver) return
     if (isAlive) this.#silentSinceMs = undefined
     this.#judge()
-    this.#schedule()
+    if (!this.#isOver) this.#schedule()
   }
 
   async #ask(): Promise<boolean> {
