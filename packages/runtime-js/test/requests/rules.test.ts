@@ -4,7 +4,7 @@ import type { SessionRequest } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
-import { calls, createHarness, say, storedMessages, textOfResult } from '../harness.ts'
+import { calls, chunksOf, createHarness, say, storedMessages, textOfResult } from '../harness.ts'
 
 const WRITE = 'workspace__box__write_file'
 const READ = 'workspace__box__read_file'
@@ -99,6 +99,13 @@ test('an approval is void when the file has changed: it is asked again, saying s
   expect(request.preview.title).toContain('Asked again')
   expect(request.preview.body).toContain('-by someone else')
   expect((await harness.store.loadSession('s'))?.status).toBe('waiting')
+  const told = (await chunksOf(again.handle!)).filter(({ type }) => type === 'approval_request')
+  const { basis: _, ...preview } = request.preview
+  const { requestId, kind, agentPath } = request
+  const call = { toolCallId: 'a', toolName: WRITE, arguments: { path: '/a', content: 'new' } }
+  expect(told.at(-1)).toMatchObject({ requestId, kind, agentPath, ...call })
+  expect(told.at(-1)).toHaveProperty('preview', preview)
+  expect(told.at(-1)).not.toHaveProperty('expiresAt')
   const last = await harness.executor.respond(agent, 's', request.requestId, {
     decision: 'approve',
   })
