@@ -7,12 +7,18 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Bundles the program in parts. @returns its entry, and what its runtime loads on demand */
-async function buildInParts(): Promise<{ readonly entry: string; readonly part: string }> {
+interface Program {
+  readonly entry: string
+  /** What its runtime loads on demand. */
+  readonly part: string
+}
+
+/** Bundles a program in parts. */
+async function buildInParts(name: string): Promise<Program> {
   const outdir = await mkdtemp(join(tmpdir(), 'helix-parts-'))
   onTestFinished(() => rm(outdir, { recursive: true }))
   const { metafile } = await build({
-    entryPoints: [join(import.meta.dirname, 'workers/incomplete-program.ts')],
+    entryPoints: [join(import.meta.dirname, `workers/${name}.ts`)],
     absWorkingDir: outdir,
     outdir: '.',
     outExtension: { '.js': '.mjs' },
@@ -28,17 +34,28 @@ async function buildInParts(): Promise<{ readonly entry: string; readonly part: 
     Object.entries(metafile.outputs).find(([, { entryPoint = '' }]) =>
       entryPoint.endsWith('runtime-js/src/on-demand.ts'),
     ) ?? []
-  return { entry: join(outdir, 'incomplete-program.mjs'), part: join(outdir, part) }
+  return { entry: join(outdir, `${name}.mjs`), part: join(outdir, part) }
 }
 
 test('what needs a part that is missing fails with that error, and works once it is there', async () => {
-  const { entry, part } = await buildInParts()
+  const { entry, part } = await buildInParts('incomplete-program')
   await rename(part, `${part}.missing`)
   const { stdout } = await promisify(execFile)(process.execPath, [entry, part])
   const missing = 'ERR_MODULE_NOT_FOUND'
   expect(JSON.parse(stdout)).toEqual({
     // Runs need no such part; the session is free after each failure.
     told: ['completed', missing, missing, 'completed', 'removed'],
+    left: null,
+  })
+})
+
+test('a program that has loaded everything needs its files no more', async () => {
+  const { entry } = await buildInParts('preloaded-program')
+  const { stdout } = await promisify(execFile)(process.execPath, [entry])
+  expect(JSON.parse(stdout)).toEqual({
+    parts: true,
+    status: 'completed',
+    isError: false,
     left: null,
   })
 })

@@ -63,6 +63,9 @@ export type { FileDiff, FileSides } from './modules/fs/edit/file-diff.ts'
 export { createWorkTurn, type WorkTurn } from './modules/fs/edit/work-turn.ts'
 export { redactedDiff } from './redaction/redacted-diff.ts'
 
+// Parts that are loaded with their first use
+export { loadOnDemand } from './load-on-demand.ts'
+
 // Logs
 export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
 

@@ -1,4 +1,4 @@
-import { JSAgentExecutor } from '@helix-agents/runtime-js'
+import { DurableExecutor } from './run/durable-executor.ts'
 
 type OnDemand = typeof import('./on-demand.ts')
 
@@ -10,7 +10,7 @@ let loaded: OnDemand | undefined
  */
 export async function onDemand(): Promise<OnDemand> {
   if (loaded !== undefined) return loaded
-  const [parts] = await Promise.all([import('./on-demand.ts'), JSAgentExecutor.preload()])
+  const [parts] = await Promise.all([import('./on-demand.ts'), DurableExecutor.loadOnDemand()])
   loaded = parts
   return parts
 }

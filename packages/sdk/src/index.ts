@@ -118,6 +118,7 @@ export {
   type MoveOptions,
   type MoveReport,
   type NewSessionOptions,
+  preload,
   type ReadFilesOptions,
   type Recovery,
   type ReleaseOptions,

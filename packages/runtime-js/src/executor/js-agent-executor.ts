@@ -75,11 +75,10 @@ export class JSAgentExecutor extends HistoryOperations {
   }
 
   /**
-   * Loads what an executor otherwise loads with its first use: everything but running agents. For a
-   * process that goes on while a deployment replaces its files, or a host that checks who asks and wants
-   * nothing between that and the call.
+   * Loads what an executor does beside running agents. For a runtime that checks who asks, and wants
+   * nothing to happen between that and the call.
    */
-  static async preload(): Promise<void> {
+  protected static async loadOnDemand(): Promise<void> {
     await onDemand()
   }
 
