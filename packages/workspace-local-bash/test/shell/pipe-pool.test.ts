@@ -1,5 +1,7 @@
 import {
+  closeSync,
   fstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,7 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { closePipe, PipePool } from '../../src/shell/output/pipe-pool.ts'
+import { OutputReader } from '../../src/shell/output/output-reader.ts'
+import { closePipe, type Pipe, PipePool } from '../../src/shell/output/pipe-pool.ts'
 
 // A command without isolation sees the names of the pipes that the next commands will get.
 let place: string
@@ -45,3 +48,74 @@ test.each(['a link to a file', 'a file'])(
     expect(readFileSync(outside, 'utf8')).toBe('untouched')
   },
 )
+
+test('pipes are made once for many takers, each with a path of its own that is gone', async () => {
+  const pool = new PipePool()
+  const scratches = ['one', 'two'].map((name) => join(place, name))
+  const [one = '', two = ''] = scratches
+  const taken = await Promise.all([one, two, one].map((scratch) => pool.take(scratch)))
+  expect(taken.map(({ path }) => path.startsWith(join(place, 'one', 'pipes', '')))).toEqual([
+    true,
+    false,
+    true,
+  ])
+  expect(new Set(taken.map(({ path }) => path)).size).toBe(3)
+  // The first batch has 32.
+  expect(readdirSync(join(one, 'pipes'))).toHaveLength(29)
+  expect(readdirSync(join(two, 'pipes'))).toEqual([])
+  for (const pipe of taken) closePipe(pipe)
+  rmSync(one, { recursive: true })
+  closePipe(await pool.take(two))
+  expect(readdirSync(join(two, 'pipes'))).toHaveLength(255)
+})
+
+test('pipes that cannot be made are an error, and the next taker tries again', async () => {
+  const pool = new PipePool()
+  const scratch = join(place, 'scratch')
+  writeFileSync(scratch, 'in the way')
+  await expect(pool.take(scratch)).rejects.toMatchObject({
+    code: 'provider-failed',
+    message: 'no pipe could be made for a command',
+    cause: expect.any(Error),
+  })
+  rmSync(scratch)
+  mkdirSync(scratch)
+  closePipe(await pool.take(scratch))
+})
+
+async function onePipe(): Promise<Pipe> {
+  return new PipePool().take(join(place, 'scratch'))
+}
+
+test('a reader ends with the last writer, and gives all that was written', async () => {
+  const { readFd, writeFd } = await onePipe()
+  const pieces: string[] = []
+  const reader = new OutputReader(readFd, (piece) => void pieces.push(piece.toString()))
+  writeSync(writeFd, 'one')
+  closeSync(writeFd)
+  await reader.ended
+  expect(pieces.join('')).toBe('one')
+})
+
+test('a reader waits for what takes a piece, and is not idle meanwhile', async () => {
+  const { readFd, writeFd } = await onePipe()
+  const taking = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let count = 0
+  const reader = new OutputReader(readFd, () => taking[count++]?.promise)
+  const startMs = performance.now()
+  writeSync(writeFd, 'one')
+  await expect.poll(() => count).toBe(1)
+  expect(reader.idleMs).toBe(0)
+  writeSync(writeFd, 'two')
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(count).toBe(1)
+  taking[0]?.resolve()
+  await expect.poll(() => count).toBe(2)
+  taking[1]?.resolve()
+  await expect.poll(() => reader.idleMs).toBeGreaterThan(0)
+  expect(reader.idleMs).toBeLessThanOrEqual(performance.now() - startMs)
+  reader.stop()
+  await reader.ended
+  reader.stop()
+  closeSync(writeFd)
+})

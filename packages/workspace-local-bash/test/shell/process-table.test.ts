@@ -82,6 +82,7 @@ it('the host and its table have names', () => {
 it('a scan sees what runs, also when it looks at the newest only', async () => {
   const { pid } = await sleeper()
   const isSleeper = (one: { readonly pid: number }): boolean => one.pid === pid
+  const newest = scanNewer(pid)?.processes.find(isSleeper)
   const seen = scanNow().processes.find(isSleeper)
   expect(seen).toMatchObject({
     parent: process.pid,
@@ -89,7 +90,7 @@ it('a scan sees what runs, also when it looks at the newest only', async () => {
     outputs: ['/dev/null', '/dev/null'],
     cwd: directory(),
   })
-  expect(scanNewer(pid)?.processes.find(isSleeper)).toEqual(seen)
+  expect(newest).toEqual(seen)
   expect([scanNewer(NONE), scanNewer((newestPid() ?? 0) - 257)]).toEqual([undefined, undefined])
 })
 
