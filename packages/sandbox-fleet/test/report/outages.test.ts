@@ -1,6 +1,6 @@
 // A ledger that is away, or hangs, while a process reports and ends.
 import { FleetError } from '@helix-agents/core/runtime'
-import { MemoryFleetStore } from '@helix-agents/sandbox-fleet'
+import { fleetMessages, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { expect, test } from 'vitest'
 import { LedgerReporter } from '../../src/report/ledger-reporter.ts'
 import { finish, MINUTE_MS, setup } from '../fleet-harness.ts'
@@ -80,4 +80,41 @@ test('a ledger that never answers does not hold up the end of a process, and get
   await finish(clock, reporter.stop())
   expect(logger.with('Sandbox report lost').length).toBeGreaterThan(0)
   expect(clock.pendingTimers).toBe(0)
+})
+
+test('an announcement is tried again, six times in all, and then said to be lost', async () => {
+  const { clock, logger, reporter, store } = setupAway()
+  store.isAway = true
+  reporter.provisioning(sandbox)
+  await finish(clock, reporter.flush())
+  expect(store.calls).toBe(6)
+  const lost = logger.with(fleetMessages.reportLost)
+  expect(lost).toMatchObject([{ level: 'warn', fields: { sandboxId: 'a' } }])
+  expect(lost[0]?.fields).toHaveProperty('err.code', 'unavailable')
+  store.isAway = false
+  reporter.provisioning(sandbox)
+  await finish(clock, reporter.flush())
+  expect(await store.get('a')).toMatchObject({ status: 'provisioning' })
+  expect(clock.pendingTimers).toBe(0)
+})
+
+test('an announcement that the ledger refuses is not tried again', async () => {
+  const { clock, logger, reporter, store } = setupAway()
+  reporter.provisioning({ ...sandbox, provider: '' })
+  await finish(clock, reporter.flush())
+  expect(store.calls).toBe(0)
+  const [lost] = logger.with(fleetMessages.reportLost)
+  expect(lost?.fields).toHaveProperty('err.code', 'invalid-record')
+})
+
+test('an admission waits for what was reported before, and not for a ledger that hangs', async () => {
+  const { clock, reporter, store } = setupAway()
+  reporter.provisioning(sandbox)
+  await reporter.admit(sandbox)
+  expect(await store.get('a')).toMatchObject({ lease: { holder: 'me' }, version: 2 })
+  store.isHung = true
+  const admitted = reporter.admit(sandbox).catch((error: unknown) => error)
+  await clock.advance(10_000)
+  const message = 'the ledger did not answer in time'
+  expect(await admitted).toMatchObject({ code: 'unavailable', message })
 })
