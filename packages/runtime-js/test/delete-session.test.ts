@@ -4,7 +4,7 @@ import type { SessionState } from '@helix-agents/core/runtime'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { DEATHS, DoomedProcess, failingStore, failingStreams } from './crash/failing-store.ts'
 import { calls, createHarness, type Harness, say, settle } from './harness.ts'
@@ -114,7 +114,10 @@ test('a session is removed with its sub-agents, workspaces and streams, and no o
   const base = { agentType: 'parent', customState: undefined, now: 0 }
   const others = ['s/notes', 's/s1-1x', 's2', 's/s9-9']
   for (const sessionId of others) await store.createSession({ ...base, sessionId })
+  const removed = vi.spyOn(store, 'deleteSession')
   await harness.executor.deleteSession(agent, 's')
+  // What is within goes first.
+  expect(removed.mock.calls.flat()).toEqual(TREE.toReversed())
   expect(await restOf(world)).toEqual({ ...NOTHING, sessions: others.toReversed() })
   await harness.executor.deleteSession(agent, 's')
   await harness.executor.deleteSession(agent, 'never')

@@ -60,6 +60,34 @@ test('each operation has a span, a count and a time; a failed one is counted as 
   expect(metrics.calls('incSnapshot')).toContainEqual([box, 'restore', 'error'])
 })
 
+test('the time of an operation is counted, whatever its end', async () => {
+  const clock = new ManualClock(5000)
+  const metrics = createRecordingMetrics()
+  const provider = new InMemoryWorkspaceProvider()
+  const { executor, store } = createHarness([write('1'), say('end')], {
+    workspaceProviders: [provider],
+    metrics,
+    clock,
+  })
+  await (await executor.execute(agent, 'x', { sessionId: 's' })).result()
+  const { id } = (await store.listCheckpoints('s')).items[0]!
+  const restore = provider.history.restore.bind(provider.history)
+  provider.history.restore = async (...given) => {
+    await clock.advance(70)
+    return restore(...given)
+  }
+  await executor.restoreCheckpoint(agent, 's', id, { files: true })
+  provider.history.restore = async () => {
+    await clock.advance(30)
+    throw new Error('gone')
+  }
+  await executor.restoreCheckpoint(agent, 's', id, { files: true }).catch(() => {})
+  const times = metrics
+    .calls('observeSnapshotMs')
+    .filter(([, operation]) => operation === 'restore')
+  expect(times.map(([, , ms]) => ms)).toEqual([70, 30])
+})
+
 test('health names the last snapshot, and the failure of one that no other has followed', async () => {
   const clock = new ManualClock(1000)
   let isBroken = false
