@@ -112,7 +112,7 @@ function compileWord(text: string): WordTest {
   if (rest.length === 0) return (word) => word === text
   const tail = rest.pop() ?? ''
   return (word) => {
-    if (!word.startsWith(head) || word.length < head.length + tail.length) return false
+    if (!word.startsWith(head)) return false
     let from = head.length
     for (const part of rest) {
       const place = word.indexOf(part, from)

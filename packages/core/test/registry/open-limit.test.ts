@@ -1,5 +1,5 @@
 import { createOpenLimit } from '@helix-agents/core/provider'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 function gate() {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -54,6 +54,21 @@ describe('createOpenLimit', () => {
     await Promise.all([first, third])
     expect(ran).toEqual(['third'])
     expect(await limit(async () => 'free again')).toBe('free again')
+  })
+
+  test('a call that had to wait leaves nothing at its signal', async () => {
+    const limit = createOpenLimit(1)
+    const held = gate()
+    const first = limit(() => held.promise)
+    const { signal } = new AbortController()
+    const added = vi.spyOn(signal, 'addEventListener')
+    const removed = vi.spyOn(signal, 'removeEventListener')
+    const second = limit(async () => 'second', signal)
+    held.open()
+    expect(await second).toBe('second')
+    await first
+    expect(added).toHaveBeenCalledOnce()
+    expect(removed.mock.calls).toEqual([['abort', added.mock.calls[0]?.[1]]])
   })
 
   test('an abort between getting the slot and running passes the slot on', async () => {

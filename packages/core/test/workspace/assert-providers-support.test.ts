@@ -38,20 +38,52 @@ describe('assertProvidersSupport', () => {
   test('a capability the provider lacks is refused', () => {
     const run = check({ capabilities: { fs: {}, shell: {} } as Capabilities })
     expect(run).toThrow(expect.objectContaining({ code: 'capability-missing' }))
-    expect(run).toThrow(/"box".*shell/)
+    expect(run).toThrow(
+      'workspace "box" declares shell, which its provider fake does not offer; ' +
+        'likely cause: a provider that only stores files has no shell',
+    )
   })
 
   test.each([
-    ['its own error', new WorkspaceFailedError('config-invalid', 'size: too large')],
-    ['any other error', new TypeError('broken')],
-  ])('a wrong provider config is refused: %s', (_, error) => {
+    ['fake', 'which its provider fake does not offer'],
+    [
+      'cloudflare-sandbox',
+      'which its provider cloudflare-sandbox does not offer; likely cause: a sandbox takes ' +
+        'snapshots only with its backup bucket configured (backupR2Binding)',
+    ],
+  ])('%s without snapshots is refused, with the likely cause where there is one', (kind, why) => {
+    const provider = new FakeProvider([], kind)
+    Object.assign(provider, { capabilities: { fs: true } })
+    const capabilities = { fs: {}, snapshot: {} } as Capabilities
+    const run = check({ provider: { kind }, capabilities }, new Map([[kind, provider]]))
+    expect(run).toThrow(
+      expect.objectContaining({ message: `workspace "box" declares snapshot, ${why}` }),
+    )
+  })
+
+  test.each([
+    [
+      'its own error',
+      new WorkspaceFailedError('config-invalid', 'size: too large'),
+      { code: 'config-invalid', message: 'size: too large' },
+    ],
+    [
+      'any other error, which is its cause',
+      new TypeError('broken'),
+      {
+        code: 'config-invalid',
+        message: 'the provider options of workspace "box" are not valid',
+        cause: new TypeError('broken'),
+      },
+    ],
+  ])('a wrong provider config is refused: %s', (_, error, told) => {
     const map = providers()
     Object.assign(map.get('fake')!, {
       parseConfig: () => {
         throw error
       },
     })
-    expect(check({}, map)).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+    expect(check({}, map)).toThrow(expect.objectContaining(told))
   })
 })
 

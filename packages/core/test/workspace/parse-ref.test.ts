@@ -110,6 +110,11 @@ describe('parseProviderRef', () => {
     expect(read({ schemaVersion: 2, ref: { name: 'b' } }, idFromName)).toEqual({ id: 'b' })
   })
 
+  test('changes neither this version nor the next', () => {
+    expect(read({}, idFromName)).toEqual({ id: 'a' })
+    expect(read({ schemaVersion: 4 }, idFromName)).toEqual({ id: 'a' })
+  })
+
   test('reads the version before as it is when the shape did not change', () => {
     expect(read({ schemaVersion: 2 })).toEqual({ id: 'a' })
   })

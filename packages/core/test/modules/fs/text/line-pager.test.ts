@@ -49,6 +49,12 @@ describe('LinePager', () => {
     expect(page(['x'.repeat(50)], { room: 20 })).toMatchObject({ next: { offset: 1, column: 21 } })
   })
 
+  it('shows the next line whole where the first is shorter than what was seen of it', () => {
+    for (const pieces of [['ab\ncdefgh\n'], ['a', 'b\ncd', 'efgh\n']]) {
+      expect(page(pieces, { column: 6 }).content).toBe('cdefgh\n')
+    }
+  })
+
   it('never splits a pair of surrogates', () => {
     const result = page(['\u{1F600}'.repeat(9)], { room: 5 })
     expect(result.content.isWellFormed()).toBe(true)
