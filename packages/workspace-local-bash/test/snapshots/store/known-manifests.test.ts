@@ -15,8 +15,8 @@ const bytes = (text: string): Buffer => Buffer.from(text)
 const { header } = await manifestOf('snapshot-of-a-test')
 const ENTRY: SnapshotEntry = { path: '/d', type: 'directory' }
 
-const printOfLength = (length: number): FilePrint =>
-  Array.from({ length }, () => ({ length: 0, hash: '', bytes: new WeakRef(bytes('')) }))
+const PART: FilePrint[number] = { length: 0, hash: '', bytes: new WeakRef(bytes('')) }
+const printOfLength = (length: number): FilePrint => Array.from({ length }, () => PART)
 
 const known = (entries: number, parts = 0) => ({
   manifest: { header, entries: Array.from({ length: entries }, () => ENTRY) },
