@@ -55,10 +55,6 @@ export class MemoryStream {
     return this.#bytes
   }
 
-  get isOpen(): boolean {
-    return this.#open
-  }
-
   /** The run that writes, or wrote last. */
   get agentId(): string {
     return this.#run.agentId

@@ -11,10 +11,6 @@ export class PartBuffer {
     this.#bytes = new Uint8Array(Math.min(FIRST_BYTES, maxBytes))
   }
 
-  get length(): number {
-    return this.#length
-  }
-
   get isFull(): boolean {
     return this.#length === this.#maxBytes
   }
