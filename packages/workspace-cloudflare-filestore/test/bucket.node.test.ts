@@ -238,7 +238,19 @@ test('a write fits up to its limits, and whatever makes a file smaller', () => {
   expect([fit([0, 1], 11, 0), fit([0, 1], 0, 2), fit([0, 1], 0, 0)]).toEqual([false, false, true])
 })
 
+test('of an object without any there is nothing to remove', async () => {
+  await providerOf().deleteNamespaces()
+  expect(count('helix_fs_namespaces')).toBe(0)
+})
+
 describe('the batch of a command', () => {
+  test('holds what was added to a file in its order, before and after it is stored', async () => {
+    const { batch, fs } = await openBatch(storage)
+    for (const piece of ['one ', '', 'two ', 'three']) await batch.files.appendFile('/a', piece)
+    expect(new TextDecoder().decode(await batch.files.readFile('/a'))).toBe('one two three')
+    expect(await batch.commit()).toEqual([])
+    expect(await textOf(fs, '/a')).toBe('one two three')
+  })
   test('is stored when it has 4 MiB, and counts anew after that', async () => {
     const { batch, counts } = await openBatch(storage)
     const piece = new Uint8Array(64 * 1024)
