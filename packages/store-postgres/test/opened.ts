@@ -9,7 +9,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 let shared: Promise<TestDatabase> | undefined
 let count = 0
-let emptied: Promise<string> | undefined
+let emptied: Promise<{ readonly url: string; readonly client: Client }> | undefined
 
 // The start of the server does not count as time of the first test.
 beforeAll(async () => {
@@ -19,6 +19,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const database = await shared
+  await (await emptied)?.client.end()
   // Files of one process share this module: the next one gets another database.
   shared = undefined
   emptied = undefined
@@ -36,19 +37,24 @@ export async function emptyPlace(): Promise<string> {
   return place.href.replaceAll('+', '%20')
 }
 
-/** As `emptyPlace`, with tables without rows: always the same place, in a third of the time. */
+/**
+ * As `emptyPlace`, with tables without rows: always the same place, in a third of the time. One
+ * connection empties it for all tests of a file.
+ */
 export async function emptiedPlace(): Promise<string> {
   emptied ??= migratedPlace()
-  const url = await emptied
-  await query(url, EMPTY)
+  const { url, client } = await emptied
+  await client.query(EMPTY)
   return url
 }
 
-async function migratedPlace(): Promise<string> {
+async function migratedPlace(): Promise<{ readonly url: string; readonly client: Client }> {
   const url = await emptyPlace()
   const { close } = await openPostgresStores(url)
   await close()
-  return url
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return { url, client }
 }
 
 /** Keeps the versions of the schema. Few rows are deleted sooner than tables are truncated. */
