@@ -146,7 +146,12 @@ test('it gives up after its retries, and names neither the address nor the key',
 
 test('a slow receiver is left after its time', async () => {
   const server = await receiver(() => undefined)
-  const { clock, notify } = notifier(server.url, { retries: 0, timeoutMs: 3000 })
+  const signals: (AbortSignal | null | undefined)[] = []
+  const send: typeof fetch = (to, init) => {
+    signals.push(init?.signal)
+    return fetch(to, init)
+  }
+  const { clock, notify } = notifier(server.url, { retries: 0, timeoutMs: 3000, fetch: send })
   const outlast = async (): Promise<void> => {
     await server.next()
     await clock.advance(2999)
@@ -156,6 +161,9 @@ test('a slow receiver is left after its time', async () => {
   expect(failed).toMatchObject({
     reason: { message: 'the webhook could not be reached (TimeoutError)' },
   })
+  expect(signals).toMatchObject([
+    { aborted: true, reason: { message: 'the webhook did not answer in time' } },
+  ])
 })
 
 test('a redirect is not followed', async () => {
