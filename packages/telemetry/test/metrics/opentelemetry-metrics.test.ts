@@ -1,6 +1,7 @@
 import { defineAgent } from '@helix-agents/core'
 import { noopMetrics } from '@helix-agents/core/runtime'
 import { createOpenTelemetryMetrics } from '@helix-agents/telemetry/opentelemetry'
+import type { Meter } from '@opentelemetry/api'
 import {
   AggregationTemporality,
   DataPointType,
@@ -45,6 +46,34 @@ test('every method of the port is an instrument of the real SDK', async () => {
   const points = pointsOf(await collect())
   expect(points).toHaveLength(expectedPoints.length)
   expect(points).toEqual(expect.arrayContaining([...expectedPoints]))
+})
+
+test('each instrument has its words, its unit and its bounds', () => {
+  const made: unknown[] = []
+  const make = (name: string, options: unknown): { add: () => void; record: () => void } => {
+    made.push([name, options])
+    return { add: () => undefined, record: () => undefined }
+  }
+  const meter = { createHistogram: make, createUpDownCounter: make, createCounter: make }
+  createOpenTelemetryMetrics(meter as unknown as Meter)
+  expect(made).toContainEqual([
+    'helix.workspace.open.duration',
+    {
+      description: 'Time of opens that succeeded.',
+      unit: 's',
+      advice: {
+        explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+      },
+    },
+  ])
+  expect(made).toContainEqual([
+    'helix.workspace.opens',
+    { description: 'Workspaces opened or resolved.' },
+  ])
+  expect(made).toContainEqual([
+    'helix.workspaces',
+    expect.objectContaining({ unit: '{workspace}', description: expect.stringMatching(/\w/u) }),
+  ])
 })
 
 test('durations are seconds, in buckets from a millisecond to two minutes', async () => {
