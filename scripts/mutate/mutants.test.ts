@@ -65,6 +65,12 @@ describe('operators', () => {
     expect(mutants.map(({ operator, line }) => [operator, line])).toEqual([['drop-option', 6]])
   })
 
+  test('swap no arguments whose order means nothing', () => {
+    expect(by('swap-arguments', 'f(Math.max(a, b), Math.min(c, d))')).toEqual([
+      'f(Math.min(c, d), Math.max(a, b))',
+    ])
+  })
+
   test('tell the line of a change', () => {
     expect(mutantsOf(FILE, 'f()\n\ng()').map(({ line }) => line)).toEqual([1, 3])
   })

@@ -129,8 +129,13 @@ function changeConstant({ node, field }: Visit): readonly Edit[] {
   return [replace(node, value === '' ? "'mutant'" : "''")]
 }
 
+/** The order of their arguments means nothing. */
+const COMMUTATIVE = new Set(['Math.max', 'Math.min'])
+
 function swapArguments({ node }: Visit, textOf: TextOf): readonly Edit[] {
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return []
+  const callee = childOf(node, 'callee')
+  if (callee !== undefined && COMMUTATIVE.has(textOf(callee))) return []
   const [first, second] = childrenOf(node, 'arguments')
   if (first === undefined || second === undefined) return []
   const isSpread = [first, second].some(({ type }) => type === 'SpreadElement')
