@@ -11,7 +11,7 @@ test.each(nameLists())('$file lists the public names: `pnpm api:gen` writes it',
 test('a name of core stands behind one entry point', () => {
   const core = entries.filter(({ specifier }) => specifier.startsWith('@helix-agents/core'))
   const names = core.flatMap(({ declarations }) => declarations.map(({ name }) => name))
-  expect(core.length).toBe(5)
+  expect(core.length).toBe(4)
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
 })
 

@@ -159,8 +159,11 @@ export {
   portableSnapshots,
   type PortableSnapshotsOptions,
 } from './snapshot-store/portable/portable-snapshots.ts'
-export type { RestoredSnapshot, RestoreSnapshotOptions } from './snapshot-store/restore-files.ts'
-export { restoreSnapshot } from './snapshot-store/restore-snapshot.ts'
+export {
+  type RestoredSnapshot,
+  restoreSnapshot,
+  type RestoreSnapshotOptions,
+} from './snapshot-store/restore-snapshot.ts'
 export {
   SNAPSHOT_BATCH_BLOCKS,
   SNAPSHOT_BATCH_BYTES,
@@ -177,8 +180,11 @@ export {
   type BlockWriterOptions,
   type WrittenFile,
 } from './snapshot-store/take/block-writer.ts'
-export type { TakenSnapshot, TakeSnapshotOptions } from './snapshot-store/take/take-files.ts'
-export { takeSnapshot } from './snapshot-store/take/take-snapshot.ts'
+export {
+  type TakenSnapshot,
+  takeSnapshot,
+  type TakeSnapshotOptions,
+} from './snapshot-store/take/take-snapshot.ts'
 export {
   allManifests,
   type DamagedSnapshot,

@@ -59,15 +59,15 @@ export { FleetError, type FleetErrorCode, type FleetErrorOptions } from './error
 export { renderToolError, type ToolError, toToolError } from './errors/to-tool-error.ts'
 
 // Diffs
-export type { FileDiff, FileSides } from './modules/fs/edit/file-diff.ts'
+export { fileDiff, type FileDiff, type FileSides } from './modules/fs/edit/file-diff.ts'
 export { createWorkTurn, type WorkTurn } from './modules/fs/edit/work-turn.ts'
-export { redactedDiff } from './redaction/redacted-diff.ts'
-
-// Parts that are loaded with their first use
-export { loadOnDemand } from './load-on-demand.ts'
 
 // Logs
 export { RateLimitedLogger, type RateLimitedLoggerOptions } from './logging/rate-limited-logger.ts'
+
+// Redaction
+export { redactText } from './redaction/redact-text.ts'
+export { createRedaction, type Redaction, type RedactOptions } from './redaction/redaction.ts'
 
 // Modules
 export type { ModuleDefinition, ModuleTool, PolicyRejection } from './modules/define-module.ts'

@@ -9,7 +9,6 @@ import {
 } from '@helix-agents/runtime-cloudflare'
 import { CloudflareFileStoreWorkspaceProvider } from '@helix-agents/workspace-cloudflare-filestore'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
-import { onDemand } from '../src/door.ts'
 import { clockError, say, scripts } from './scripts.ts'
 
 interface Bindings {
@@ -32,9 +31,6 @@ declare global {
     interface Env extends Bindings {}
   }
 }
-
-// An object that ends while it loads something keeps it from all others, here and nowhere else.
-await onDemand()
 
 /** Lines of the log, newest last. */
 export const lines: {

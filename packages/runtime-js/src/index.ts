@@ -1,5 +1,5 @@
 export type { AgentHandle } from './executor/agent-handle.ts'
-export { type BranchSeed, loadBranchSeed } from './session/branch-seed.ts'
+export { type BranchSeed, loadBranchSeed } from './executor/branch-session.ts'
 export { findCheckpoint } from './session/find-checkpoint.ts'
 export type {
   BranchOptions,
@@ -26,7 +26,6 @@ export type { SendOptions, SentMessage } from './executor/send-message.ts'
 export type { RespondResult } from './executor/respond.ts'
 export type { RequestResponse } from './request/check-answer.ts'
 export type { Recovery } from './executor/recover-session.ts'
-export { preload } from './preload.ts'
 export { endStream, type StreamEnd } from './stream/end-stream.ts'
 export type { RunError, AgentResult } from './agent-result.ts'
 export type { WorkspaceProviders, WorkspaceRegistryTuning } from './ports.ts'

@@ -15,13 +15,9 @@ import {
   type AgentHandle,
   JSAgentExecutor,
   type JSAgentExecutorOptions,
-  preload,
 } from '@helix-agents/runtime-js'
 import * as z from 'zod'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
-
-// Before it is needed: no number of turns says how long that takes.
-await preload()
 
 export interface Harness {
   readonly executor: JSAgentExecutor

@@ -118,7 +118,6 @@ export {
   type MoveOptions,
   type MoveReport,
   type NewSessionOptions,
-  preload,
   type ReadFilesOptions,
   type Recovery,
   type ReleaseOptions,

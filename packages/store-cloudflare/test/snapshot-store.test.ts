@@ -9,11 +9,11 @@ import {
   type SnapshotBlock,
   type SnapshotStore,
 } from '@helix-agents/core/provider'
-import { eraseDurableObject } from '@helix-agents/store-cloudflare'
 import {
   DOSnapshotStore,
   type DOSnapshotStoreOptions,
-} from '@helix-agents/store-cloudflare/snapshots'
+  eraseDurableObject,
+} from '@helix-agents/store-cloudflare'
 import { defineConformance } from '@helix-agents/workspace-conformance'
 import {
   snapshotStoreBehaviours,

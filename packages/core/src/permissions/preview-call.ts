@@ -3,7 +3,6 @@ import type { JsonValue } from '../tools/json-schema.ts'
 import type { CheckedCall } from './decide-call.ts'
 import type { PreviewBasis } from './module-preview.ts'
 import type { PreviewedCall, PreviewLimits } from './previewed-call.ts'
-import { onDemand } from '../door.ts'
 
 /**
  * What a person sees before the call runs, without secrets and hidden characters. Changes nothing. A
@@ -14,7 +13,8 @@ export async function previewCall(
   call: PreviewedCall,
   limits: PreviewLimits = {},
 ): Promise<RequestPreview> {
-  const { makePreview } = await onDemand()
+  // Loaded when a person is first asked.
+  const { makePreview } = await import('./make-preview.ts')
   return makePreview(call, limits)
 }
 

@@ -3,7 +3,7 @@ import { CONTEXT_SHAPES, TOKEN_SHAPES } from './secret-shapes.ts'
 import { hideUrlPasswords } from './url-passwords.ts'
 
 /** Longer texts are cut: a line of the log is no place for a file or a conversation. */
-export const MAX_REDACTED = 32_768
+const MAX_TEXT = 32_768
 /** Longest end of a cut text that may be the beginning of a credential. */
 const MAX_HALF = 4096
 
@@ -13,7 +13,7 @@ const MAX_HALF = 4096
  * is kept, with a note of how many characters are left out: the work is bounded for any text.
  */
 export function redactText(text: string): string {
-  if (text.length <= MAX_REDACTED) return redact(text)
+  if (text.length <= MAX_TEXT) return redact(text)
   const kept = text.slice(0, endOfWhole(text))
   return `${redact(kept)}[${text.length - kept.length} more characters]`
 }
@@ -35,7 +35,7 @@ function replaceAll(
 
 /** Half a credential does not look like one: the cut is before the word that it would divide. */
 function endOfWhole(text: string): number {
-  let end = MAX_REDACTED
-  while (end > MAX_REDACTED - MAX_HALF && !/\s/.test(text.charAt(end - 1))) end -= 1
+  let end = MAX_TEXT
+  while (end > MAX_TEXT - MAX_HALF && !/\s/.test(text.charAt(end - 1))) end -= 1
   return end
 }

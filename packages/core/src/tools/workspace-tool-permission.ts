@@ -11,7 +11,6 @@ import type { CallAccess, ToolPermission } from '../permissions/tool-permission.
 import type { OpenWorkspace } from '../registry/workspace-access.ts'
 import { type DeclaredModule, guardedModule } from './declared-module.ts'
 import { WorkspaceToolCall } from './workspace-tool-call.ts'
-import { onDemand } from '../modules/door.ts'
 
 /** What rules and previews know of the calls of a capability tool. */
 export class WorkspaceToolPermission implements ToolPermission {
@@ -130,7 +129,8 @@ async function fingerprintOf(
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
-    const { fingerprint } = await onDemand()
+    // Loaded when a person is first asked.
+    const { fingerprint } = await import('../modules/fs/versions/fingerprint.ts')
     return await fingerprint(files, path, signal)
   } catch (error) {
     if (FileSystemError.isInstance(error)) return `error:${error.code}`

@@ -1,4 +1,4 @@
-import { createRedaction, redactText } from '@helix-agents/core/redact'
+import { createRedaction, redactText } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hideUrlPasswords } from '../../src/redaction/url-passwords.ts'

@@ -4,7 +4,7 @@ import {
   ToolInputError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
-import { createRedaction } from '@helix-agents/core/redact'
+import { createRedaction } from '@helix-agents/core/runtime'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

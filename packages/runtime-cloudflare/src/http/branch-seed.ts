@@ -4,13 +4,14 @@ import { type BranchSeed, findCheckpoint, loadBranchSeed } from '@helix-agents/r
 import { fromStorableMessage, toStorableMessage } from '@helix-agents/store-cloudflare'
 import * as z from 'zod'
 import { known, openAccess, type SessionAccess } from '../server/session-access.ts'
-import { dropBranchFiles, filesOfBranch } from './branch-files.ts'
 import {
   BRANCH_FILES_HEADER,
   branchPointOf,
+  dropBranchFiles,
+  filesOfBranch,
   STAGE_PARAM,
   WORKSPACE_PARAM,
-} from '../route/branch-point.ts'
+} from './branch-files.ts'
 import { takeBranchFiles } from './take-branch-files.ts'
 import { notFound, RequestError } from './http-error.ts'
 import { branchSchema, readBody } from './request-body.ts'

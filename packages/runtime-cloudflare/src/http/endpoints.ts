@@ -3,51 +3,58 @@ import type { AgentHandle } from '@helix-agents/runtime-js'
 import type { BuiltInAction } from '../route/session-action.ts'
 import type { SessionAccess } from '../server/session-access.ts'
 import { known, openAccess } from '../server/session-access.ts'
-import { abort, interrupt, queue, resume, sendMessage, start, type Turn } from '../server/turns.ts'
+import {
+  abort,
+  interrupt,
+  queue,
+  restore,
+  resume,
+  sendMessage,
+  start,
+  type Turn,
+} from '../server/turns.ts'
+import { getBranchSeed } from './branch-seed.ts'
+import { getDiff, getFiles } from './history-endpoints.ts'
 import { RequestError } from './http-error.ts'
+import { getRequest, getRequests, postAnswer } from './request-endpoints.ts'
 import type { SessionRequest } from './session-request.ts'
 import {
   check,
+  checkpointsSchema,
   emptySchema,
   messageSchema,
   pageSchema,
   readBody,
+  restoreSchema,
   resumeSchema,
   startSchema,
 } from './request-body.ts'
-import { linksOf, toMessageView, toSessionView } from './session-view.ts'
+import { linksOf, toCheckpointView, toMessageView, toSessionView } from './session-view.ts'
 
 /** What is answered with a session that can be read. */
 export type ReadAction = Exclude<BuiltInAction, 'delete'>
 
-/** Loaded with the first request for one of them: `rare-endpoints.ts`. */
-export type RareAction =
-  | 'restore'
-  | 'branch'
-  | 'checkpoints'
-  | 'diff'
-  | 'files'
-  | 'requests'
-  | 'request'
-  | 'respond'
+type Endpoint = <Env>(request: SessionRequest<Env>) => Promise<Response>
 
-export type Endpoint = <Env>(request: SessionRequest<Env>) => Promise<Response>
-
-export const endpoints: Readonly<Record<Exclude<ReadAction, RareAction>, Endpoint>> = {
+export const endpoints: Readonly<Record<ReadAction, Endpoint>> = {
   start: postStart,
   message: postMessage,
   resume: postResume,
   interrupt: (request) => control(request, interrupt),
   abort: (request) => control(request, abort),
+  restore: postRestore,
+  branch: getBranchSeed,
   state: getState,
   messages: getMessages,
+  checkpoints: getCheckpoints,
+  diff: getDiff,
+  files: getFiles,
+  requests: getRequests,
+  request: getRequest,
+  respond: postAnswer,
   stream: getStream,
   healthz: getHealth,
   socket: refusePlain,
-}
-
-export function isRare(action: ReadAction): action is RareAction {
-  return !Object.hasOwn(endpoints, action)
 }
 
 async function postStart<Env>(sent: SessionRequest<Env>): Promise<Response> {
@@ -71,13 +78,18 @@ async function postResume<Env>(sent: SessionRequest<Env>): Promise<Response> {
   return take(sent, resume<Env>(message))
 }
 
+async function postRestore<Env>(sent: SessionRequest<Env>): Promise<Response> {
+  const { checkpointId, ...options } = await readBody(sent.request, restoreSchema, sent.bodyLimits)
+  return take(sent, restore<Env>(checkpointId, options))
+}
+
 async function control<Env>(sent: SessionRequest<Env>, turn: Turn<Env>): Promise<Response> {
   await readBody(sent.request, emptySchema, sent.bodyLimits)
   return take(sent, turn)
 }
 
 /** The session may have changed while the body came: it is looked at again. */
-export async function take<Env>(
+async function take<Env>(
   { access: { host }, asked, base }: SessionRequest<Env>,
   turn: Turn<Env>,
 ): Promise<Response> {
@@ -96,6 +108,14 @@ async function getMessages<Env>({ access, url }: SessionRequest<Env>): Promise<R
   const query = check(pageSchema, Object.fromEntries(url.searchParams))
   const page = await access.host.stateStore.loadMessages(sessionId, query)
   return Response.json({ ...page, messages: page.messages.map(toMessageView) })
+}
+
+async function getCheckpoints<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {
+  const { sessionId } = known(access)
+  const { limit, cursor } = check(checkpointsSchema, Object.fromEntries(url.searchParams))
+  const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
+  const page = await access.host.stateStore.listCheckpoints(sessionId, query)
+  return Response.json({ ...page, items: page.items.map(toCheckpointView) })
 }
 
 /** The events of a run, as they come. A client that reconnects continues after its last event. */

@@ -1,48 +1,8 @@
 import { exportTar } from '@helix-agents/snapshot-archive'
-import * as z from 'zod'
 import { known, type SessionAccess } from '../server/session-access.ts'
-import { restore } from '../server/turns.ts'
-import { take } from './endpoints.ts'
 import { notFound } from './http-error.ts'
-import { check, readBody } from './request-body.ts'
+import { check, diffSchema, filesSchema } from './request-body.ts'
 import type { SessionRequest } from './session-request.ts'
-import { toCheckpointView } from './session-view.ts'
-
-const workspace = z.string().min(1).max(64)
-const restoreSchema = z.strictObject({
-  checkpointId: z.string().min(1),
-  /** Workspaces whose files go back too. */
-  files: z.union([z.boolean(), z.array(workspace).max(100)]).exactOptional(),
-})
-/** Ids of checkpoints, or `now`. */
-const diffSchema = z.strictObject({
-  from: z.string().min(1),
-  to: z.string().min(1).default('now'),
-  workspace: workspace.exactOptional(),
-})
-const filesSchema = z.strictObject({
-  checkpointId: z.string().min(1),
-  workspace: workspace.exactOptional(),
-})
-const checkpointsSchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().optional(),
-})
-
-/** Takes the session back to a checkpoint. */
-export async function postRestore<Env>(sent: SessionRequest<Env>): Promise<Response> {
-  const { checkpointId, ...options } = await readBody(sent.request, restoreSchema, sent.bodyLimits)
-  return take(sent, restore<Env>(checkpointId, options))
-}
-
-/** The checkpoints of a session, a page of them. */
-export async function getCheckpoints<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {
-  const { sessionId } = known(access)
-  const { limit, cursor } = check(checkpointsSchema, Object.fromEntries(url.searchParams))
-  const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
-  const page = await access.host.stateStore.listCheckpoints(sessionId, query)
-  return Response.json({ ...page, items: page.items.map(toCheckpointView) })
-}
 
 /** What differs between the files of two checkpoints, or of a checkpoint and now. */
 export async function getDiff<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {

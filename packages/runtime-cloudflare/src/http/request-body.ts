@@ -27,12 +27,37 @@ export const answerSchema = z.union([
   z.strictObject({ decision: z.literal('deny'), reason }),
   z.strictObject({ decision: z.literal('output').exactOptional(), output: z.json() }),
 ])
+export const requestsSchema = z.strictObject({
+  state: z.enum(['open', 'resolved']).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().optional(),
+})
 export const resumeSchema = z.strictObject({ message: message.optional() })
 export const emptySchema = z.strictObject({})
+const workspace = z.string().min(1).max(64)
+export const restoreSchema = z.strictObject({
+  checkpointId: z.string().min(1),
+  /** Workspaces whose files go back too. */
+  files: z.union([z.boolean(), z.array(workspace).max(100)]).exactOptional(),
+})
+/** Ids of checkpoints, or `now`. */
+export const diffSchema = z.strictObject({
+  from: z.string().min(1),
+  to: z.string().min(1).default('now'),
+  workspace: workspace.exactOptional(),
+})
+export const filesSchema = z.strictObject({
+  checkpointId: z.string().min(1),
+  workspace: workspace.exactOptional(),
+})
 export const branchSchema = z.strictObject({
   sessionId: z.string().optional(),
   checkpointId: z.string().min(1).optional(),
   files: z.literal('checkpoint').exactOptional(),
+})
+export const checkpointsSchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().optional(),
 })
 export const pageSchema = z.strictObject({
   offset: z.coerce.number().int().min(0).default(0),

@@ -1,17 +1,10 @@
-import * as z from 'zod'
 import { requestIdOf } from '../route/session-action.ts'
 import { known, openAccess } from '../server/session-access.ts'
 import { answer } from '../server/turns.ts'
 import { notFound } from './http-error.ts'
-import { answerSchema, check, readBody } from './request-body.ts'
+import { answerSchema, check, readBody, requestsSchema } from './request-body.ts'
 import type { SessionRequest } from './session-request.ts'
 import { linksOf, toRequestView } from './session-view.ts'
-
-const requestsSchema = z.strictObject({
-  state: z.enum(['open', 'resolved']).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().optional(),
-})
 
 /** The requests to people of a session and its sub-agents, the oldest first. */
 export async function getRequests<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {

@@ -1,12 +1,13 @@
-import { onDemand } from '../door.ts'
 import type { Caller } from '../route/caller.ts'
 import { readTarget } from '../route/object-request.ts'
-import { actionOf, methodsOf, type SessionAction } from '../route/session-action.ts'
+import { actionOf, methodsOf } from '../route/session-action.ts'
 import type { AgentHost } from '../server/agent-host.ts'
 import { assertMayWrite, openAccess, type SessionAccess } from '../server/session-access.ts'
-import { endpoints, isRare } from './endpoints.ts'
+import { createFromSeed } from './branch-seed.ts'
+import { endpoints } from './endpoints.ts'
 import type { SessionRequest } from './session-request.ts'
 import { notFound, RequestError, toErrorResponse, toRefusal } from './http-error.ts'
+import { removeSession } from './remove-session.ts'
 import { type BodyLimits, DEFAULT_BODY_TIMEOUT_MS } from './request-body.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 1024 * 1024
@@ -17,16 +18,13 @@ export async function respond<Env>(host: AgentHost<Env>, request: Request): Prom
   try {
     const { base, asked, isSeed } = readTarget(request)
     const bodyLimits = bodyLimitsOf(host, asked.caller)
-    const requested = actionOf(request.method, url.pathname)
     const isCustom = customEndpoint(host, url.pathname) !== undefined
-    if (!isCustom && requested.action === 'delete') {
-      const { removeSession } = await onDemand()
+    if (!isCustom && actionOf(request.method, url.pathname).action === 'delete')
       return await removeSession(host, { request, asked, bodyLimits })
-    }
-    const reply = await replyTo(host, requested.action, { path: url.pathname, isSeed })
     const access = await openAccess(host, asked)
-    assertMayWrite(access.caller, requested)
-    return await reply({ request, url, base, asked, access, bodyLimits })
+    assertMayWrite(access.caller, actionOf(request.method, url.pathname))
+    const sent = { request, url, base, asked, access, bodyLimits }
+    return await answer(sent, isSeed)
   } catch (error) {
     const fields = { method: request.method, path: url.pathname }
     return toErrorResponse(toRefusal(error, host.logger, fields))
@@ -40,24 +38,15 @@ function bodyLimitsOf<Env>(host: AgentHost<Env>, caller: Caller): BodyLimits {
   return { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock: host.clock, takePlace }
 }
 
-type Reply<Env> = (sent: SessionRequest<Env>) => Response | Promise<Response>
-
-/** What answers a request. It may have to be loaded: it is found before the session is looked at. */
-async function replyTo<Env>(
-  host: AgentHost<Env>,
-  action: SessionAction,
-  { path, isSeed }: { readonly path: string; readonly isSeed: boolean },
-): Promise<Reply<Env>> {
-  if (isSeed) return (await onDemand()).createFromSeed
-  const custom = customEndpoint(host, path)
-  if (custom !== undefined) return ({ request, access }) => custom(request, contextOf(access))
-  if (action === 'other' || action === 'delete') return () => refuse(path)
-  return isRare(action) ? (await onDemand()).rareEndpoints[action] : endpoints[action]
-}
-
 /** @throws {RequestError} 404, 405 */
-function refuse(path: string): never {
-  const methods = methodsOf(path)
+async function answer<Env>(sent: SessionRequest<Env>, isSeed: boolean): Promise<Response> {
+  const { request, url, access } = sent
+  if (isSeed) return createFromSeed(sent)
+  const custom = customEndpoint(access.host, url.pathname)
+  if (custom !== undefined) return custom(request, contextOf(access))
+  const { action } = actionOf(request.method, url.pathname)
+  if (action !== 'other' && action !== 'delete') return endpoints[action](sent)
+  const methods = methodsOf(url.pathname)
   if (methods === undefined) throw notFound('route')
   const allow = Object.keys(methods).join(', ')
   throw new RequestError(405, 'method-not-allowed', `allowed: ${allow}`, { headers: { allow } })

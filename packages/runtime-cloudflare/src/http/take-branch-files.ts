@@ -1,8 +1,12 @@
 import { importTar } from '@helix-agents/snapshot-archive'
-import { DOSnapshotStore } from '@helix-agents/store-cloudflare/snapshots'
-import { scopeOf } from './branch-files.ts'
-import { STAGE_PARAM, WORKSPACE_PARAM } from '../route/branch-point.ts'
-import { recordBegun, recordSnapshot } from './branch-stage.ts'
+import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
+import {
+  recordBegun,
+  recordSnapshot,
+  scopeOf,
+  STAGE_PARAM,
+  WORKSPACE_PARAM,
+} from './branch-files.ts'
 import { RequestError } from './http-error.ts'
 import type { SessionRequest } from './session-request.ts'
 

@@ -1,9 +1,5 @@
-import {
-  BRANCH_FILES_HEADER,
-  branchPointSchema,
-  STAGE_PARAM,
-  WORKSPACE_PARAM,
-} from './branch-point.ts'
+import { BRANCH_FILES_HEADER, branchPointSchema } from '../http/branch-files.ts'
+import { STAGE_PARAM, WORKSPACE_PARAM } from '../http/branch-files.ts'
 import type { Caller } from './caller.ts'
 import { toObjectRequest } from './object-request.ts'
 import { sendToObject } from './send-to-object.ts'

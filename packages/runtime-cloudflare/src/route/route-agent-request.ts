@@ -1,8 +1,8 @@
 import { type Clock, type Logger, noopLogger, systemClock } from '@helix-agents/core'
 import { notFound, RequestError, toErrorResponse, toRefusal } from '../http/http-error.ts'
-import { onDemand } from '../door.ts'
 import { branchSchema, DEFAULT_BODY_TIMEOUT_MS, readBody } from '../http/request-body.ts'
 import type { Authenticate } from './authenticate.ts'
+import { branchWithFiles } from './branch-with-files.ts'
 import type { Caller } from './caller.ts'
 import {
   answerPreflight,
@@ -148,7 +148,6 @@ async function branch<Env extends object>(
   const seed = await sendToObject(stubOf(routing, path), toObjectRequest(ask, '/branch', target))
   if (!seed.ok) return seed
   if (from.files !== undefined) {
-    const { branchWithFiles } = await onDemand()
     return branchWithFiles({
       request,
       from: { stub: stubOf(routing, path), path, caller },

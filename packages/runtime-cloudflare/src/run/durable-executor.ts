@@ -33,10 +33,6 @@ export class DurableExecutor extends JSAgentExecutor {
     this.#watchdog = watchdog
   }
 
-  static override loadOnDemand(): Promise<void> {
-    return super.loadOnDemand()
-  }
-
   /** Every run is resumed after an eviction of the object. */
   protected override startRun<TRun extends StartedRun>(
     sessionId: string,

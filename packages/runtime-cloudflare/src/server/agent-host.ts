@@ -19,7 +19,7 @@ import { AlarmRetries } from '../alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../alarm/alarm-scheduler.ts'
 import { type Collection, collectionsOf } from '../alarm/collections.ts'
 import { RequestExpiry } from '../alarm/request-expiry.ts'
-import { branchFilesSource, type DropBranchFiles } from '../http/branch-stage.ts'
+import { branchFilesSource } from '../http/branch-files.ts'
 import { RequestError, withoutSqlite } from '../http/http-error.ts'
 import { DurableExecutor } from '../run/durable-executor.ts'
 import { endCutOffRun } from '../run/end-cut-off-run.ts'
@@ -39,8 +39,6 @@ export interface AgentHostParts<Env> {
   readonly env: Env
   readonly options: AgentServerOptions<Env>
   readonly sessionId: () => string
-  /** Loads what knows hosts, and so cannot be loaded from here. */
-  readonly onDemand: () => Promise<DropBranchFiles>
   /** A run has begun, or the instance has found its session: WebSockets may have to be served. */
   readonly onStarted: () => void
   /** Nothing is stored any more. */
@@ -99,7 +97,7 @@ export class AgentHost<Env> {
       resume: (agent, sessionId) => this.executor.resume(agent, sessionId),
       agentOf: (name) => this.agents.get(name),
     })
-    const own = [this.watchdog, expiry, branchFilesSource(this, parts.onDemand)]
+    const own = [this.watchdog, expiry, branchFilesSource(this)]
     const sources = (): readonly AlarmSource[] => [...own, ...this.collections]
     const { storage } = ctx
     const retries = this.#retries

@@ -1,7 +1,6 @@
 import type { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { type Connection, type ConnectionContext, Server } from 'partyserver'
-import { onDemand } from '../door.ts'
-import { hasAbandonedFiles } from '../http/branch-stage.ts'
+import { hasAbandonedFiles } from '../http/branch-files.ts'
 import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
 import { hasPlace, tooMany } from '../http/caller-places.ts'
@@ -13,6 +12,7 @@ import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
 import type { AgentServerOptions } from './agent-server-options.ts'
 import { assertServerOptions } from './check-options.ts'
+import { deleteSession } from './delete-session.ts'
 import { eraseUnusedObject } from './erase-unused-object.ts'
 import { known, maySee, openAccess } from './session-access.ts'
 
@@ -51,7 +51,6 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
       env,
       options,
       sessionId,
-      onDemand,
       onStarted: () => this.#pumps.startAll(),
       onErased: () => this.#forget(),
     })
@@ -159,16 +158,8 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
 
   /** Files of a branch whose session was never made: nobody else would remove them. */
   async #eraseAbandoned(): Promise<void> {
-    if (!(await this.#isAbandoned())) return
-    const { deleteSession } = await onDemand()
-    // A session may have begun meanwhile.
-    if (await this.#isAbandoned()) await deleteSession(this.#host)
-  }
-
-  /** Nothing may come between its last look and the removal. */
-  async #isAbandoned(): Promise<boolean> {
-    const isLeft = (await this.#host.isUnmade()) && (await hasAbandonedFiles(this.#host))
-    return isLeft && this.#beginning === 0
+    if (this.#beginning > 0 || !(await this.#host.isUnmade())) return
+    if (await hasAbandonedFiles(this.#host)) await deleteSession(this.#host)
   }
 
   #eraseUnused(): Promise<void> {

@@ -1,6 +1,5 @@
 import type { Connection } from 'partyserver'
 import * as z from 'zod'
-import { onDemand } from '../door.ts'
 import { answerSchema, check, messageSchema, parseJson } from '../http/request-body.ts'
 import { DEFAULT_MAX_BODY_BYTES } from '../http/respond.ts'
 import { RequestError, toRefusal } from '../http/http-error.ts'
@@ -75,7 +74,6 @@ async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command
   assertMayWrite(caller, { action: sent.type, isWrite: true })
   const leave = host.places.commands.take(caller)
   try {
-    if (sent.type === 'respond') await onDemand()
     const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
     if (sent.type === 'respond') {
       const answered = await answerRequest<Env>(sent.requestId, sent.answer)(access)

@@ -1,12 +1,10 @@
 // A branch in another object, with the files of its checkpoint.
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { runDurableObjectAlarm } from 'cloudflare:test'
 import { type Agent, defineAgent } from '@helix-agents/core'
 import type { WorkspaceProvider } from '@helix-agents/core/provider'
-import type { AgentServer } from '@helix-agents/runtime-cloudflare'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { unpackTar } from 'modern-tar'
 import { afterEach, expect, test } from 'vitest'
-import { toObjectRequest } from '../../src/route/object-request.ts'
 import { clockError, createGate, type Gate, say, type Script, scripts, use } from '../scripts.ts'
 import { crash, createSession, inObject, type TestSession } from '../session.ts'
 
@@ -154,40 +152,6 @@ test('what came for a branch that was never made is removed', async () => {
   await runDurableObjectAlarm(branch.stub)
   expect(await leftIn(branch)).toEqual({ blocks: 0, namespaces: 0, stages: 0 })
 })
-
-function startOf(sessionId: string): Request {
-  const init = { method: 'POST', body: '{"message":"go"}' }
-  const headers = { 'content-type': 'application/json' }
-  const request = new Request('https://example.com/start', { ...init, headers })
-  return toObjectRequest(request, '/start', { sessionId, agent: 'tested', base: '', caller: {} })
-}
-
-test.each([1, 2, 3, 4])(
-  'a session that begins while files of a branch are removed is kept, or refused: moment %i',
-  async (moment) => {
-    const session = createSession({ brain: () => say('hello') })
-    const status = await runInDurableObject(session.stub, async (object: AgentServer, ctx) => {
-      ctx.storage.kv.put('helix:branch-files:x', { at: 0, snapshots: {} })
-      let started: Response | Promise<Response> | undefined
-      let looks = 0
-      // The alarm looks at the clock before it decides.
-      Object.defineProperty(clockError, 'ms', {
-        configurable: true,
-        get: () => {
-          if (++looks === moment) started = object.fetch(startOf(session.id))
-          return 0
-        },
-      })
-      await object.alarm()
-      Object.defineProperty(clockError, 'ms', { value: 0, writable: true, configurable: true })
-      return (await (started ?? object.fetch(startOf(session.id)))).status
-    })
-    expect([202, 409]).toContain(status)
-    const ended = status === 202 ? await session.ended() : 'refused'
-    const state = await session.get('/state')
-    expect([ended, state.status]).toEqual(status === 202 ? ['completed', 200] : ['refused', 404])
-  },
-)
 
 test('what an eviction has left once the branch was made is removed as well', async () => {
   const source = await createSource()

@@ -1,7 +1,7 @@
 // The routes of a history on a session whose files are in a sandbox.
 import { type Agent, defineAgent } from '@helix-agents/core'
 import { portableSnapshots } from '@helix-agents/core/provider'
-import { DOSnapshotStore } from '@helix-agents/store-cloudflare/snapshots'
+import { DOSnapshotStore } from '@helix-agents/store-cloudflare'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { unpackTar } from 'modern-tar'
 import { afterEach, expect, test } from 'vitest'

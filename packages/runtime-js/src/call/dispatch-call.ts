@@ -30,8 +30,7 @@ import { toStoredOutput } from '../session/stored-outcome.ts'
 import { type Admission, admitCall } from '../request/admit-call.ts'
 import { withEdit } from '../request/edited-call.ts'
 import { isGated } from '../request/gated-call.ts'
-import { onDemand } from '../door.ts'
-import { SubAgentPaused } from './sub-agent-paused.ts'
+import { runSubAgent, SubAgentPaused } from './sub-agent.ts'
 import { unreadableArguments } from './unreadable-arguments.ts'
 
 /** Tools that an unknown name may stand for. */
@@ -190,10 +189,8 @@ async function invoke(run: Run, tool: Tool, placed: PlacedCall, given: unknown):
   const input = parsed instanceof Promise ? untilAborted(parsed, signal) : parsed
   const subAgent = subAgentOf(tool)
   if (subAgent !== undefined) {
-    const start = async (): Promise<unknown> => {
-      const { runSubAgent } = await onDemand()
-      return runSubAgent(run, { ...placed, subAgent, input: await input, signal })
-    }
+    const start = async (): Promise<unknown> =>
+      runSubAgent(run, { ...placed, subAgent, input: await input, signal })
     return deadline.settleFully(start())
   }
   const start = async (): Promise<unknown> =>

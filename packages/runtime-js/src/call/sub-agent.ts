@@ -8,7 +8,17 @@ import type { PlacedCall } from '../ports.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { Run } from '../ports.ts'
 import { subSessionIdOf } from '../session/sub-session.ts'
-import { SubAgentPaused } from './sub-agent-paused.ts'
+
+/** The sub-agent was interrupted or waits for a person: its call has no result yet. */
+export class SubAgentPaused extends Error {
+  override readonly name = 'SubAgentPaused'
+  readonly end: 'interrupted' | 'waiting'
+
+  constructor(end: 'interrupted' | 'waiting') {
+    super(`the sub-agent is ${end}`)
+    this.end = end
+  }
+}
 
 export interface SubAgentRun extends PlacedCall {
   readonly subAgent: SubAgentCall

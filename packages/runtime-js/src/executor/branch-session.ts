@@ -1,7 +1,12 @@
-import { type Agent, SessionError, StateStoreError } from '@helix-agents/core'
+import {
+  type Agent,
+  type JsonValue,
+  type Message,
+  SessionError,
+  StateStoreError,
+} from '@helix-agents/core'
 import type { WorkspaceRef } from '@helix-agents/core/provider'
-import type { NewSession, SessionState } from '@helix-agents/core/runtime'
-import { noCheckpoint, seedOf } from '../session/branch-seed.ts'
+import type { Checkpoint, NewSession, SessionState } from '@helix-agents/core/runtime'
 import type { BranchOptions } from './executor-options.ts'
 import { findFiles, restoreFiles } from '../history/checkpoint-files.ts'
 import { Making } from '../history/making.ts'
@@ -10,6 +15,7 @@ import { assertReleased } from '../history/released-limit.ts'
 import { findCheckpoint } from '../session/find-checkpoint.ts'
 import { loadOwnSession } from '../session/load-own-session.ts'
 import { releaseRefs } from '../session/end-refs.ts'
+import { findOpenCalls } from '../call/find-open-calls.ts'
 import type { RunServices } from '../ports.ts'
 
 /** Makes the session of a branch. */
@@ -28,6 +34,40 @@ export async function branchSession(
     await createSeeded(services, agent, { source, session })
   else await stateStore.createSession({ ...session, now: clock.now() })
   return sessionId
+}
+
+/** What a branch begins with, but for its id: of a store, or of the object that it will be in. */
+export type BranchSeed = Omit<NewSession, 'sessionId' | 'now'>
+
+/**
+ * What a branch of a session begins with, as that was at a checkpoint or is now. For runtimes whose
+ * sessions do not share a store: there, `createSession` with it makes the branch.
+ * @throws {SessionError} `not-resumable`, `other-agent`
+ */
+export async function loadBranchSeed(
+  parts: Pick<RunServices, 'stateStore'>,
+  agent: Agent,
+  at: Pick<BranchOptions, 'fromSessionId' | 'checkpointId'>,
+): Promise<BranchSeed> {
+  const source = await loadOwnSession(parts, agent, at.fromSessionId)
+  return seedOf(parts, source, at.checkpointId)
+}
+
+async function seedOf(
+  parts: Pick<RunServices, 'stateStore'>,
+  source: SessionState,
+  checkpointId: string | undefined,
+): Promise<BranchSeed> {
+  const { agentType, userId, tags, metadata } = source
+  const { customState, messages } = await loadPoint(parts, source, checkpointId)
+  return {
+    agentType,
+    customState,
+    messages,
+    ...(userId === undefined ? {} : { userId }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
 }
 
 interface SeededBranch {
@@ -97,3 +137,37 @@ async function createWithFiles(
 }
 
 const SEEDED_TWICE = 'a branch has the files of a checkpoint or of now, not both'
+
+interface BranchPoint {
+  readonly messages: readonly Message[]
+  readonly customState: JsonValue | undefined
+}
+
+async function loadPoint(
+  { stateStore }: Pick<RunServices, 'stateStore'>,
+  source: SessionState,
+  checkpointId: string | undefined,
+): Promise<BranchPoint> {
+  const { sessionId } = source
+  const point: SessionState | Checkpoint | null =
+    checkpointId === undefined ? source : await stateStore.getCheckpoint(sessionId, checkpointId)
+  if (point === null) {
+    throw noCheckpoint(sessionId, checkpointId)
+  }
+  const { messages } = await stateStore.loadMessages(sessionId, { limit: point.messageCount })
+  return { messages: withoutOpenStep(messages), customState: point.customState }
+}
+
+function noCheckpoint(sessionId: string, checkpointId: string | undefined): SessionError {
+  const which = checkpointId === undefined ? 'no checkpoint yet' : `no checkpoint ${checkpointId}`
+  return new SessionError('not-resumable', sessionId, `it has ${which}`)
+}
+
+/** A step that is under way stays with its source. */
+function withoutOpenStep(messages: readonly Message[]): readonly Message[] {
+  if (findOpenCalls(messages).length === 0) return messages
+  return messages.slice(
+    0,
+    messages.findLastIndex((message) => message.role === 'assistant'),
+  )
+}

@@ -1,5 +1,6 @@
 import { type Agent, SessionError, StateStoreError } from '@helix-agents/core'
 import type { SessionState } from '@helix-agents/core/runtime'
+import type { ActiveRuns } from '../run/active-runs.ts'
 import { agentsWithin } from '../session/agents-within.ts'
 import { endRefs } from '../session/end-refs.ts'
 import type { DeleteOptions } from './executor-options.ts'
@@ -18,17 +19,42 @@ interface Deletion {
 }
 
 /**
- * Removes a session that does not run, and that the caller has reserved: its sub-agents, its workspaces,
- * its stream, and its state last. A process that dies in between leaves a session that is not resumed, and
- * that the next call removes.
+ * Removes a session that does not run: its sub-agents, its workspaces, its stream, and its state
+ * last. A process that dies in between leaves a session that is not resumed, and that the next call
+ * removes.
  */
 export async function deleteSession(
   services: RunServices,
   agent: Agent,
-  { sessionId, keepWorkspaces = false }: DeleteOptions & { readonly sessionId: string },
+  { sessionId, ...options }: DeleteOptions & { readonly sessionId: string },
 ): Promise<void> {
-  // One that waits would make the session again.
-  await services.turnQueue?.cancelTurns(sessionId)
+  const { active } = services
+  const { abortRun = false, keepWorkspaces = false } = options
+  await active.untilEnded(sessionId)
+  if (abortRun) await endRuns(active, sessionId)
+  active.reserve(sessionId)
+  try {
+    // One that waits would make the session again.
+    await services.turnQueue?.cancelTurns(sessionId)
+    const deletion = { services, agents: agentsWithin(agent), keepWorkspaces }
+    await deleteReserved(deletion, agent, sessionId)
+  } finally {
+    active.release(sessionId)
+  }
+}
+
+/** Until there is none: one may have been about to start. */
+async function endRuns(active: ActiveRuns, sessionId: string): Promise<void> {
+  while (active.has(sessionId)) {
+    await active.untilStarted(sessionId)
+    const run = active.get(sessionId)
+    run?.control.stop('aborted')
+    await run?.done
+  }
+}
+
+async function deleteReserved(deletion: Deletion, agent: Agent, sessionId: string): Promise<void> {
+  const { services } = deletion
   const session = await tryLoad(services, sessionId)
   if (session === null) return
   if (session !== DAMAGED) {
@@ -38,7 +64,6 @@ export async function deleteSession(
     }
     await forbidResume(services, session)
   }
-  const deletion = { services, agents: agentsWithin(agent), keepWorkspaces }
   await remove(deletion, sessionId, async () => {
     for (const id of await subSessionsOf(services, sessionId)) await remove(deletion, id)
   })

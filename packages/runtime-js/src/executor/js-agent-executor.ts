@@ -10,10 +10,13 @@ import {
   type WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
 import { assertAgent, assertParts, assertText, isBusy, parseSessionId } from './check-arguments.ts'
+import { assertBranchOptions, assertRestoreOptions } from '../session/check-options.ts'
 import type { AgentResult } from '../agent-result.ts'
-import { onDemand } from '../door.ts'
 import { abortSession } from '../session/abort-session.ts'
 import { type AgentHandle, createHandle } from './agent-handle.ts'
+import { branchSession } from './branch-session.ts'
+import { deleteSession } from './delete-session.ts'
+import { enqueueTurn, withTurn } from './enqueue-turn.ts'
 import type {
   BranchOptions,
   DeleteOptions,
@@ -30,13 +33,14 @@ import { toLabels, toUserMessages } from './execute-input.ts'
 import { createServices } from '../run/create-services.ts'
 import { launchRun } from '../run/launch.ts'
 import type { LaunchRequest } from '../ports.ts'
-import type { Recovery } from './recover-session.ts'
+import { type Recovery, recoverSession } from './recover-session.ts'
 import { checkResume, type ResumeCheck } from '../session/check-resume.ts'
 import { HistoryOperations } from '../history/history-operations.ts'
+import { restoreSession } from './restore-session.ts'
 import { RunControl } from '../run/run-control.ts'
 import type { RunServices } from '../ports.ts'
 import type { RequestResponse } from '../request/check-answer.ts'
-import type { RespondResult } from './respond.ts'
+import { respond, type RespondResult } from './respond.ts'
 import { type SendOptions, sendMessage, type SentMessage } from './send-message.ts'
 import { shutDown } from './shut-down.ts'
 
@@ -75,14 +79,6 @@ export class JSAgentExecutor extends HistoryOperations {
   }
 
   /**
-   * Loads what an executor does beside running agents. For a runtime that checks who asks, and wants
-   * nothing to happen between that and the call.
-   */
-  protected static async loadOnDemand(): Promise<void> {
-    await onDemand()
-  }
-
-  /**
    * Starts a run, in a new session or as the next turn of one. Resolves once the message is
    * stored; the run proceeds by itself. With `mode: 'enqueue'` a worker runs the turn: this resolves
    * once the turn is stored, with one write; the handle waits until a worker has run it. Its
@@ -104,7 +100,6 @@ export class JSAgentExecutor extends HistoryOperations {
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
     if (options.mode === 'enqueue') {
-      const { enqueueTurn, withTurn } = await onDemand()
       const turn = await enqueueTurn(this.#services, agent, input, options)
       return withTurn(this.#handle(agent, turn.sessionId), this.#services, turn)
     }
@@ -167,7 +162,6 @@ export class JSAgentExecutor extends HistoryOperations {
     assertAgent(agent)
     const start = (mode: 'execute' | 'resume'): Promise<AgentHandle<TOutput>> =>
       this.#startQueued(agent, mode, { ...options, sessionId })
-    const { recoverSession } = await onDemand()
     return recoverSession(this.#services, agent, { sessionId, start })
   }
 
@@ -186,7 +180,6 @@ export class JSAgentExecutor extends HistoryOperations {
     assertAgent(agent)
     assertText(requestId, 'requestId')
     const resume = (): Promise<AgentHandle<TOutput>> => this.resume(agent, sessionId)
-    const { respond } = await onDemand()
     return respond(this.#services, agent, { sessionId, requestId, response, resume })
   }
 
@@ -251,7 +244,6 @@ export class JSAgentExecutor extends HistoryOperations {
     options: BranchOptions,
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
-    const { assertBranchOptions, branchSession } = await onDemand()
     assertBranchOptions(options)
     const sessionId = await branchSession(this.#services, agent, options)
     return this.#handle(agent, sessionId)
@@ -275,11 +267,9 @@ export class JSAgentExecutor extends HistoryOperations {
     options: RestoreCheckpointOptions = {},
   ): Promise<AgentHandle<TOutput>> {
     assertAgent(agent)
-    const runId = await this.#services.active.whileReserved(sessionId, async () => {
-      const { assertRestoreOptions, restoreSession } = await onDemand()
-      assertRestoreOptions(checkpointId, options)
-      return restoreSession(this.#services, agent, { ...options, sessionId, checkpointId })
-    })
+    assertRestoreOptions(checkpointId, options)
+    const target = { ...options, sessionId, checkpointId }
+    const runId = await restoreSession(this.#services, agent, target)
     return this.#handle(agent, sessionId, undefined, runId)
   }
 
@@ -294,15 +284,7 @@ export class JSAgentExecutor extends HistoryOperations {
    */
   async deleteSession(agent: Agent, sessionId: string, options: DeleteOptions = {}): Promise<void> {
     assertAgent(agent)
-    const { active } = this.#services
-    if (options.abortRun === true) {
-      await active.untilEnded(sessionId)
-      await active.abort(sessionId)
-    }
-    await active.whileReserved(sessionId, async () => {
-      const { deleteSession } = await onDemand()
-      await deleteSession(this.#services, agent, { ...options, sessionId })
-    })
+    await deleteSession(this.#services, agent, { ...options, sessionId })
   }
 
   /**

@@ -23,11 +23,23 @@ interface RestoreTarget extends RestoreCheckpointOptions {
   readonly checkpointId: string
 }
 
-/**
- * Takes a session that does not run, and that the caller has reserved, back to a checkpoint; resolves to its
- * last run.
- */
+/** Takes a session that does not run back to a checkpoint; resolves to its last run. */
 export async function restoreSession(
+  services: RunServices,
+  agent: Agent,
+  at: RestoreTarget,
+): Promise<string | undefined> {
+  const { active } = services
+  await active.untilEnded(at.sessionId)
+  active.reserve(at.sessionId)
+  try {
+    return await restoreReserved(services, agent, at)
+  } finally {
+    active.release(at.sessionId)
+  }
+}
+
+async function restoreReserved(
   services: RunServices,
   agent: Agent,
   { sessionId, checkpointId, files = false }: RestoreTarget,

@@ -10,9 +10,10 @@ import {
 } from '@helix-agents/core/provider'
 import {
   createWorkTurn,
+  fileDiff,
   type FileDiff,
   type FileSides,
-  redactedDiff,
+  redactText,
   type SessionState,
   type WorkspaceDeclaration,
 } from '@helix-agents/core/runtime'
@@ -210,7 +211,7 @@ async function textDiff(
   const old = await contentOf(before, from)
   const now = await contentOf(after, to)
   if (old === 'binary' || now === 'binary') return { omitted: 'binary' }
-  return shortened(await redactedDiff(sidesOf(path, old, now), createWorkTurn()), left)
+  return shortened(await fileDiff(sidesOf(path, old, now), createWorkTurn()), left)
 }
 
 interface TextContent {
@@ -236,7 +237,11 @@ async function contentOf(
 }
 
 function shortened(made: FileDiff, left: number): Pick<FileChange, 'diff' | 'omitted'> {
-  const diff = made.diff.slice(0, left)
-  const isCut = made.isCut || diff.length < made.diff.length
+  const redacted = redactText(made.diff)
+  const diff = redacted.slice(0, left)
+  const isCut = made.isCut || made.diff.length > MAX_REDACTED || diff.length < redacted.length
   return { diff, ...(isCut && { omitted: 'cut' }) }
 }
+
+/** `redactText` leaves out what is behind. */
+const MAX_REDACTED = 32_768

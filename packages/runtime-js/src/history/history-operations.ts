@@ -1,15 +1,25 @@
 import type { Agent } from '@helix-agents/core'
 import type { SessionRef } from '@helix-agents/core/provider'
 import { assertAgent } from '../executor/check-arguments.ts'
-import { onDemand } from '../door.ts'
+import {
+  assertDiffOptions,
+  assertImportOptions,
+  assertMoveOptions,
+  assertReadFiles,
+} from '../session/check-options.ts'
 import type { ReleaseOptions } from '../executor/executor-options.ts'
 import type { RunServices } from '../ports.ts'
-import type { CollectReport } from './collect.ts'
-import type { DiffOptions, WorkspaceDiff } from './diff.ts'
+import { type CollectReport, releaseEverything } from './collect.ts'
+import { type DiffOptions, diffSession, type WorkspaceDiff } from './diff.ts'
 import type { MoveReport } from './fill-backend.ts'
-import type { MoveOptions } from './move-workspace.ts'
-import type { CheckpointFiles, ReadFilesOptions } from './read-files.ts'
-import type { ImportReport, ImportSessionOptions } from './import/import-session.ts'
+import { type MoveOptions, moveWorkspace } from './move-workspace.ts'
+import { type CheckpointFiles, readFiles, type ReadFilesOptions } from './read-files.ts'
+import {
+  type ImportReport,
+  importSession,
+  type ImportSessionOptions,
+} from './import/import-session.ts'
+import { releaseWorkspaces } from './release-workspaces.ts'
 
 /** What an executor does with the files of sessions that do not run. */
 export abstract class HistoryOperations {
@@ -28,7 +38,6 @@ export abstract class HistoryOperations {
     options: ReleaseOptions = {},
   ): Promise<CollectReport> {
     assertAgent(agent)
-    const { releaseWorkspaces } = await onDemand()
     return releaseWorkspaces(this.parts, agent, { ...options, sessionId })
   }
 
@@ -37,11 +46,10 @@ export abstract class HistoryOperations {
    * that is stored of it. Nothing else may work on the session.
    * @returns names of what is left.
    */
-  protected async releaseEverything(
+  protected releaseEverything(
     agent: Agent | undefined,
     session: SessionRef,
   ): Promise<readonly string[]> {
-    const { releaseEverything } = await onDemand()
     return releaseEverything(this.parts, agent, session)
   }
 
@@ -59,7 +67,6 @@ export abstract class HistoryOperations {
     options: DiffOptions,
   ): Promise<readonly WorkspaceDiff[]> {
     assertAgent(agent)
-    const { assertDiffOptions, diffSession } = await onDemand()
     assertDiffOptions(options)
     return diffSession(this.parts, agent, { ...options, sessionId })
   }
@@ -79,7 +86,6 @@ export abstract class HistoryOperations {
     work: (files: CheckpointFiles) => Promise<T>,
   ): Promise<T> {
     assertAgent(agent)
-    const { assertReadFiles, readFiles } = await onDemand()
     assertReadFiles(options, work)
     return readFiles(this.parts, { agent, sessionId }, options, work)
   }
@@ -103,7 +109,6 @@ export abstract class HistoryOperations {
     options: MoveOptions,
   ): Promise<MoveReport> {
     assertAgent(agent)
-    const { assertMoveOptions, moveWorkspace } = await onDemand()
     assertMoveOptions(name, options)
     return moveWorkspace(this.parts, agent, { ...options, sessionId, name })
   }
@@ -123,7 +128,6 @@ export abstract class HistoryOperations {
    */
   async importSession(agent: Agent, options: ImportSessionOptions): Promise<ImportReport> {
     assertAgent(agent)
-    const { assertImportOptions, importSession } = await onDemand()
     assertImportOptions(options)
     return importSession(this.parts, agent, options)
   }

@@ -178,15 +178,17 @@ export interface LoadedHistory {
   readonly hasLeftovers: boolean
 }
 
-/** The history of a run whose agent declares one. */
+/** The history of a run; undefined when its agent declares none. */
 export async function loadRunHistory(
   services: RunServices,
   session: SessionState,
   run: Pick<RunHistoryParts, 'declared' | 'isCutOff'>,
-): Promise<LoadedHistory> {
+): Promise<LoadedHistory | undefined> {
+  const { declared, isCutOff } = run
+  if (Object.values(declared).every(({ history }) => history === undefined)) return undefined
   const isFresh = session.stepCount === 0 && Object.keys(session.workspaceRefs).length === 0
   const stored = isFresh ? undefined : await services.stateStore.loadHistory(session.sessionId)
   const history = new SnapshotHistory({ ...run, services, session, stored })
-  const hasLeftovers = stored !== undefined && (run.isCutOff || stored.released.length > 0)
+  const hasLeftovers = stored !== undefined && (isCutOff || stored.released.length > 0)
   return { history, hasLeftovers }
 }

@@ -33,20 +33,6 @@ export class ActiveRuns {
     this.#starts.set(sessionId, Promise.withResolvers<void>())
   }
 
-  /**
-   * Does some work on a session that does not run, while no run of it can start.
-   * @throws {AgentAlreadyRunningError} `already-running`
-   */
-  async whileReserved<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
-    await this.untilEnded(sessionId)
-    this.reserve(sessionId)
-    try {
-      return await work()
-    } finally {
-      this.release(sessionId)
-    }
-  }
-
   set(run: ActiveRun): void {
     this.#places.set(run.sessionId, run)
     this.#endStart(run.sessionId)
@@ -56,16 +42,6 @@ export class ActiveRuns {
   async untilStarted(sessionId?: string): Promise<void> {
     if (sessionId !== undefined) await this.#starts.get(sessionId)?.promise
     else await Promise.all([...this.#starts.values()].map(({ promise }) => promise))
-  }
-
-  /** Aborts the runs of a session until there is none: one may have been about to start. */
-  async abort(sessionId: string): Promise<void> {
-    while (this.has(sessionId)) {
-      await this.untilStarted(sessionId)
-      const run = this.get(sessionId)
-      run?.control.stop('aborted')
-      await run?.done
-    }
   }
 
   /** The end of the run is stored: its session is released once its stream has ended. */

@@ -3,7 +3,8 @@ import { logMessages } from '@helix-agents/core/provider'
 import type { SessionState, StatePatch } from '@helix-agents/core/runtime'
 import type { RunOutcome } from '../agent-result.ts'
 import { findOpenCalls } from '../call/find-open-calls.ts'
-import { onDemand } from '../door.ts'
+import { collect } from '../history/collect.ts'
+import { loadRunHistory } from '../history/run-history.ts'
 import { isLeaseLost, Lease, leaseFor } from '../lease/lease.ts'
 import type { LaunchRequest, Run, RunContext, RunHistory, RunServices } from '../ports.ts'
 import { placeOf } from '../request/request-place.ts'
@@ -226,7 +227,7 @@ function createMeter(
 }
 
 /**
- * Undefined when the agent declares none. Also frees what earlier runs have left; a provider or a store that fails at that does not keep the run
+ * Also frees what earlier runs have left; a provider or a store that fails at that does not keep the run
  * from starting.
  */
 async function openHistory(
@@ -234,20 +235,16 @@ async function openHistory(
   { agent, toolSet }: LaunchRequest,
   { session, messages }: { readonly session: SessionState; readonly messages: readonly Message[] },
 ): Promise<RunHistory | undefined> {
-  const declared = toolSet.own
-  if (Object.values(declared).every((workspace) => workspace.history === undefined))
-    return undefined
-  const { collect, loadRunHistory } = await onDemand()
   const isCutOff = findOpenCalls(messages).length > 0
-  const { history, hasLeftovers } = await loadRunHistory(services, session, { declared, isCutOff })
-  if (!hasLeftovers) return history
+  const loaded = await loadRunHistory(services, session, { declared: toolSet.own, isCutOff })
+  if (loaded?.hasLeftovers !== true) return loaded?.history
   try {
     await collect(services, agent, { session })
   } catch (err) {
     const { sessionId } = session
     services.logger.warn({ err, sessionId }, logMessages.historyNotCollected)
   }
-  return history
+  return loaded.history
 }
 
 async function openStream(

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, systemClock } from '@helix-agents/core'
-import { createRedaction, type RedactOptions, redactText } from '@helix-agents/core/redact'
+import { createRedaction, type RedactOptions, redactText } from '@helix-agents/core/runtime'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 type Level = (typeof LEVELS)[number]

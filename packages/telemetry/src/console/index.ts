@@ -1,4 +1,4 @@
-export type { RedactOptions } from '@helix-agents/core/redact'
+export type { RedactOptions } from '@helix-agents/core/runtime'
 export {
   type ConsoleLike,
   type ConsoleLoggerOptions,

@@ -1,2 +1,2 @@
-export type { RedactOptions } from '@helix-agents/core/redact'
+export type { RedactOptions } from '@helix-agents/core/runtime'
 export { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'

@@ -10,7 +10,7 @@ import {
   type Redaction,
   type RedactOptions,
   redactText,
-} from '@helix-agents/core/redact'
+} from '@helix-agents/core/runtime'
 
 /** Options of `createPinoLogger`. */
 export interface PinoLoggerOptions extends RedactOptions {

@@ -3,4 +3,4 @@ export {
   type Redaction,
   type RedactOptions,
   redactText,
-} from '@helix-agents/core/redact'
+} from '@helix-agents/core/runtime'

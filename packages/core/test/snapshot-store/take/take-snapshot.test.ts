@@ -1,8 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import { FileSystemError } from '../../../src/errors/file-system-error.ts'
 import { SnapshotStoreError } from '../../../src/errors/snapshot-store-error.ts'
-import type { TakeSnapshotOptions } from '../../../src/snapshot-store/take/take-files.ts'
-import { takeSnapshot } from '../../../src/snapshot-store/take/take-snapshot.ts'
+import {
+  takeSnapshot,
+  type TakeSnapshotOptions,
+} from '../../../src/snapshot-store/take/take-snapshot.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { MapStore } from '../map-store.ts'
 import { TreeFileSystem } from '../tree-file-system.ts'

@@ -1,7 +1,7 @@
 import { type Agent, SessionError, StateStoreError, WorkspaceFailedError } from '@helix-agents/core'
 import { logMessages, type SessionRef } from '@helix-agents/core/provider'
 import type { WorkspaceDeclaration } from '@helix-agents/core/runtime'
-import type { BranchSeed } from '../../session/branch-seed.ts'
+import type { BranchSeed } from '../../executor/branch-session.ts'
 import type { RunServices } from '../../ports.ts'
 import { fillBackend, type Filled, type MoveReport } from '../fill-backend.ts'
 import { ImportAttempt } from './import-attempt.ts'

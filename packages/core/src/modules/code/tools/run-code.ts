@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { toolsFor } from '../../define-module.ts'
 import type { CodeConfig } from '../config.ts'
 import type { CodeInterpreter } from '../contract.ts'
-import { onDemand } from '../../door.ts'
 
 export const runCodeTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'run_code',
@@ -15,5 +14,5 @@ export const runCodeTool = toolsFor<CodeInterpreter, CodeConfig>()({
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
   preview: async ({ input: { language, code } }) => ({ title: `run ${language} code`, body: code }),
-  load: async () => (await onDemand()).runCodeWork,
+  load: async () => (await import('./calls/run-code.ts')).runCodeWork,
 })

@@ -3,7 +3,6 @@ import { toolsFor } from '../../define-module.ts'
 import type { CodeConfig } from '../config.ts'
 import { codeContextIdSchema } from '../context-id.ts'
 import type { CodeInterpreter } from '../contract.ts'
-import { onDemand } from '../../door.ts'
 
 export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
   name: 'run_in_code_context',
@@ -15,5 +14,5 @@ export const runInCodeContextTool = toolsFor<CodeInterpreter, CodeConfig>()({
     title: `run code in context ${contextId}`,
     body: code,
   }),
-  load: async () => (await onDemand()).runInContextWork,
+  load: async () => (await import('./calls/run-code.ts')).runInContextWork,
 })

@@ -3,7 +3,6 @@ import { utf8Length } from '../text/bytes.ts'
 import { statIfPresent } from '../edit/rewrite-file.ts'
 import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool, wholeText } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 export const appendFileTool = fsTool({
   name: 'append_file',
@@ -14,7 +13,7 @@ export const appendFileTool = fsTool({
   paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
   preview: async (change) => {
-    const { previewWrite } = await onDemand()
+    const { previewWrite } = await import('../preview/preview-change.ts')
     const { path, content } = change.input
     return previewWrite(change, {
       verb: 'append to',

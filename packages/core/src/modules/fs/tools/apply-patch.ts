@@ -3,7 +3,6 @@ import { cutEnd } from '../../../tools/result-budget.ts'
 import { resultLimits } from '../result-limits.ts'
 import type { WrittenFile } from '../edit/write-plan.ts'
 import { fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const MAX_PATCH_CHARACTERS = 1_000_000
 
@@ -27,14 +26,17 @@ export const applyPatchTool = fsTool({
         .describe('The diff alone, without any words around it.'),
     }),
   annotations: { readOnly: false, destructive: true, idempotent: false },
-  paths: async ({ patch }) => (await onDemand()).patchedPaths(patch),
+  paths: async ({ patch }) => (await import('../preview/patched-paths.ts')).patchedPaths(patch),
   available: (config) => config.extended,
   preview: async (change) => {
-    const { planPatch, previewPlan } = await onDemand()
+    const { planPatch } = await import('../patch/plan-patch.ts')
+    const { previewPlan } = await import('../preview/preview-change.ts')
     return previewPlan(change, await planPatch(change, change.input.patch))
   },
   execute: async (change): Promise<ApplyPatchOutput> => {
-    const { planPatch, writePlan } = await onDemand()
+    // Loaded at the first patch.
+    const { planPatch } = await import('../patch/plan-patch.ts')
+    const { writePlan } = await import('../edit/write-plan.ts')
     return {
       files: withinBudget(await writePlan(change, await planPatch(change, change.input.patch))),
     }

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { filePath, fsTool, linesReadFirst, wholeText } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const MAX_OLD_CHARACTERS = 1_000_000
 
@@ -28,8 +27,8 @@ export const editFileTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path }) => [{ path }],
   preview: async (change) => {
-    const { previewEdits } = await onDemand()
+    const { previewEdits } = await import('./calls/edit-file.ts')
     return previewEdits(change, change.input.path, [change.input])
   },
-  load: async () => (await onDemand()).editFileWork,
+  load: async () => (await import('./calls/edit-file.ts')).editFileWork,
 })

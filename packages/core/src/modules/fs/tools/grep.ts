@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { firstEntry, fsTool, READ_ONLY } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const MAX_CONTEXT_LINES = 20
 const MAX_RESULTS = 10_000
@@ -43,5 +42,5 @@ export const grepTool = fsTool({
   inputSchema: () => z.strictObject({ pattern: z.string(), opts: optionsSchema().exactOptional() }),
   annotations: READ_ONLY,
   paths: ({ opts: { path = '/' } = {} }) => [{ path: path === '' ? '/' : path, isTree: true }],
-  load: async () => (await onDemand()).grepWork,
+  load: async () => (await import('./calls/grep.ts')).grepWork,
 })

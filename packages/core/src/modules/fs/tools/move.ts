@@ -1,7 +1,6 @@
 import { rejectStaleTarget, transferInput } from '../edit/transfer.ts'
 import { workspacePath } from '../path/workspace-path.ts'
 import { fsTool } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 export const moveTool = fsTool({
   name: 'move',
@@ -12,7 +11,7 @@ export const moveTool = fsTool({
   paths: ({ from, to }) => [from, to].map((path) => ({ path, isTree: true, keepsLink: true })),
   available: (config) => config.extended,
   preview: async (change) => {
-    const { previewTransfer } = await onDemand()
+    const { previewTransfer } = await import('../preview/preview-tree.ts')
     return previewTransfer(change, 'move', change.input)
   },
   execute: async (change) => {

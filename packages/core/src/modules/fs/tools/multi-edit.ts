@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { editFields } from './edit-file.ts'
 import { filePath, fsTool, linesReadFirst } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const MAX_EDITS = 200
 
@@ -19,8 +18,8 @@ export const multiEditTool = fsTool({
   paths: ({ path }) => [{ path }],
   available: (config) => config.extended,
   preview: async (change) => {
-    const { previewEdits } = await onDemand()
+    const { previewEdits } = await import('./calls/edit-file.ts')
     return previewEdits(change, change.input.path, change.input.edits)
   },
-  load: async () => (await onDemand()).multiEditWork,
+  load: async () => (await import('./calls/edit-file.ts')).multiEditWork,
 })

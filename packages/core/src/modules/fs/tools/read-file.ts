@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { filePath, fromOne, fsTool, READ_ONLY } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const inputSchema = () =>
   z.strictObject({
@@ -23,5 +22,5 @@ export const readFileTool = fsTool({
   inputSchema,
   annotations: READ_ONLY,
   paths: ({ path }) => [{ path }],
-  load: async () => (await onDemand()).readFileWork,
+  load: async () => (await import('./calls/read-file.ts')).readFileWork,
 })

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 export const rmTool = fsTool({
   name: 'rm',
@@ -16,7 +15,7 @@ export const rmTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: false },
   paths: ({ path, opts }) => [{ path, isTree: opts?.recursive === true, keepsLink: true }],
   preview: async (change) => {
-    const { previewRemoval } = await onDemand()
+    const { previewRemoval } = await import('../preview/preview-tree.ts')
     const { path, opts } = change.input
     return previewRemoval(change, { path, isRecursive: opts?.recursive === true })
   },

@@ -9,7 +9,6 @@ import {
 } from '../edit/rewrite-file.ts'
 import { workspacePath } from '../path/workspace-path.ts'
 import { filePath, fsTool, readFirst, wholeText } from './fs-tool.ts'
-import { onDemand } from '../../door.ts'
 
 const inputSchema = () =>
   z.strictObject({
@@ -35,7 +34,7 @@ export const writeFileTool = fsTool({
   annotations: { readOnly: false, destructive: true, idempotent: true },
   paths: ({ path }) => [{ path }],
   preview: async (change) => {
-    const { previewWrite } = await onDemand()
+    const { previewWrite } = await import('../preview/preview-change.ts')
     const { path, content } = change.input
     return previewWrite(change, { verb: 'replace', path, make: () => content })
   },

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { toolsFor } from '../../define-module.ts'
 import type { ShellConfig } from '../config.ts'
 import type { Shell } from '../contract.ts'
-import { onDemand } from '../../door.ts'
 
 const offset = z.number().int().nonnegative().exactOptional()
 
@@ -18,5 +17,5 @@ export const processOutputTool = toolsFor<Shell, ShellConfig>()({
     }),
   annotations: { readOnly: true, destructive: false, idempotent: true },
   available: (config) => config.background,
-  load: async () => (await onDemand()).processOutputWork,
+  load: async () => (await import('./calls/process-output.ts')).processOutputWork,
 })

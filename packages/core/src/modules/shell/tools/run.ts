@@ -3,7 +3,6 @@ import type { ModulePreview } from '../../../permissions/module-preview.ts'
 import { type ModuleToolCall, toolsFor, type TouchedCommand } from '../../define-module.ts'
 import type { ShellConfig } from '../config.ts'
 import type { Shell } from '../contract.ts'
-import { onDemand } from '../../door.ts'
 
 /** Linux takes no longer argument. */
 const MAX_COMMAND_CHARACTERS = 131_072
@@ -57,7 +56,7 @@ export const runTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => !config.background,
-  load: async () => (await onDemand()).runWork,
+  load: async () => (await import('./calls/run.ts')).runWork,
 })
 
 /** The same name with one option more: an agent has one of the two. */
@@ -69,7 +68,7 @@ export const runOrStartTool = toolsFor<Shell, ShellConfig>()({
   command: touchedCommand,
   preview: previewRun,
   available: (config) => config.background,
-  load: async () => (await onDemand()).runOrStartWork,
+  load: async () => (await import('./calls/run.ts')).runOrStartWork,
 })
 
 type RunInput = z.output<ReturnType<typeof runInput>>
@@ -82,5 +81,5 @@ async function previewRun({
   input,
   config,
 }: Pick<ModuleToolCall<Shell, ShellConfig, RunInput>, 'input' | 'config'>): Promise<ModulePreview> {
-  return (await onDemand()).previewCommand(input, config)
+  return (await import('../command-preview.ts')).previewCommand(input, config)
 }

@@ -10,7 +10,6 @@ import { type FileChange, requireRead, type Rewrite, rewriteFile } from '../../e
 import { createWorkTurn } from '../../edit/work-turn.ts'
 import { workspacePath } from '../../path/workspace-path.ts'
 import { resultLimits } from '../../result-limits.ts'
-import { previewWrite } from '../../preview/preview-change.ts'
 
 export interface EditFileOutput {
   readonly path: string
@@ -71,6 +70,7 @@ export async function previewEdits(
   path: string,
   edits: readonly TextEdit[],
 ): Promise<ModulePreview> {
+  const { previewWrite } = await import('../../preview/preview-change.ts')
   const make = async (_before: string | undefined, stat: FileStat | undefined): Promise<string> =>
     (await applyAll(change, path, stat, edits)).data
   return previewWrite(change, { verb: 'edit', path, make })

@@ -1,2 +1,0 @@
-export { redactText } from './redact-text.ts'
-export { createRedaction, type Redaction, type RedactOptions } from './redaction.ts'

@@ -1,2 +1,0 @@
-export type { SnapshotBucket } from './block-objects.ts'
-export { DOSnapshotStore, type DOSnapshotStoreOptions } from './durable-object-snapshot-store.ts'
