@@ -11,7 +11,7 @@ import {
 import { JSAgentExecutor } from '@helix-agents/runtime-js'
 import { openSqliteStores } from '@helix-agents/store-sqlite'
 import { serve, type ServerType } from '@hono/node-server'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createChatApp } from './app.ts'
@@ -106,6 +106,11 @@ describe.skipIf(executablePath === undefined)(
 
     test('begins empty, with examples; a turn is sent by the keyboard and survives a reload', async () => {
       model.steps = new MockLLMAdapter([say('Noted.'), say('Noted too.')])
+      const visits: string[] = []
+      const onRequest = (request: Request): void => {
+        if (request.isNavigationRequest()) visits.push(request.url())
+      }
+      page.on('request', onRequest)
       await page.goto(served.address)
       await page.getByText('Nothing is noted yet.').waitFor()
       expect(await box().getAttribute('placeholder')).toBe('What should I note?')
@@ -117,6 +122,9 @@ describe.skipIf(executablePath === undefined)(
       await log().getByText('Noted.').waitFor()
       expect(await shown()).toEqual(['Buy oranges\nand tea.', 'Noted.'])
       expect(await page.getByText('Nothing is noted yet.').isVisible()).toBe(false)
+      // A second load would lose what is typed between the two.
+      expect(visits).toEqual([served.address])
+      page.off('request', onRequest)
       await page.reload()
       await log().getByText('Noted.').waitFor()
       expect(await shown()).toEqual(['Buy oranges\nand tea.', 'Noted.'])

@@ -17,8 +17,8 @@ const stopButton = find('#stop', HTMLButtonElement)
 
 let isBusy = false
 
-// A chat is kept by its address: a reload shows it again.
-location.hash ||= crypto.randomUUID()
+// A chat is kept by its address: a reload shows it again. To set the hash would be a change of it.
+if (location.hash === '') history.replaceState(null, '', `#${crypto.randomUUID()}`)
 addEventListener('hashchange', () => location.reload())
 const client = new ChatClient(location.hash.slice(1), { onChange: show })
 

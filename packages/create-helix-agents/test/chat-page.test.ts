@@ -19,6 +19,7 @@ describe.skipIf(executablePath === undefined)(
     let server: ChildProcess
     let browser: Browser
     let page: Page
+    const visits: string[] = []
 
     beforeAll(async () => {
       // Beside the template, whose packages it uses.
@@ -43,6 +44,9 @@ describe.skipIf(executablePath === undefined)(
       })
       page = await browser.newPage({ viewport: { width: 390, height: 800 } })
       page.setDefaultTimeout(30_000)
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) visits.push(request.url())
+      })
       await page.goto(await address.promise)
     }, 120_000)
     afterAll(async () => {
@@ -64,6 +68,8 @@ describe.skipIf(executablePath === undefined)(
     test('a change shows its diff, waits over a reload, and is edited, denied, stopped', async () => {
       await say('Buy oranges')
       await log().getByText('Notes so far: 1.').waitFor()
+      // A second load would lose what is typed between the two.
+      expect(visits).toHaveLength(1)
       await say('Change note 1 to Buy apples')
       await card().getByText('-Buy oranges').waitFor()
       expect(await button('Send').count()).toBe(0)
