@@ -107,3 +107,12 @@ export async function storedMessages(
 ): Promise<readonly Message[]> {
   return (await store.loadMessages(sessionId)).messages
 }
+
+/** Its calls wait for a person. */
+export const gated = defineTool({
+  name: 'gated',
+  description: '',
+  inputSchema: z.object({}),
+  needsApproval: true,
+  execute: () => 'done',
+})

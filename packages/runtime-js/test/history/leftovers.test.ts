@@ -1,14 +1,14 @@
 // What a branch, a move, a restore and a collection leave behind: nothing, or a record of it.
-import { defineAgent, defineTool, WorkspaceEvictedError } from '@helix-agents/core'
+import { defineAgent, WorkspaceEvictedError } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test, vi } from 'vitest'
-import * as z from 'zod'
 import {
   calls,
   createHarness,
   gate,
+  gated,
   type Harness,
   say,
   settle,
@@ -17,13 +17,6 @@ import {
 } from '../harness.ts'
 
 const provider = { kind: 'in-memory' } as const
-const gated = defineTool({
-  name: 'gated',
-  description: '',
-  inputSchema: z.object({}),
-  needsApproval: true,
-  execute: () => 'done',
-})
 const agent = defineAgent({
   name: 'a',
   llmConfig: { model: {} },

@@ -1,20 +1,12 @@
 // What operators read of a run whose store, streams or model fail: which session and run, and why.
-import { defineAgent, defineTool, type MockStep } from '@helix-agents/core'
+import { defineAgent, type MockStep } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { AgentHandle, JSAgentExecutor } from '@helix-agents/runtime-js'
 import { InMemoryStateStore, InMemoryStreamManager } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test, vi } from 'vitest'
-import * as z from 'zod'
-import { calls, createHarness, say, settle } from '../harness.ts'
+import { calls, createHarness, gated, say, settle } from '../harness.ts'
 
-const gated = defineTool({
-  name: 'gated',
-  description: '',
-  inputSchema: z.object({}),
-  needsApproval: true,
-  execute: () => 'done',
-})
 const agent = defineAgent({
   name: 'a',
   llmConfig: { model: {} },

@@ -144,6 +144,21 @@ test('it gives up after its retries, and names neither the address nor the key',
   expect(server.received).toHaveLength(2)
 })
 
+test('an answer whose body does not end counts by its status', async () => {
+  const body = new ReadableStream({ cancel: () => new Promise(() => {}) })
+  const broken = new ReadableStream({ cancel: () => Promise.reject(new Error('reset')) })
+  for (const answer of [body, broken]) {
+    const fetch = async (): Promise<Response> => new Response(answer)
+    const notify = createRequestWebhook({
+      url: 'https://x.example',
+      secret: SECRET,
+      fetch,
+      retries: 0,
+    })
+    await expect(notify(request)).resolves.toBeUndefined()
+  }
+})
+
 test('a slow receiver is left after its time', async () => {
   const server = await receiver(() => undefined)
   const signals: (AbortSignal | null | undefined)[] = []

@@ -171,7 +171,7 @@ function gitNamesOf(text: string): readonly [string, string] | undefined {
   return isSame && text[half] === ' ' ? [from, to] : undefined
 }
 
-/** A quoted name of more characters is longer than a path may be: an escape takes four for a byte. */
+/** A quoted name of more characters is longer than a path may be: an escape takes four for a byte, and `a/` few. */
 const MAX_QUOTED_CHARACTERS = 5 * MAX_PATH_BYTES
 
 /** Undoes the quotes of git: octal bytes and the escapes of C. One that is too long keeps its escapes. */
