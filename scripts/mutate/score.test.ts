@@ -37,7 +37,7 @@ test('survivors are shown as what they change', () => {
 })
 
 test('a record has the counts of a package and what has lived', () => {
-  const all = result('killed', 'timeout', 'survived', 'unreached', 'notCompiled')
+  const all = result('killed', 'timeout', 'survived', 'unreached', 'notCompiled', 'undecided')
   expect(scoreRecord('core', all, () => text)).toMatchObject({
     package: 'core',
     seed: 3,
@@ -48,5 +48,6 @@ test('a record has the counts of a package and what has lived', () => {
     unreached: 1,
     notCompiled: 1,
     survivors: { length: 2 },
+    open: { length: 1 },
   })
 })

@@ -35,7 +35,7 @@ function percentOf(part: number, whole: number): string {
   return `${Math.round((100 * part) / whole)} %`
 }
 
-/** What `--json` writes of a package and a seed: counts of all endings, and each that lived. */
+/** What `--json` writes of a package and a seed: counts of all endings, and each that lived or is undecided. */
 export function scoreRecord(
   name: string,
   result: SeedResult,
@@ -57,16 +57,25 @@ export function scoreRecord(
     undecided: countOf(result, 'undecided'),
     notReached: countOf(result, 'notReached'),
     survivors: survivorDiffs(result, originalOf),
+    open: diffsOf(result, originalOf, ['undecided']),
   }
 }
 
 /** What each survivor changes, as unified diffs. */
 export function survivorDiffs(
-  { verdicts }: SeedResult,
+  result: SeedResult,
   originalOf: (file: string) => string,
 ): readonly string[] {
+  return diffsOf(result, originalOf, ['survived', 'unreached'])
+}
+
+function diffsOf(
+  { verdicts }: SeedResult,
+  originalOf: (file: string) => string,
+  endings: readonly Ending[],
+): readonly string[] {
   return [...verdicts]
-    .filter(([, ending]) => ending === 'survived' || ending === 'unreached')
+    .filter(([, ending]) => endings.includes(ending))
     .map(([{ file, text, operator, line }, ending]) => {
       const names = [`a/${file}`, `b/${file}`] as const
       const patch = createTwoFilesPatch(...names, originalOf(file), text, '', '', { context: 2 })
