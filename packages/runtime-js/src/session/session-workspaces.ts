@@ -4,14 +4,13 @@ import {
   type FileVersionsSnapshot,
   type RegistryDeps,
   type SessionState,
-  workspaceOrderKey,
   WorkspaceRegistry,
 } from '@helix-agents/core/runtime'
 import type { Lease } from '../lease/lease.ts'
-import { findOpenCalls } from '../call/find-open-calls.ts'
 import type { RunHistory, RunServices, RunWorkspaces } from '../ports.ts'
 import { SharedWorkspaces } from './shared-workspaces.ts'
 import type { ToolSet } from '../call/tool-sets.ts'
+import { usageBefore } from './usage-before.ts'
 
 /** What the workspaces need to know of their session. */
 export type WorkspaceOwner = Pick<
@@ -28,7 +27,6 @@ export interface SessionWorkspacesOptions {
   readonly messages?: readonly Message[]
   /** Stores a ref; null removes it. */
   readonly saveRef: RegistryDeps['persistRef']
-  /** Whether files differ from their newest snapshot. Default: unknown. */
   /** Absent when the agent declares none. */
   readonly history?: Pick<RunHistory, 'changedBefore' | 'restoreLost'>
   /** The workspaces of the parent, for a sub-agent that shares them. */
@@ -89,35 +87,4 @@ function createRegistry(options: SessionWorkspacesOptions): WorkspaceRegistry {
     ...(services.tracer !== undefined && { tracer: services.tracer }),
     clock: services.clock,
   })
-}
-
-/** An earlier run has used a workspace when it knew of its files, or a tool of it had a result. */
-function usageBefore(options: SessionWorkspacesOptions): NonNullable<RegistryDeps['usedBefore']> {
-  const { session, toolSet, messages = [] } = options
-  // The conversation grows: what this run adds to it is not from before.
-  const before = [...messages]
-  const inherited = countInherited(before, session.stepCount)
-  return (name) => {
-    if (Object.hasOwn(session.fileLedgers, name)) return true
-    const isOwn = (toolName: string): boolean =>
-      toolSet.tools?.byName.get(toolName)?.orderKey === workspaceOrderKey(name)
-    const isUse = (message: Message): boolean =>
-      message.role === 'tool' && !message.isError && isOwn(message.toolName)
-    const last = before.findLastIndex(isUse)
-    if (last === -1) return false
-    return last < inherited ? 'in-source' : true
-  }
-}
-
-/**
- * Messages that a branch has of its source: an answer of the model is a step, and the session has
- * taken fewer of them itself than there are. 0 for a session that is no branch.
- */
-function countInherited(messages: readonly Message[], ownSteps: number): number {
-  const answers = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []))
-  // The step that was cut off is not counted yet.
-  const open = findOpenCalls(messages).length > 0 ? 1 : 0
-  const foreign = answers.length - ownSteps - open
-  if (foreign <= 0) return 0
-  return answers[foreign] ?? messages.length
 }
