@@ -13,42 +13,12 @@ import { formatMinutes, formatPercent, formatWhen } from '../../src/dashboard/pa
 import { remarksOf, sentenceOfPass } from '../../src/dashboard/page/outcome.ts'
 import { compareSandboxes, isSelected } from '../../src/dashboard/page/selection.ts'
 import type { WirePass, WireSandbox } from '../../src/http/wire.ts'
+import { isoOf, NOW, OWED, sandbox } from './wire-samples.ts'
 
-const NOW = Date.parse('2026-01-01T12:00:00.000Z')
-const isoOf = (ms: number) => new Date(ms).toISOString()
+const ago = (minutes: number): string => isoOf(NOW - minutes * 60_000)
 
-const BASE: WireSandbox = {
-  id: 'a',
-  generation: 1,
-  provider: 'fake',
-  status: 'running',
-  environment: 'test',
-  created_at: isoOf(NOW),
-  age_minutes: 1,
-  last_activity_at: isoOf(NOW),
-  idle_minutes: 0,
-  status_since: isoOf(NOW),
-  agent_type: null,
-  task_id: null,
-  session_id: null,
-  tenant: null,
-  hold_deadline_at: null,
-  critical: false,
-  operations: 0,
-  timeouts: 0,
-  cpu_percent: null,
-  memory_mb: null,
-  kill_reason: null,
-  owed: null,
-  last_error: null,
-  findings: [],
-}
-
-const OWED = { since: isoOf(NOW), attempts: 2, next_attempt_at: isoOf(NOW) }
-
-function sandbox(fields: Partial<WireSandbox> = {}): WireSandbox {
-  return { ...BASE, ...fields }
-}
+const oldest = (age_minutes: number): string | undefined =>
+  ageBars([sandbox({ age_minutes })]).caption.split('; ')[1]
 
 const finding = (severity: 'warning' | 'critical') =>
   ({ code: 'stuck', severity, reason: 'It is stuck.', action: 'End it.' }) as const
@@ -181,12 +151,12 @@ describe('the chart of ages', () => {
     ])
     expect(caption).toBe('11 active, 4 older than 10 min; the oldest is 2 h old.')
     expect(ageBars([gone]).caption).toBe('None is active.')
+    expect([oldest(0.5), oldest(-5)]).toEqual(['the oldest is 30 s old.', 'the oldest is 0 s old.'])
   })
 })
 
 describe('the chart of the last hour', () => {
   test('counts what was there in each minute, from its start to its end', () => {
-    const ago = (minutes: number) => isoOf(NOW - minutes * 60_000)
     const { bars, caption } = activityBars(
       [
         sandbox({ created_at: ago(2) }),

@@ -67,10 +67,10 @@ export class SandboxTable {
   /** A row that is moved loses its focus: what goes is removed first, and only the others move. */
   #place(rows: readonly HTMLTableRowElement[]): void {
     const body = byId('rows', HTMLTableSectionElement)
-    const shown = new Set(rows)
-    for (const row of Array.from(body.rows)) if (!shown.has(row)) row.remove()
+    const shown = new Set<Element>(rows)
+    for (const row of Array.from(body.children)) if (!shown.has(row)) row.remove()
     for (const [index, row] of rows.entries()) {
-      if (body.rows[index] !== row) body.insertBefore(row, body.rows[index] ?? null)
+      if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null)
     }
   }
 
