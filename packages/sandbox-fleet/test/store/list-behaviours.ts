@@ -25,6 +25,19 @@ export const listBehaviours: readonly FleetStoreBehaviour[] = [
       expect(await listAll(store, { limit: 200 })).toEqual(ids.toReversed())
       expect(await listAll(store, { limit: 7 })).toEqual(ids.toReversed())
       expect((await store.list()).records).toHaveLength(50)
+      expect((await store.list({ limit: 1_000_000 })).records).toHaveLength(200)
+    },
+  },
+  {
+    id: 'lists/the-last-page-says-so-also-when-it-is-full',
+    run: async (store) => {
+      for (const id of ['a', 'b']) await addRunning(store, id)
+      for (const limit of [2, 3]) {
+        const due = { environment: 'test', until: NOW, limit }
+        expect(await store.list({ limit })).not.toHaveProperty('nextCursor')
+        expect(await store.due(due)).not.toHaveProperty('nextCursor')
+      }
+      expect((await store.list({ limit: 1 })).nextCursor).toBeDefined()
     },
   },
   {
@@ -181,6 +194,19 @@ export const listBehaviours: readonly FleetStoreBehaviour[] = [
     },
   },
   {
+    id: 'usage/is-kept-for-a-day',
+    run: async (store) => {
+      const day = 24 * 3_600_000
+      await store.addUsage({ executions: 1, timeouts: 0 }, NOW)
+      await store.addUsage({ executions: 2, timeouts: 0 }, NOW + 60_000)
+      await store.addUsage({ executions: 4, timeouts: 0 }, NOW + day)
+      expect((await store.usageSince(0)).executions).toBe(7)
+      await store.addUsage({ executions: 8, timeouts: 0 }, NOW + day + 60_000)
+      expect((await store.usageSince(0)).executions).toBe(14)
+      expect((await store.usageSince(NOW + day)).executions).toBe(12)
+    },
+  },
+  {
     id: 'state/is-kept-by-key',
     run: async (store) => {
       expect(await store.readState('a')).toBeUndefined()
@@ -203,6 +229,10 @@ export const listBehaviours: readonly FleetStoreBehaviour[] = [
       expect(await listAll(store, {})).toEqual(['alive'])
       const counts = { created: 4, destroyed: 3, terminated: 0, running: 1 }
       expect(await store.counts('test')).toMatchObject(counts)
+      await store.update(gone(await addRunning(store, 'other', { environment: 'other' })))
+      expect(await store.prune({ before: NOW + 1, limit: 2 })).toBe(1)
+      expect(await store.counts('other')).toMatchObject({ destroyed: 1, terminated: 0 })
+      expect(await store.counts()).toMatchObject({ created: 5, destroyed: 4, terminated: 0 })
     },
   },
 ]
