@@ -7,16 +7,19 @@ export type Command = readonly [program: string, ...args: string[]]
 
 /**
  * The first process of the namespaces. `$1` is the folder that stays writable, also by its own path,
- * and holds what is the temporary folder `$2` from here on. Everything else becomes read-only; what
- * a mutant removes, fills or kills is within. It stays, to collect the processes that lose their parent.
+ * and holds what is the temporary folder `$2` from here on: one for each command, since a number of a
+ * process in the name of a file means nothing to those in other namespaces. Everything else becomes
+ * read-only; what a mutant removes, fills or kills is within. It stays, to collect the processes that
+ * lose their parent.
  */
 const ENTER = `
 set -e
 folder=$1 temporary=$2
 shift 2
-mkdir -p "$folder/tmp/\${folder##*/}"
-mount --bind "$folder" "$folder/tmp/\${folder##*/}"
-mount --rbind "$folder/tmp" "$temporary"
+own=$(mktemp -d "$folder/tmp-XXXXXX")
+mkdir "$own/\${folder##*/}"
+mount --bind "$folder" "$own/\${folder##*/}"
+mount --rbind "$own" "$temporary"
 mount -t tmpfs tmpfs /dev/shm
 mount -t proc proc /proc
 while read -r id parent device of at rest; do
