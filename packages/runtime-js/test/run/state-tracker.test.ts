@@ -1,6 +1,6 @@
 import type { JsonValue } from '@helix-agents/core'
-import type { StatePatch } from '@helix-agents/core/runtime'
-import { describe, expect, test } from 'vitest'
+import { ContentMeter, type StatePatch } from '@helix-agents/core/runtime'
+import { describe, expect, test, vi } from 'vitest'
 import { StateTracker } from '../../src/run/state-tracker.ts'
 
 interface Basket {
@@ -107,4 +107,17 @@ describe('what readers hear of an update', () => {
       { op: 'add', path: '/items/-', value: '2' },
     ])
   })
+})
+
+test('a state is measured as a whole once, and not again for each small change', () => {
+  const { state, push } = tracker({ items: Array.from({ length: 1000 }, () => 'x') })
+  const measured = vi.spyOn(ContentMeter.prototype, 'value')
+  push(first, 'y')
+  expect(measured.mock.calls.length).toBeGreaterThan(1000)
+  measured.mockClear()
+  push(first, 'y')
+  push(second, 'y')
+  expect(measured.mock.calls.length).toBeLessThan(10)
+  measured.mockRestore()
+  expect(state.read<Basket>().items).toHaveLength(1003)
 })
