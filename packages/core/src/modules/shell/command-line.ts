@@ -39,6 +39,19 @@ const INTERPRETERS: readonly (readonly [program: RegExp, code: RegExp])[] = [
   [/^php[\d.]*$/, /^-\w*[rBRE]/],
   [/^[gmn]?awk$/, /system|\||getline/],
 ]
+/** Programs whose arguments may hold a command, and how these begin; long options may be cut short. */
+const HOLDERS: readonly (readonly [program: string, argument: RegExp])[] = [
+  [
+    'git',
+    /^(?:-c|-O|--config-e|--exec|--upload-p|--receive-p|--extc|--ext-d|--open-f|foreach$|filter-branch$|run$|(?:alias|core|diff|merge|filter|pager|credential|gpg)\.)/,
+  ],
+  [
+    'tar',
+    /^(?:-[^-]*[FI]|[cfhjkmprtuvxzJO]*[FI][cfhjkmprtuvxzJO]*$|--(?:checkpoint-a|to-c|use-c|info-s|new-v|rsh|rmt))/,
+  ],
+  ['rsync', /^(?:-[^-]*e|--rs)/],
+  ['sort', /^--com/],
+]
 const ONLY_SAYS = /^(?:--version|--help|-V|-v|-h)$/
 /** Variables that make a program start, load or find others. */
 const DANGEROUS_VARIABLE =
@@ -129,6 +142,10 @@ class CommandReader {
   /** Shells and interpreters run what stands in an argument. */
   #readInner(program: string, words: readonly CommandWord[], depth: number): void {
     if (SHELLS.test(program)) return this.#readShell(program, words, depth)
+    const [, holding] = HOLDERS.find(([name]) => name === program) ?? []
+    if (words.some((word) => word !== undefined && holding?.test(word) === true)) {
+      return this.hide(`${program} gets an argument that may hold a command`)
+    }
     const interpreter = INTERPRETERS.find(([name]) => name.test(program))
     if (interpreter === undefined) return
     const [, code] = interpreter

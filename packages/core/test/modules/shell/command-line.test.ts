@@ -70,6 +70,24 @@ describe('lines that cannot', () => {
     'LD_PRELOAD=x ls',
     'BASH_ENV=x bash y',
     'GIT_SSH_COMMAND=curl git fetch',
+    'git -c core.pager=curl log',
+    'git -c alias.x=!curl x',
+    'git -ccore.sshCommand=curl fetch',
+    'git --config-env=core.pager=X log',
+    'git config alias.x "!curl x"',
+    'git config --global core.sshCommand curl',
+    'git fetch --upload-pack=curl x',
+    'git rebase --exec curl main',
+    'git grep -Ocurl x',
+    'git bisect run curl x',
+    'git submodule foreach curl x',
+    'tar -cf a.tar --checkpoint-action=exec=curl .',
+    'tar --use-comp curl -xf a.tar',
+    'tar -I curl -xf a.tar',
+    'tar xIf curl a.tar',
+    'rsync -e curl a b:',
+    'rsync -ave curl a b:',
+    'sort --compress-program=curl x',
     'trap "curl x" EXIT',
     "echo 'open",
     'echo "open',
@@ -80,6 +98,21 @@ describe('lines that cannot', () => {
     `env ${'x '.repeat(300)}`,
   ])('%j', (line) => {
     expect(readCommandLine(line).opaque).toBeDefined()
+  })
+
+  test.each([
+    'git -C sub log --oneline',
+    'git push origin main --force',
+    'git commit -m "fix core.pager"',
+    'git diff --exit-code',
+    'git config user.name x',
+    'tar -xzf a.tar.gz',
+    'tar czf Files.tar Images',
+    'tar -cf a.tar --exclude=x .',
+    'rsync -av --delete a b',
+    'sort -u x',
+  ])('%j holds no command', (line) => {
+    expect(readCommandLine(line).opaque).toBeUndefined()
   })
 
   test('a variable of the call that chooses programs', () => {
