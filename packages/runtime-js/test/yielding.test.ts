@@ -116,6 +116,19 @@ test.each([0, 1])('of calls that run in parallel 16 start at once: %i ms', async
   expect(perTurn(turns)).toEqual([16, 16, 8])
 })
 
+test('reads that a write has held up leave timers their turn', async () => {
+  useClock(1)
+  const counter = countTurns()
+  const turns: number[] = []
+  const put = { ...quick('put', false, settle), orderKey: 'box' }
+  const look = { ...quick('look', true, () => turns.push(counter.turns)), orderKey: 'box' }
+  const step = calls(['put'], ...Array.from({ length: 200 }, () => ['look'] as const))
+  const { executor } = createHarness([step, say('Done.')])
+  await (await executor.execute(agentWith(put, look), 'Go.')).result()
+  expect(turns).toHaveLength(200)
+  expect(Math.max(...perTurn(turns))).toBeLessThanOrEqual(16)
+})
+
 test('results of many calls that end at once are stored in several turns', async () => {
   useClock(1)
   const counter = countTurns()

@@ -29,9 +29,7 @@ export function createStepRunner(run: Run): () => Promise<RunOutcome | undefined
   const reminders = { given: 0 }
   return async () => {
     const plan = await tryModel(run, callModel)
-    const outcome = 'status' in plan ? plan : await processPlan(run, plan, reminders)
-    await run.chunks.flush()
-    return outcome
+    return 'status' in plan ? plan : processPlan(run, plan, reminders)
   }
 }
 
@@ -94,14 +92,14 @@ async function remind(
   message: Message,
   reminders: { given: number },
 ): Promise<RunOutcome | undefined> {
-  if (reminders.given >= MAX_REMINDERS) {
-    const outcome = failed('output-missing', 'the agent ended without giving its output')
-    await run.recorder.commit([message], outcome)
-    return outcome
+  if (reminders.given < MAX_REMINDERS) {
+    reminders.given += 1
+    await run.recorder.commit([message, REMINDER])
+    return undefined
   }
-  reminders.given += 1
-  await run.recorder.commit([message, REMINDER])
-  return undefined
+  const outcome = failed('output-missing', 'the agent ended without giving its output')
+  await run.recorder.commit([message], outcome)
+  return outcome
 }
 
 /** A run that would wait longer than this for its model ends, and can be resumed. */

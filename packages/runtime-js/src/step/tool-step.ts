@@ -93,10 +93,16 @@ async function endsOf(
   const ends: Promise<CallEnd>[] = []
   const settled: Promise<unknown>[] = []
   let running = calls.length
+  let released: Promise<void> = Promise.resolve()
+  /** Many calls may wait for the same one: they go on one after the other. */
+  const takeTurn = (): Promise<void> => {
+    released = released.then(() => (slice.due ? slice.pause() : undefined))
+    return released
+  }
   const runOne = async (placed: PlacedCall, earlier: readonly number[]): Promise<CallEnd> => {
     let isBlocked = false
     for (const index of earlier) isBlocked = typeof (await ends[index]) === 'string' || isBlocked
-    if (earlier.length > 0 && slice.due) await slice.pause()
+    if (earlier.length > 0) await takeTurn()
     const known = stored.get(placed)
     const end = known ?? (await dispatchCall(run, { ...placed, isBlocked }))
     running -= 1
