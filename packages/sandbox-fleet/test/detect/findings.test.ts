@@ -79,7 +79,8 @@ describe('a hold that ends', () => {
   })
 
   test('is critical when it is over', () => {
-    expect(holding(1)).toMatchObject([{ severity: 'warning' }])
+    const nextStep = expect.stringMatching(/^A cleanup ends it in /)
+    expect(holding(1)).toMatchObject([{ severity: 'warning', nextStep }])
     const { lease: _, ...unheld } = fresh({ holdDeadlineAt: NOW })
     expect(found(unheld)[0]).toEqual({
       sandboxId,

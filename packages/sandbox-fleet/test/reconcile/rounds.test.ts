@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cursorsAfter, type ReconcilePage } from '../../src/reconcile/reconcile-cursors.ts'
 import type { ReconcileAction } from '../../src/reconcile/reconcile-report.ts'
+import { planReconcile } from '../../src/reconcile/plan-reconcile.ts'
 import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
 import { FakeDriver, finish, given, HOUR_MS, MINUTE_MS, setup } from '../fleet-harness.ts'
 
@@ -52,6 +53,19 @@ describe('a ledger of more than one pass can look at', () => {
     const asked = new Set(driver.calls.filter((call) => call.startsWith('inspect ')))
     expect(asked.size).toBe(COUNT)
     expect(driver.calls.length).toBe(COUNT)
+  })
+
+  test('records that cannot be read count as looked at', async () => {
+    const { context, store } = await many()
+    const list = store.list.bind(store)
+    let pages = 0
+    store.list = async (query) => {
+      pages += 1
+      const { records, ...page } = await list(query)
+      return { ...page, records: records.slice(20), unreadable: 20 }
+    }
+    await planReconcile(context, { cursors: {}, keepLease: async () => {} })
+    expect(pages).toBe(2)
   })
 
   test('the next tick goes on, and only a whole round waits for its hour', async () => {

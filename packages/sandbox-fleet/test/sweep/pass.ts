@@ -29,7 +29,7 @@ export function end(fleet: Fleetlet, candidate: CleanupCandidate, pass: Pass) {
 }
 
 /** A clock whose time leaps, while its timers go on. */
-class LeapingClock extends ManualClock {
+export class LeapingClock extends ManualClock {
   aheadMs = 0
 
   override now(): number {
