@@ -232,6 +232,16 @@ describe('grep', () => {
     expect(zero).toContain('more than 0 lines match')
   })
 
+  it('counts exactly as many matches as asked for, also beside a file that is skipped', async () => {
+    const bench = await withFiles({ '/a': 'foo\n'.repeat(30), '/z': new Uint8Array([0]) })
+    const opts = { maxResults: 30 }
+    const text = await bench.show('grep', { pattern: 'foo', opts })
+    expect(text).toMatch(/^30 lines match, these in 1 file\n/)
+    expect(text).not.toContain('more matches')
+    const { found, hasMore } = await bench.call<GrepOutput>('grep', { pattern: 'foo', opts })
+    expect({ found, hasMore }).toEqual({ found: 30, hasMore: false })
+  })
+
   it('keeps long lines and many matches within the budget', async () => {
     const bench = await withFiles({ '/min.js': `foo${'x'.repeat(1_000_000)}\n`.repeat(3) })
     expect((await bench.show('grep', { pattern: 'foo' })).length).toBeLessThan(2000)

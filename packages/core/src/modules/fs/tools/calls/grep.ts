@@ -45,16 +45,18 @@ async function grep({
   const path = await workspaceDirectory(rest.path, context)
   const before = offset - 1
   const options: GrepOptions = { ...rest, path, signal: context.signal }
-  const result = await module.grep(input.pattern, { ...options, maxResults: before + maxResults })
-  const wanted = result.matches.slice(before).map(cropMatch)
+  const last = before + maxResults
+  // One more tells whether there are more: an incomplete count may come of skipped files alone.
+  const result = await module.grep(input.pattern, { ...options, maxResults: last + 1 })
+  const wanted = result.matches.slice(before, last).map(cropMatch)
   const { countIsComplete, skippedPaths, skippedBinaryPaths } = result
   const skipped = skippedPaths.length + skippedBinaryPaths.length
-  const isFull = result.matches.length >= before + maxResults
+  const found = result.matches.length
   return {
     matches: wanted.slice(0, fitMatches(wanted, resultLimits.characters)),
     offset,
-    found: result.matches.length,
-    hasMore: !countIsComplete && (isFull || skipped === 0),
+    found: Math.min(found, last),
+    hasMore: found > last || (!countIsComplete && skipped === 0),
     skippedPaths,
     skippedBinaryPaths,
     countIsComplete,
