@@ -95,3 +95,60 @@ test('works while the session runs', async () => {
   ended.open()
   await handle.result()
 })
+
+const side = (size: number) => ({ type: 'file', mode: 0o600, size })
+
+test('shows both sides of what has changed, and its permission bits where there are any', async () => {
+  const provider = new InMemoryWorkspaceProvider()
+  const steps = [write('/same', 'x\n'), write('/a', 'one\n'), write('/a', 'three\n'), say('end')]
+  const harness = createHarness(steps, { workspaceProviders: [provider] })
+  const run = await harness.executor.execute(agent, 'x', { sessionId: 's', keepWorkspaces: true })
+  await run.result()
+  const ids = (await harness.store.listCheckpoints('s')).items.toReversed().map(({ id }) => id)
+  const own = (await harness.store.loadSession('s'))!.workspaceRefs['box']!
+  const resolve = provider.resolve.bind(provider)
+  provider.resolve = async (ref, options) => {
+    const opened = await resolve(ref, options)
+    const isNow = JSON.stringify(ref.ref) === JSON.stringify(own.ref)
+    const readMode = async (path: string) => (path === '/same' && isNow ? 0o755 : 0o600)
+    Object.assign(opened.ws.fs!, { attributes: { readMode } })
+    return opened
+  }
+  const compare = (options: object = {}) =>
+    harness.executor.diff(agent, 's', { from: ids[1]!, ...options })
+  const [one] = await compare({ to: ids[2]! })
+  expect(one?.changes).toEqual([
+    {
+      path: '/a',
+      change: 'changed',
+      from: side(4),
+      to: side(6),
+      diff: '--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-one\n+three',
+    },
+  ])
+  const [now] = await harness.executor.diff(agent, 's', { from: ids[2]!, workspace: 'box' })
+  expect(now?.changes).toEqual([
+    { path: '/same', change: 'mode', from: side(2), to: { ...side(2), mode: 0o755 } },
+  ])
+  await expect(compare({ workspace: 'none' })).rejects.toThrow(
+    'there is nothing to compare: no workspace named "none" has a history',
+  )
+  const plain = { ...agent, workspaces: {} }
+  await expect(harness.executor.diff(plain, 's', { from: ids[0]! })).rejects.toThrow(
+    'there is nothing to compare: no workspace has a history',
+  )
+})
+
+test('needs no hold of a session that another process runs, unless its files of now are compared', async () => {
+  const { harness, ids } = await played()
+  const other = { sessionId: 's', runId: 'other', now: Date.now() }
+  await harness.store.beginRun({ ...other, leaseMs: 60_000 })
+  const [from, to] = [ids[0]!, ids[1]!]
+  const [diff] = await harness.executor.diff(agent, 's', { from, to })
+  expect(diff?.changes.map(({ path }) => path)).toEqual(['/b'])
+  for (const options of [{ from }, { from, to: 'now' }, { from: 'now', to }]) {
+    await expect(harness.executor.diff(agent, 's', options)).rejects.toMatchObject({
+      code: 'already-running',
+    })
+  }
+})
