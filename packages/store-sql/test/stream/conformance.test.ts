@@ -1,0 +1,6 @@
+import { describe } from 'vitest'
+import { testStreamManager } from '../conformance.ts'
+
+describe('SqlStreamManager', () => {
+  testStreamManager()
+})
