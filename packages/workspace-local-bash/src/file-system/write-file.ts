@@ -140,14 +140,15 @@ async function withDraft(
   path: string,
   run: (draft: Draft) => Promise<FileStat>,
 ): Promise<FileStat> {
-  const draft = createDraft(context)
+  let draft: Draft | undefined
   try {
+    draft = createDraft(context)
     return await run(draft)
   } catch (error) {
-    rmSync(draft.hostPath, { force: true })
+    if (draft !== undefined) rmSync(draft.hostPath, { force: true })
     throw toFileSystemError(error, path)
   } finally {
-    closeSync(draft.fd)
+    if (draft !== undefined) closeSync(draft.fd)
   }
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readlinkSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
+import { MAX_PATH_DEPTH } from '@helix-agents/core/provider'
 import { errnoOf, isMissing } from '../map-error.ts'
 import type { PinnedDirectory } from './pinned-directory.ts'
 
@@ -7,7 +8,7 @@ import type { PinnedDirectory } from './pinned-directory.ts'
 const MAX_LINKS = 40
 
 /** More than any path has names; ends a race with a process that removes what is made. */
-const MAX_CREATED = 5000
+const MAX_CREATED = 2 * MAX_PATH_DEPTH
 
 /** A name in a directory that is held open. `.` is the directory itself. */
 export interface Place {

@@ -42,9 +42,7 @@ function isSorted(children: readonly Dirent[], keyOf: SortKey): boolean {
   let previous: string | undefined
   for (const child of children) {
     const key = keyOf(child)
-    // Only beyond the basic plane do the orders of strings and of code points differ.
-    if (previous !== undefined && previous > key && compareCodePoints(previous, key) > 0)
-      return false
+    if (previous !== undefined && compareCodePoints(previous, key) > 0) return false
     previous = key
   }
   return true

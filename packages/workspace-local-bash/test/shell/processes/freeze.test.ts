@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, it } from 'vitest'
-import { askAllToEnd, type SendSignal, sendSignal } from '../../src/shell/processes/freeze.ts'
-import { childrenOf, readProcess } from '../../src/shell/processes/process-table.ts'
+import { askAllToEnd, type SendSignal, sendSignal } from '../../../src/shell/processes/freeze.ts'
+import { childrenOf, readProcess } from '../../../src/shell/processes/process-table.ts'
 
 const started: ChildProcess[] = []
 afterEach(() => {

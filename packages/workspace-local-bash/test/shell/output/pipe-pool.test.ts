@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { OutputReader } from '../../src/shell/output/output-reader.ts'
-import { closePipe, type Pipe, PipePool } from '../../src/shell/output/pipe-pool.ts'
+import { OutputReader } from '../../../src/shell/output/output-reader.ts'
+import { closePipe, type Pipe, PipePool } from '../../../src/shell/output/pipe-pool.ts'
 
 // A command without isolation sees the names of the pipes that the next commands will get.
 let place: string

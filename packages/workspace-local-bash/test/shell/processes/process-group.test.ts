@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { endGroup } from '../../src/shell/processes/process-group.ts'
+import { endGroup } from '../../../src/shell/processes/process-group.ts'
 
 /** A leader that ignores what it is told. It has no child: who fetches orphans is the host's affair. */
 async function startGroup(): Promise<number> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { readlinkSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { holdersOf } from '../../src/shell/processes/holders.ts'
+import { holdersOf } from '../../../src/shell/processes/holders.ts'
 import {
   allPids,
   bootId,
@@ -17,10 +17,10 @@ import {
   placesOf,
   processPlace,
   readProcess,
-} from '../../src/shell/processes/process-table.ts'
-import { scanNewer, scanNow } from '../../src/shell/processes/process-scan.ts'
-import { findMembers } from '../../src/shell/processes/process-tree.ts'
-import { useDirectory } from '../snapshots/store/store-fixture.ts'
+} from '../../../src/shell/processes/process-table.ts'
+import { scanNewer, scanNow } from '../../../src/shell/processes/process-scan.ts'
+import { findMembers } from '../../../src/shell/processes/process-tree.ts'
+import { useDirectory } from '../../snapshots/store/store-fixture.ts'
 
 const directory = useDirectory()
 const NONE = 2 ** 30

@@ -1,13 +1,25 @@
-import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { TestSampler } from '@helix-agents/core/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Versions, toFileStat } from '../../src/file-system/version.ts'
-import { fstatSync, statSync } from 'node:fs'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const WRITES = new TestSampler().size(2000, 300)
 let opened: OpenedFileSystem
+const microsOf = (fd: number): bigint => fstatSync(fd, { bigint: true }).mtimeNs / 1000n
+
 beforeEach(() => {
   opened = openFileSystem()
 })
@@ -74,4 +86,40 @@ describe('where the file system has coarse times', () => {
     expect(versions.unsafeForMs(stats, Number(stats.ctimeMs))).toBe(0)
     closeSync(fd)
   })
+})
+
+describe('the time of an own write', () => {
+  it('is that of the clock, and one microsecond later than the last in the same millisecond', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_123 })
+    onTestFinished(() => void vi.useRealTimers())
+    const versions = new Versions(join(opened.base, 'scratch'))
+    const fd = openSync(join(opened.root, 'a'), 'w+')
+    const times = Array.from({ length: 20 }, () => {
+      versions.stamp(fd)
+      return microsOf(fd)
+    })
+    vi.setSystemTime(1_700_000_000_124)
+    versions.stamp(fd)
+    expect([...times, microsOf(fd)]).toEqual([
+      ...times.map((_, n) => 1_700_000_000_123_000n + BigInt(n)),
+      1_700_000_000_124_000n,
+    ])
+    vi.setSystemTime(1_600_000_000_000)
+    versions.stamp(fd)
+    expect(microsOf(fd)).toBe(1_700_000_000_124_001n)
+    closeSync(fd)
+  })
+})
+
+it('the state of a link or a directory is that of its kind', () => {
+  mkdirSync(join(opened.root, 'd'))
+  symlinkSync('d', join(opened.root, 'l'))
+  const stats = ['d', 'l', '.'].map((name) => lstatSync(join(opened.root, name), { bigint: true }))
+  expect(stats.map((each) => toFileStat('/x', each)).map(({ type, size }) => [type, size])).toEqual(
+    [
+      ['directory', 0],
+      ['symlink', 1],
+      ['directory', 0],
+    ],
+  )
 })
