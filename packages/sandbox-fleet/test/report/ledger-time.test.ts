@@ -159,18 +159,32 @@ describe('a clock of the ledger that does not answer: nothing is done by another
     expect(await store.get(id)).toMatchObject({ status: 'running' })
   })
 
+  const ORPHAN = { id: 'orphan', environment: 'test', ownerAlive: false, createdAt: 0 }
+
   test('an orphan was adopted', async () => {
     const lease = (await SweepLease.acquire(context))!
     parts.driver.onInspect = () => {
       fallSilent()
-      return { state: 'running', ownerAlive: false }
+      return { state: 'absent' }
     }
-    const listed = { id: 'orphan', environment: 'test', ownerAlive: false, createdAt: 0 }
-    const action = { kind: 'end-orphan', id: 'orphan', provider: 'fake', listed } as const
+    const action = { kind: 'end-orphan', id: 'orphan', provider: 'fake', listed: ORPHAN } as const
     const ended = applyAction(action, { context, lease, used: 0 })
     expect(await finish(clock, codeOf(ended))).toBe('unavailable')
     expect(await store.get('orphan')).toMatchObject({ status: 'running' })
     expect(parts.driver.terminated).toEqual([])
+  })
+
+  test('an orphan is looked for in the ledger', async () => {
+    const lease = (await SweepLease.acquire(context))!
+    const get = store.get.bind(store)
+    store.get = async (...call) => {
+      fallSilent()
+      return get(...call)
+    }
+    const listed = { ...ORPHAN, environment: 'other' }
+    const action = { kind: 'end-orphan', id: 'orphan', provider: 'fake', listed } as const
+    const ended = applyAction(action, { context, lease, used: 0 })
+    expect(await finish(clock, codeOf(ended))).toBe('unavailable')
   })
 
   test('one that exists already is opened again', async () => {
