@@ -93,7 +93,8 @@ test('is isolated: the same workspace name is another workspace, with one warnin
   expect(messages.findLast(({ role }) => role === 'tool')!.content).toContain('[not-found]')
   const warnings = harness.logger.with(logMessages.subAgentWorkspaceName)
   expect(warnings).toHaveLength(1)
-  expect(warnings[0]).toMatchObject({ level: 'warn', fields: { workspace: 'notes' } })
+  const fields = { workspace: 'notes', subAgent: 'child', agent: 'parent', sessionId: 'p' }
+  expect(warnings[0]).toEqual({ level: 'warn', message: logMessages.subAgentWorkspaceName, fields })
 })
 
 test('inherits the workspaces of its parent where the call site says so', async () => {
