@@ -42,6 +42,8 @@ export class TestHost {
   readonly opened: string[] = []
   readonly written: string[] = []
   closed = 0
+  /** How long it takes to close what was opened. */
+  closing: Promise<void> = Promise.resolve()
   env: Record<string, string> = {}
   fetch: typeof globalThis.fetch = async () => Promise.reject(new Error('no network'))
   isOutputClosed = () => false
@@ -71,16 +73,16 @@ export class TestHost {
       openSessions: async (file, { writable = false } = {}) => {
         this.opened.push(file)
         if (writable) this.written.push(file)
-        return { stateStore: this.stateStore, close: () => void (this.closed += 1) }
+        return { stateStore: this.stateStore, close: () => this.#close() }
       },
       openLedger: async (file) => {
         this.opened.push(file)
-        return { store: this.fleetStore, close: () => void (this.closed += 1) }
+        return { store: this.fleetStore, close: () => this.#close() }
       },
       openSnapshots: async (place, { canCreate }) => {
         this.opened.push(`${place} ${canCreate}`)
         if (place?.includes('://') !== true) {
-          return { store: this.snapshotStore, close: () => void (this.closed += 1) }
+          return { store: this.snapshotStore, close: () => this.#close() }
         }
         const fetch: typeof globalThis.fetch = (...request) => this.fetch(...request)
         return openSnapshots(place, { canCreate, env: this.env, fetch })
@@ -98,6 +100,11 @@ export class TestHost {
     }
     const code = await runCli(args, host)
     return { code, out: stdout.text, err: stderr.text }
+  }
+
+  async #close(): Promise<void> {
+    await this.closing
+    this.closed += 1
   }
 
   async json(args: readonly string[]): Promise<never> {

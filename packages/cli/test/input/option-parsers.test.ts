@@ -26,6 +26,9 @@ it.each(['', '0', '11', '-1', '1.5', '1e1', 'x', '0x1'])('no count from 1 to 10:
 })
 
 it('a count and a choice', () => {
-  expect([parseCount(1, 10)('10'), parseChoice(['a', 'b'])('b')]).toEqual([10, 'b'])
+  expect(['1', '5', '10', '007'].map(parseCount(1, 10))).toEqual([1, 5, 10, 7])
+  expect(parseCount(0, 1_000_000_000)('999999999')).toBe(999_999_999)
+  expect(() => parseCount(0, 10_000_000_000)('1000000000')).toThrow(InvalidArgumentError)
+  expect(['a', 'b'].map(parseChoice(['a', 'b']))).toEqual(['a', 'b'])
   expect(() => parseChoice(['a', 'b'])('c')).toThrow(InvalidArgumentError)
 })

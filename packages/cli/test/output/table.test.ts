@@ -50,6 +50,27 @@ describe('renderTable', () => {
       'text   a longer t…',
     ])
   })
+  it('takes a row that is short for one whose last cells are empty', () => {
+    const rows = [['a name'], ['b', '2', 'a longer text']]
+    expect(renderTable(columns, rows, plain).slice(1)).toEqual([
+      'a name',
+      'b           2  a longer text',
+    ])
+    expect(renderTable(columns, rows, { ...plain, width: 18 }).slice(0, 3)).toEqual([
+      'name   a name',
+      'count',
+      'text',
+    ])
+  })
+  it('is drawn up to the edge of the terminal, and not beyond', () => {
+    const rows = [['a name', '1', 'a text']]
+    const drawn = (width: number): readonly string[] =>
+      renderTable(columns, rows, { ...plain, width })
+    expect(drawn(21)).toEqual(['NAME    COUNT  TEXT', 'a name      1  a text'])
+    expect(drawn(20)).toEqual(['NAME   COUNT  TEXT', 'a na…      1  a text'])
+    expect(drawn(19)).toEqual(['NAME  COUNT  TEXT', 'a n…      1  a text'])
+    expect(drawn(18)).toHaveLength(3)
+  })
   it('leaves out optional columns before that, the last one first', () => {
     const some = columns.map((one) => ({ ...one, isOptional: one.title !== 'text' }))
     const rows = [['a name', '1', 'a text']]
