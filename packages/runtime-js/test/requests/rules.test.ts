@@ -2,9 +2,18 @@
 import { defineAgent, noopLogger, type PermissionRule, systemClock } from '@helix-agents/core'
 import type { SessionRequest } from '@helix-agents/core/runtime'
 import type { AgentHandle } from '@helix-agents/runtime-js'
+import { InMemoryStateStore } from '@helix-agents/store-memory'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
-import { calls, chunksOf, createHarness, say, storedMessages, textOfResult } from '../harness.ts'
+import {
+  calls,
+  chunksOf,
+  createHarness,
+  say,
+  settle,
+  storedMessages,
+  textOfResult,
+} from '../harness.ts'
 
 const WRITE = 'workspace__box__write_file'
 const READ = 'workspace__box__read_file'
@@ -81,7 +90,16 @@ test('an approval is void when the file has changed: it is asked again, saying s
     calls([WRITE, { path: '/a', content: 'new' }]),
     say('done'),
   ]
-  const harness = createHarness(steps, { workspaceProviders: [provider] })
+  const [store, told] = [new InMemoryStateStore(), [] as unknown[]]
+  const replaceRequest = store.replaceRequest.bind(store)
+  store.replaceRequest = async (replaced) => {
+    await settle()
+    told.push('stored')
+    return replaceRequest(replaced)
+  }
+  const onRequest = () => void told.push('told')
+  const options = { workspaceProviders: [provider], store, onRequest }
+  const harness = createHarness(steps, options)
   const first = await harness.executor.execute(agent, 'Go', { sessionId: 's' })
   const old = await onlyRequest(first)
   const ref = (await harness.store.loadSession('s'))?.workspaceRefs['box']
@@ -99,13 +117,14 @@ test('an approval is void when the file has changed: it is asked again, saying s
   expect(request.preview.title).toContain('Asked again')
   expect(request.preview.body).toContain('-by someone else')
   expect((await harness.store.loadSession('s'))?.status).toBe('waiting')
-  const told = (await chunksOf(again.handle!)).filter(({ type }) => type === 'approval_request')
+  expect(told).toEqual(['told', 'stored', 'told'])
+  const chunks = (await chunksOf(again.handle!)).filter(({ type }) => type === 'approval_request')
   const { basis: _, ...preview } = request.preview
   const { requestId, kind, agentPath } = request
   const call = { toolCallId: 'a', toolName: WRITE, arguments: { path: '/a', content: 'new' } }
-  expect(told.at(-1)).toMatchObject({ requestId, kind, agentPath, ...call })
-  expect(told.at(-1)).toHaveProperty('preview', preview)
-  expect(told.at(-1)).not.toHaveProperty('expiresAt')
+  expect(chunks.at(-1)).toMatchObject({ requestId, kind, agentPath, ...call })
+  expect(chunks.at(-1)).toHaveProperty('preview', preview)
+  expect(chunks.at(-1)).not.toHaveProperty('expiresAt')
   const last = await harness.executor.respond(agent, 's', request.requestId, {
     decision: 'approve',
   })
