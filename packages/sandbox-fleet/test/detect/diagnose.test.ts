@@ -121,6 +121,7 @@ describe('resourcePatterns', () => {
     ['busy but once', of([100, 50], [20, 50], [100, 50]), []],
     ['waits all the time', of([0, 50], [0, 50], [1, 50]), ['hang']],
     ['grows', of([30, 100], [30, 160], [30, 240]), ['memory-growth']],
+    ['grows with rests', of([30, 100], [30, 160], [30, 160], [30, 240]), ['memory-growth']],
     ['grows and computes', of([100, 100], [100, 160], [100, 240]), ['busy-loop', 'memory-growth']],
     ['grows and shrinks', of([30, 100], [30, 400], [30, 240]), []],
     ['grows a little', of([30, 10], [30, 20], [30, 40]), []],

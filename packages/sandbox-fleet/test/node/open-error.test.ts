@@ -29,3 +29,25 @@ test('a mistake of the program stays what it is', () => {
   const mistake = new RangeError('busyTimeoutMs')
   expect(toOpenError(mistake)).toBe(mistake)
 })
+
+const UNAVAILABLE = 'the ledger cannot be opened: '
+const CHECK = 'Check the path. If it is the right one, restore a backup. The file was not changed.'
+
+test.each([
+  ['busy', `${UNAVAILABLE}another process holds its lock`, 'Try again, or raise `busyTimeoutMs`.'],
+  ['full', `${UNAVAILABLE}no space is left`, 'Free space on its disk.'],
+  [
+    'io',
+    `${UNAVAILABLE}no such file, or its disk failed`,
+    'Check the path. What is only read is not made.',
+  ],
+  [
+    'read-only',
+    `${UNAVAILABLE}permission denied`,
+    'The process must be able to write the file and its directory, also for reading.',
+  ],
+  ['corrupt', 'the ledger is no SQLite database, or is damaged', CHECK],
+  ['failed', 'the database of the ledger failed (failed)', undefined],
+] as const)('a ledger that is %s says what to do', (kind, message, hint) => {
+  expect(toOpenError(new SqlError(kind, 'x'))).toMatchObject({ message, hint })
+})
