@@ -148,13 +148,12 @@ function unusableVersion(found: number, known: number): StateStoreError {
       hint: 'Check that it is the right one. Opening it for writing creates them.',
     })
   }
-  const detail =
-    found > known
-      ? `the database has schema version ${found}, and this release reads up to ${known}`
-      : `the database has schema version ${found} and must be opened for writing once`
-  const hint =
-    found > known
-      ? 'Run the release that created it, or a later one.'
-      : 'Start the application with this release: it brings the database up to date.'
+  if (found < known) {
+    const detail = `the database has schema version ${found} and must be opened for writing once`
+    const hint = 'Start the application with this release: it brings the database up to date.'
+    return new StateStoreError('schema-version', '', detail, { hint })
+  }
+  const detail = `the database has schema version ${found}, and this release reads up to ${known}`
+  const hint = 'Run the release that created it, or a later one.'
   return new StateStoreError('schema-version', '', detail, { hint })
 }

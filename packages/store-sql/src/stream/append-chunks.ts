@@ -23,7 +23,7 @@ const INSERT_ALL =
 /** Walks over chunks that are dropped then, and over one that stays. */
 const FIRST_KEPT =
   'SELECT sequence FROM helix_chunks' +
-  ' WHERE stream = ? AND sequence < ? AND end_bytes - bytes >= ? ORDER BY sequence LIMIT 1'
+  ' WHERE stream = ? AND end_bytes - bytes >= ? ORDER BY sequence LIMIT 1'
 const DROP_UNTIL = 'DELETE FROM helix_chunks WHERE stream = ? AND sequence < ?'
 
 /** Share of a limit that is dropped at once, so that not every write drops something. */
@@ -97,8 +97,9 @@ function dropOld(
   if (stored.endBytes - stored.startBytes > maxBufferedBytes) {
     firstKept = Math.max(firstKept, firstThatFits(sql, stream, stored, maxBufferedBytes))
   }
-  if (firstKept > first) sql.run(DROP_UNTIL, stream, firstKept)
-  return firstKept > first
+  const hasDropped = firstKept > first
+  if (hasDropped) sql.run(DROP_UNTIL, stream, firstKept)
+  return hasDropped
 }
 
 /** The newest chunk always fits. */
@@ -109,6 +110,6 @@ function firstThatFits(
   maxBytes: number,
 ): number {
   const kept = maxBytes - Math.floor(maxBytes / BATCH_SHARE)
-  const row = sql.get(FIRST_KEPT, stream, next - 1, endBytes - kept)
+  const row = sql.get(FIRST_KEPT, stream, endBytes - kept)
   return row === undefined ? next - 1 : numberColumn(row, 'sequence')
 }
