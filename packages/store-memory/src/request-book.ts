@@ -121,10 +121,8 @@ export class RequestBook {
     this.#assertFree(sessionId, by)
     this.#end(old, now)
     old.request = { ...old.request, replacedBy: by.requestId }
-    this.#live.set(
-      sessionId,
-      this.#liveOf(sessionId).filter((each) => each !== old),
-    )
+    const left = this.#liveOf(sessionId).filter((each) => each !== old)
+    setList(this.#live, sessionId, left)
     this.#insert(by)
   }
 
@@ -136,8 +134,7 @@ export class RequestBook {
       toolCallId === undefined || request.toolCallId === toolCallId
     for (const stored of live) if (isOver(stored)) this.#end(stored, now)
     const left = live.filter((stored) => stored.isLive)
-    if (left.length > 0) this.#live.set(askingSessionId, left)
-    else this.#live.delete(askingSessionId)
+    setList(this.#live, askingSessionId, left)
   }
 
   /** A session was stopped or taken back: nothing that it asks or lists is open any more. */
@@ -160,8 +157,7 @@ export class RequestBook {
       this.#byId.delete(id)
       this.#live.delete(askingSessionId)
       const left = this.#listOf(lister).filter((each) => each.request.requestId !== id)
-      if (left.length > 0) this.#byLister.set(lister, left)
-      else this.#byLister.delete(lister)
+      setList(this.#byLister, lister, left)
     }
   }
 
@@ -207,6 +203,12 @@ function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])
   else list.push(item)
+}
+
+/** Nothing is kept of an empty one. */
+function setList<T>(lists: Map<string, T[]>, key: string, list: T[]): void {
+  if (list.length > 0) lists.set(key, list)
+  else lists.delete(key)
 }
 
 function isExpired({ expiresAt = Infinity }: SessionRequest, now: number): boolean {

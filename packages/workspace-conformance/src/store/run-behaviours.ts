@@ -222,22 +222,30 @@ export const runBehaviours: readonly Behaviour<StoreSubject>[] = [
       await first.end()
       const second = await beginRun(store, { runId: 'run-2', now: START + 100 })
       await second.step('three')
-      const records = (await store.listRuns('session')).map((run) => [
-        run.sessionId,
-        run.runId,
-        run.turn,
-        run.status,
-        run.stepCount,
-        run.startedAt - START,
-        run.endedAt === undefined ? undefined : run.endedAt - START,
-      ])
-      equal(records, [
-        ['session', 'run-1', 1, 'completed', 2, 0, 3],
-        ['session', 'run-2', 2, 'running', 1, 100, undefined],
-      ])
+      const one = ['session', 'run-1', 1, 'completed', 2, 0, 3]
+      equal(await recordsOf(store), [one, ['session', 'run-2', 2, 'running', 1, 100, undefined]])
+      await second.end('failed')
+      const two = ['session', 'run-2', 2, 'failed', 1, 100, 102]
+      equal(await recordsOf(store), [one, two])
+      await (await beginRun(store, { runId: 'run-3', now: START + 200 })).end()
+      const three = ['session', 'run-3', 3, 'completed', 0, 200, 201]
+      equal(await recordsOf(store), [one, two, three])
     },
   },
 ]
+
+/** The runs of the session, with times since its start. */
+async function recordsOf(store: SessionStateStore): Promise<readonly unknown[]> {
+  return (await store.listRuns('session')).map((run) => [
+    run.sessionId,
+    run.runId,
+    run.turn,
+    run.status,
+    run.stepCount,
+    run.startedAt - START,
+    run.endedAt === undefined ? undefined : run.endedAt - START,
+  ])
+}
 
 /** Every write of a run. */
 function writesOf(run: ScriptedRun, store: SessionStateStore): readonly (() => Promise<unknown>)[] {
