@@ -9,6 +9,7 @@ import {
   type DriverErrorCode,
 } from '@helix-agents/workspace-cloudflare-sandbox'
 import { describe, expect, test } from 'vitest'
+import { isCapacityError, toOpenError, toWorkspaceError } from '../../src/lifecycle/map-error.ts'
 import { Bench } from '../double/open-on-double.ts'
 
 const SECRET = 'sandbox hx-secret at /var/lib/secret said no'
@@ -86,6 +87,11 @@ async function provoke(operation: string, error: unknown): Promise<unknown> {
 const nameOf = (error: unknown): string =>
   HelixError.isInstance(error) ? `${error.name} ${error.code}` : String(error)
 
+const gone = (reason?: 'memory') =>
+  toWorkspaceError(
+    new DriverError('interrupted', 'x', { admitted: 'no', ...(reason && { reason }) }),
+  )
+
 describe.each(Object.keys(operations))('%s', (operation) => {
   test('gives every error its class and code', async () => {
     const got: Record<string, string> = {}
@@ -138,4 +144,68 @@ test('a call without an answer ends at its deadline, its outcome unknown', async
     await bench.clock.advance(60_000)
     expect([operation, nameOf(await settled)]).toEqual([operation, 'WorkspaceEvictedError evicted'])
   }
+})
+
+test.each([
+  ['python3', 'Use another language. An operator must install Python in the Dockerfile'],
+  ['node', 'Use another language. An operator must install Node 24 in the Dockerfile'],
+  ['bun', 'Use another language. An operator must install Node 22.13 or newer, or Bun'],
+])('an image without %s is mended by an operator', (missing, hint) => {
+  const error = new DriverError('language-missing', 'x', { admitted: 'no', missing })
+  const mapped = toWorkspaceError(error)
+  expect(mapped).toMatchObject({
+    message: `the image of the sandbox has no ${missing}`,
+    cause: error,
+  })
+  expect((mapped as HelixError).hint?.startsWith(hint)).toBe(true)
+})
+
+test('an image without what nobody knows has no such advice', () => {
+  for (const [missing, message] of [
+    [undefined, 'the image of the sandbox has no interpreter for it'],
+    ['ruby', 'the image of the sandbox has no ruby'],
+  ] as const) {
+    const details = { admitted: 'no' as const, ...(missing !== undefined && { missing }) }
+    const mapped = toWorkspaceError(new DriverError('language-missing', 'x', details))
+    expect(mapped).toMatchObject({ message, hint: 'Use another language.' })
+  }
+})
+
+test('an open that may pass is transient, and says how long to wait', () => {
+  const memory = { admitted: 'no' as const, reason: 'memory' as const, retryAfterMs: 7 }
+  for (const code of ['unavailable', 'interrupted', 'replaced'] as const) {
+    const cause = new DriverError(code, 'x', memory)
+    expect(toOpenError(cause)).toMatchObject({
+      code: 'provider-failed',
+      message: 'the sandbox is not available now',
+      transient: true,
+      retryAfterMs: 7,
+      hint: 'It ran out of memory: use less of it at once.',
+      cause,
+    })
+    const other = toOpenError(new DriverError(code, 'x', { admitted: 'no' }))
+    expect(other).toMatchObject({ hint: 'It may pass: try again later.', transient: true })
+    expect((other as { retryAfterMs?: number }).retryAfterMs).toBeUndefined()
+  }
+  const denied = new DriverError('denied', 'x', { admitted: 'yes' })
+  expect(toOpenError(denied)).toMatchObject({ code: 'permission-denied', path: '/', cause: denied })
+  const odd = new Error('x')
+  expect([toOpenError(odd), toWorkspaceError(odd)]).toEqual([odd, odd])
+})
+
+test('a sandbox that ran out of memory says so', () => {
+  expect(gone('memory')).toMatchObject({ hint: 'It ran out of memory: use less of it at once.' })
+  expect((gone() as HelixError).hint).not.toBe('It ran out of memory: use less of it at once.')
+})
+
+test('only a platform without room is one of capacity', () => {
+  const capacity = { admitted: 'no', reason: 'capacity' } as const
+  expect(
+    [
+      new DriverError('unavailable', 'x', capacity),
+      new DriverError('interrupted', 'x', capacity),
+      new DriverError('unavailable', 'x', { admitted: 'no', reason: 'starting' }),
+      new Error('x'),
+    ].map(isCapacityError),
+  ).toEqual([true, false, false, false])
 })

@@ -217,3 +217,15 @@ test('a close that leaves the container ends the contexts that were made', async
   await ws.close()
   expect(called).toContain('code.remove')
 })
+
+test('a sandbox that was brought back says when it was seen', async () => {
+  const bench = new Bench({ ...backups, autoRestore: true })
+  const { ws, ref } = await bench.open()
+  await ws.snapshot!.snapshot()
+  const stored = ws.changedRef ?? ref
+  bench.world.sleep()
+  await bench.clock.advance(70_000)
+  const resolved = await bench.resolve(stored)
+  expect(resolved.receipt.outcome).toBe('restored')
+  expect(payloadOf(resolved.ref)).toMatchObject({ seenMs: bench.clock.now(), line: '0.12' })
+})

@@ -209,6 +209,15 @@ describe('lines that come in pieces', () => {
     await whole.outputs.settle(true)
     expect(whole.lines).toEqual(['result r'])
   })
+
+  it('are all there when the cut is between two of them', async () => {
+    const { lines, outputs } = recorded()
+    const head = result('r', [0, 0]).trimEnd()
+    const bytes = bytesOf(`${head}\n${result('s', [0, 0])}`)
+    outputs.emitAllEvents({ bytes, headBytes: head.length, totalBytes: 999 })
+    await outputs.settle(true)
+    expect(lines).toEqual(['result s'])
+  })
 })
 
 const notice = (omitted: number) => `(${omitted} left out)`

@@ -62,6 +62,12 @@ const interrupted = (context: Record<string, unknown>): Recorded => ({
   context,
 })
 
+const byMeaning = (ours: string): string =>
+  [...CODES].find(([, [meaning]]) => meaning === ours)?.[0] ?? ''
+
+const told = (code: string, message: string): string =>
+  classifyError(enhanced({ name: 'E', code, message })).error.message
+
 describe('errors that crossed an object boundary', () => {
   it.each([enhanced, coded])('are read by their code: %o', (shape) => {
     expect(seen(shape(unavailable('container_starting', 2000)))).toEqual({
@@ -286,4 +292,13 @@ describe.each(['@cloudflare/sandbox', 'cloudflare-sandbox-next'])('the codes of 
     const { error } = classifyError(Object.assign(new Error(message), { errorResponse }))
     expect([error.code, error.admitted]).toEqual([code, 'yes'])
   })
+})
+
+it('only of what is not configured the words of the platform are told', () => {
+  const configured = byMeaning('not-configured')
+  const [, sentence] = CODES.get(configured) ?? []
+  expect(told(configured, 'BACKUP_BUCKET is missing')).toContain(`${sentence}: `)
+  expect(told(configured, 'BACKUP_BUCKET is missing')).toContain('BACKUP_BUCKET')
+  const other = byMeaning('not-found')
+  expect(told(other, 'no /secret/path')).toBe(CODES.get(other)?.[1])
 })
