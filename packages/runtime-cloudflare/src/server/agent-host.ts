@@ -266,7 +266,7 @@ export class AgentHost<Env> {
   async #open(): Promise<void> {
     const { storage } = this.ctx
     if (!hasSqlite(storage)) throw withoutSqlite()
-    this.#stores = await openDurableObjectStores(storage, { clock: this.clock })
+    this.#stores = await openDurableObjectStores(storage)
     await this.#takeOver.begin()
     this.#isOpening = false
     this.#parts.onStarted()
