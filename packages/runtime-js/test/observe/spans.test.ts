@@ -130,6 +130,8 @@ test('a model that fails fails its span, that of the step and that of the run', 
   expect(spans[2]?.attributes).toMatchObject({ 'gen_ai.response.finish_reasons': ['error'] })
   const other = await spansOf([() => Promise.reject(new Error('no'))])
   expect(other.spans[2]?.exception).toEqual({ name: 'Error', code: 'model-failed' })
+  const reported = await spansOf([{ type: 'error', error: new Error('no'), shouldStop: true }])
+  expect(reported.spans[2]?.exception).toEqual({ name: 'Error', code: 'model-failed' })
 })
 
 test('of an adapter only a plain word is a reason, and only a known model has a name', async () => {
