@@ -243,6 +243,12 @@ test('of an object without any there is nothing to remove', async () => {
   expect(count('helix_fs_namespaces')).toBe(0)
 })
 
+test('of an object without any there is nothing to collect', async () => {
+  const nothing = { contents: 0, objects: 0, failed: 0, nextAt: undefined }
+  expect(await providerOf().collect()).toEqual(nothing)
+  expect(count('helix_fs_removals')).toBe(0)
+})
+
 describe('the batch of a command', () => {
   test('holds what was added to a file in its order, before and after it is stored', async () => {
     const { batch, fs } = await openBatch(storage)
