@@ -1,19 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '@helix-agents/core'
 import type { ShellRunOptions } from '@helix-agents/core/provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OutputCapture } from '../../src/shell/output/output-capture.ts'
-import { SpillFile } from '../../src/shell/output/spill-file.ts'
 import { superviseCommand } from '../../src/shell/run-command.ts'
 import { endOf, type StartedProcess } from '../../src/shell/start-process.ts'
 import { TestHost, text } from '../open-workspace.ts'
-
-const scratch = mkdtempSync(join(tmpdir(), 'helix-started-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 describe.each(['scan', 'auto'] as const)(
   'a program that cannot be started, with %s',
@@ -103,100 +97,5 @@ describe('a command that the host cannot start', () => {
       transient: true,
       cause: new Error('no more namespaces'),
     })
-  })
-})
-
-describe('a file of a whole output', () => {
-  it('holds what fits, and is whole up to there', () => {
-    const spill = new SpillFile(join(scratch, 'spill'), 4)
-    expect(spill.isWhole).toBe(true)
-    spill.write(Buffer.from('ab'))
-    spill.write(Buffer.from('cd'))
-    expect(spill.isWhole).toBe(true)
-    spill.write(Buffer.from('e'))
-    expect(spill.isWhole).toBe(false)
-    spill.write(Buffer.from('f'))
-    spill.close()
-    spill.close()
-    expect(readFileSync(spill.hostPath, 'utf8')).toBe('abcd')
-    spill.remove()
-    spill.remove()
-    expect(existsSync(spill.hostPath)).toBe(false)
-  })
-  it('is not whole when it cannot be written', () => {
-    const spill = new SpillFile(join(scratch, 'no', 'directory'), 100)
-    spill.write(Buffer.from('ab'))
-    expect(spill.isWhole).toBe(false)
-    writeFileSync(join(scratch, 'there'), 'of somebody')
-    const taken = new SpillFile(join(scratch, 'there'), 100)
-    taken.write(Buffer.from('ab'))
-    expect([taken.isWhole, readFileSync(taken.hostPath, 'utf8')]).toEqual([false, 'of somebody'])
-  })
-})
-
-const captureOf = (name: string, maxBytes: number, run: ShellRunOptions = {}) => {
-  const spill = new SpillFile(join(scratch, name), maxBytes)
-  const errors: Error[] = []
-  const options = { limitBytes: 10, spill, callback: 'onStdout', run, errors } as const
-  return { spill, errors, capture: new OutputCapture(options) }
-}
-
-describe('an output of a command', () => {
-  const published: string[] = []
-  const publish = (path: string): string => {
-    published.push(readFileSync(path, 'utf8'))
-    return '/published'
-  }
-
-  it('up to its limit is returned, and stored nowhere', () => {
-    const { capture, spill } = captureOf('limit', 100)
-    void capture.add(Buffer.from('01234'))
-    void capture.add(Buffer.from('56789'))
-    expect(existsSync(spill.hostPath)).toBe(false)
-    const { bytes, ...rest } = capture.finish(publish)
-    expect([text(bytes), rest, published]).toEqual(['0123456789', {}, []])
-  })
-  it('over it is head and tail, and published as a whole', () => {
-    const { capture, spill } = captureOf('over', 100)
-    void capture.add(Buffer.from('0123456789'))
-    void capture.add(Buffer.from('a'))
-    void capture.add(Buffer.from('b'))
-    const { bytes, cut } = capture.finish(publish)
-    expect([text(bytes), cut]).toEqual([
-      '03456789ab',
-      { totalBytes: 12, headBytes: 1, path: '/published' },
-    ])
-    expect(published).toEqual(['0123456789ab'])
-    expect(existsSync(spill.hostPath)).toBe(false)
-  })
-  it('that is not whole on disk, or cannot be published, has no path', () => {
-    const { capture, spill } = captureOf('part', 11)
-    void capture.add(Buffer.from('0123456789ab'))
-    expect(capture.finish(publish).cut).toEqual({ totalBytes: 12, headBytes: 1 })
-    expect([published.length, existsSync(spill.hostPath)]).toEqual([1, false])
-    const other = captureOf('refused', 100)
-    void other.capture.add(Buffer.from('0123456789ab'))
-    expect(other.capture.finish(() => undefined).cut).toEqual({ totalBytes: 12, headBytes: 1 })
-    expect(existsSync(other.spill.hostPath)).toBe(false)
-  })
-  it('goes to its callback, in memory of its own, and errors are kept', async () => {
-    const heard: Uint8Array[] = []
-    const run: ShellRunOptions = {
-      onStdout: async (piece) => {
-        heard.push(piece)
-        if (heard.length === 1) throw new Error('of the callback')
-        // oxlint-disable-next-line typescript/only-throw-error -- what callers may do
-        throw 'text'
-      },
-    }
-    const { capture, errors } = captureOf('callback', 100, run)
-    const memory = Buffer.from('one')
-    await capture.add(memory)
-    memory.fill(120)
-    await capture.add(memory)
-    expect(heard.map(text)).toEqual(['one', 'xxx'])
-    expect(errors).toEqual([new Error('of the callback'), new Error('text')])
-    const silent = captureOf('silent', 100, { onStderr: async () => {} })
-    expect(silent.capture.add(memory)).toBeUndefined()
   })
 })

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   fstatSync,
   mkdirSync,
   mkdtempSync,
@@ -13,8 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { OutputReader } from '../../../src/shell/output/output-reader.ts'
-import { closePipe, type Pipe, PipePool } from '../../../src/shell/output/pipe-pool.ts'
+import { closePipe, PipePool } from '../../../src/shell/output/pipe-pool.ts'
 
 // A command without isolation sees the names of the pipes that the next commands will get.
 let place: string
@@ -81,41 +79,4 @@ test('pipes that cannot be made are an error, and the next taker tries again', a
   rmSync(scratch)
   mkdirSync(scratch)
   closePipe(await pool.take(scratch))
-})
-
-async function onePipe(): Promise<Pipe> {
-  return new PipePool().take(join(place, 'scratch'))
-}
-
-test('a reader ends with the last writer, and gives all that was written', async () => {
-  const { readFd, writeFd } = await onePipe()
-  const pieces: string[] = []
-  const reader = new OutputReader(readFd, (piece) => void pieces.push(piece.toString()))
-  writeSync(writeFd, 'one')
-  closeSync(writeFd)
-  await reader.ended
-  expect(pieces.join('')).toBe('one')
-})
-
-test('a reader waits for what takes a piece, and is not idle meanwhile', async () => {
-  const { readFd, writeFd } = await onePipe()
-  const taking = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let count = 0
-  const reader = new OutputReader(readFd, () => taking[count++]?.promise)
-  const startMs = performance.now()
-  writeSync(writeFd, 'one')
-  await expect.poll(() => count).toBe(1)
-  expect(reader.idleMs).toBe(0)
-  writeSync(writeFd, 'two')
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-  expect(count).toBe(1)
-  taking[0]?.resolve()
-  await expect.poll(() => count).toBe(2)
-  taking[1]?.resolve()
-  await expect.poll(() => reader.idleMs).toBeGreaterThan(0)
-  expect(reader.idleMs).toBeLessThanOrEqual(performance.now() - startMs)
-  reader.stop()
-  await reader.ended
-  reader.stop()
-  closeSync(writeFd)
 })

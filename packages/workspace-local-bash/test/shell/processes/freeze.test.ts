@@ -82,3 +82,41 @@ it('what comes while others are stopped is asked as well', async () => {
   ])
   expect(child).not.toBe(shell)
 })
+
+const many = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1)
+
+it('of very many processes 2,000 are asked, each once', async () => {
+  const sent = new Map<string, number>()
+  await askAllToEnd(
+    async () => many(2001),
+    (_pid, signal) => void sent.set(signal, (sent.get(signal) ?? 0) + 1),
+  )
+  expect([...sent]).toEqual([
+    ['SIGSTOP', 2000],
+    ['SIGTERM', 2000],
+    ['SIGCONT', 2000],
+  ])
+})
+
+it('what comes faster than it is found is looked for twenty times', async () => {
+  let looks = 0
+  const stopped: number[] = []
+  await askAllToEnd(
+    async () => many((looks += 1)),
+    (pid, signal) => void (signal === 'SIGSTOP' && stopped.push(pid)),
+  )
+  expect([looks, stopped]).toEqual([20, many(20)])
+})
+
+it('what was stopped goes on, also when the search fails', async () => {
+  const looks = [[1, 2]]
+  const sent: unknown[] = []
+  const find = async (): Promise<number[]> => {
+    const found = looks.shift()
+    if (found === undefined) throw new Error('no table')
+    return found
+  }
+  const asked = askAllToEnd(find, (pid, signal) => void sent.push(`${signal} ${pid}`))
+  await expect(asked).rejects.toThrow('no table')
+  expect(sent).toEqual(['SIGSTOP 1', 'SIGSTOP 2', 'SIGCONT 1', 'SIGCONT 2'])
+})

@@ -5,7 +5,7 @@ import {
   type SnapshotFile,
 } from '@helix-agents/core/provider'
 import { describe, expect, it } from 'vitest'
-import { inBatches } from '../../src/snapshots/read-ahead/file-batches.ts'
+import { inBatches } from '../../../src/snapshots/read-ahead/file-batches.ts'
 
 const file = (hash: string | undefined, size: number): SnapshotFile => ({
   path: '/f',

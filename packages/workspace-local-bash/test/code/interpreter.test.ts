@@ -1,0 +1,172 @@
+// Runs of an interpreter, whose process is in the hands of a test.
+import { PassThrough } from 'node:stream'
+import { ManualClock } from '@helix-agents/core/testing'
+import type { CodeOutput, RunCodeOptions } from '@helix-agents/core/provider'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ChannelProcess, Interpreter } from '../../src/code/interpreter.ts'
+import type { ProcessEnd } from '../../src/shell/start-process.ts'
+
+let clock: ManualClock
+beforeEach(() => {
+  clock = new ManualClock()
+})
+afterEach(() => {
+  if (clock.pendingTimers > 0) throw new Error('a timer is left')
+})
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** An interpreter, and what its process says and hears. */
+async function started() {
+  const ended = Promise.withResolvers<ProcessEnd>()
+  const calls: string[] = []
+  const sinks: ((piece: Uint8Array) => void)[] = []
+  const heard: string[] = []
+  const channel = new PassThrough()
+  channel.write = ((piece: string) => {
+    heard.push(piece)
+    return true
+  }) as typeof channel.write
+  const reader = { ended: Promise.resolve(), stop: () => void calls.push('stop') }
+  const process = {
+    started: { pid: 7, ended: ended.promise, readers: [reader, reader], pipePaths: [] },
+    hold: {
+      end: async (ms: number) => void calls.push(`end ${ms}`),
+      endLeftovers: async () => {},
+    },
+    channel,
+  } as unknown as ChannelProcess
+  const interpreter = new Interpreter()
+  await interpreter.start(
+    async (words, given) => {
+      calls.push(words.join(' '))
+      sinks.push(...given)
+      return process
+    },
+    ['python3', '-c'],
+  )
+  const run = (options: RunCodeOptions = {}) =>
+    interpreter.run('code', options, {
+      timeoutMs: 5000,
+      maxOutputBytes: 99,
+      killGraceMs: 70,
+      clock,
+    })
+  const mark = (): string => heard.at(-1)?.split('\0')[0] ?? ''
+  const say = (event: object): boolean =>
+    channel.emit('data', Buffer.from(`${mark()} J ${JSON.stringify(event)}\n`))
+  const print = (at: 0 | 1, text: string): void => sinks[at]?.(Buffer.from(text))
+  const printMarks = (): void => {
+    for (const at of [0, 1] as const) print(at, `\u001e${mark()}\u001e`)
+  }
+  return { calls, channel, ended, heard, interpreter, print, printMarks, run, say }
+}
+const texts = (outputs: readonly CodeOutput[]): string[] =>
+  outputs.map((one) =>
+    one.type === 'stdout' || one.type === 'stderr'
+      ? `${one.type} ${Buffer.from(one.data).toString()}`
+      : one.type,
+  )
+
+describe('a run', () => {
+  it('has what was printed, what was reported, and its status', async () => {
+    const { calls, heard, print, printMarks, run, say } = await started()
+    const running = run()
+    print(0, 'out')
+    print(1, 'err')
+    say({ type: 'result', json: 1 })
+    say({ type: 'done', status: 3 })
+    printMarks()
+    const { outputs, ...rest } = await running
+    expect(texts(outputs)).toEqual(['stdout out', 'stderr err', 'result'])
+    expect(rest).toEqual({ exitCode: 3, callbackErrors: [] })
+    expect(calls).toEqual(['python3 -c'])
+    expect(heard[0]).toMatch(/^[0-9a-f]{32}\0code\0$/)
+  })
+  it('has the error of its code, and the next run has none', async () => {
+    const { printMarks, run, say } = await started()
+    const failing = run()
+    say({ type: 'error', name: 'E', message: 'm' })
+    say({ type: 'done', status: 1 })
+    printMarks()
+    expect(await failing).toMatchObject({ exitCode: 1, error: { name: 'E', message: 'm' } })
+    const running = run()
+    say({ type: 'done', status: 0 })
+    printMarks()
+    expect(await running).toEqual({ outputs: [], exitCode: 0, callbackErrors: [] })
+  })
+  it('that is over waits for the marks, at most until its deadline', async () => {
+    const { print, printMarks, run, say } = await started()
+    const running = run()
+    say({ type: 'done', status: 0 })
+    await turn()
+    print(0, 'late')
+    printMarks()
+    expect(texts((await running).outputs)).toEqual(['stdout late'])
+    const open = run()
+    say({ type: 'done', status: 0 })
+    await turn()
+    await clock.advance(5000)
+    expect(await open).toMatchObject({ exitCode: 0 })
+  })
+  it.each([
+    ['timeout', undefined],
+    ['aborted', new AbortController()],
+  ] as const)('with the end %s takes the process with it', async (reason, abort) => {
+    const { calls, channel, ended, print, run } = await started()
+    const running = run(abort && { signal: abort.signal })
+    print(0, 'out')
+    if (abort === undefined) await clock.advance(5000)
+    else abort.abort()
+    await turn()
+    ended.resolve({ exitCode: 143 })
+    const { outputs, ...rest } = await running
+    expect([texts(outputs), rest]).toEqual([
+      ['stdout out'],
+      { exitCode: 124, ended: reason, callbackErrors: [] },
+    ])
+    expect(calls).toEqual(['python3 -c', 'end 70', 'stop', 'stop'])
+    expect(channel.destroyed).toBe(true)
+  })
+  it('with a signal that was aborted before is ended at once', async () => {
+    const { ended, run } = await started()
+    ended.resolve({ exitCode: 0 })
+    const { ended: how } = await run({ signal: AbortSignal.abort() })
+    expect(how).toBe('aborted')
+  })
+  it('whose process ends has its exit code', async () => {
+    const { calls, ended, run, say } = await started()
+    const running = run()
+    say({ type: 'error', name: 'E', message: 'm' })
+    ended.resolve({ exitCode: 9 })
+    expect(await running).toMatchObject({ exitCode: 9, ended: 'exited', error: { name: 'E' } })
+    expect(calls).toEqual(['python3 -c', 'end 0', 'stop', 'stop'])
+  })
+})
+
+describe('the end of an interpreter', () => {
+  it('is that of its process, and then its outputs are let go', async () => {
+    const { calls, ended, interpreter } = await started()
+    let isOver = false
+    const ending = interpreter.end(30).then(() => (isOver = true))
+    await turn()
+    expect([isOver, calls.slice(1)]).toEqual([false, ['end 30']])
+    ended.resolve({ exitCode: 0 })
+    await ending
+    expect(calls.slice(1)).toEqual(['end 30', 'stop', 'stop'])
+    await interpreter.end(30)
+    expect(calls).toHaveLength(4)
+  })
+  it('comes once; later there is nothing to run', async () => {
+    const { ended, interpreter, run } = await started()
+    ended.resolve({ exitCode: 0 })
+    await interpreter.end(0)
+    await expect(run()).rejects.toThrow('the interpreter was not started')
+  })
+  it('is no error of its channel', async () => {
+    const { channel, ended, interpreter } = await started()
+    expect(channel.emit('error', new Error('EPIPE'))).toBe(true)
+    ended.resolve({ exitCode: 0 })
+    await interpreter.end(0)
+  })
+})
