@@ -6,6 +6,8 @@ export class WatchedDatabase implements SqlDatabase {
   reads = 0
   writes = 0
   statements: string[] = []
+  /** Writes that were asked for, also those that wait. */
+  asked = 0
   /** Who waits for changes of other processes. */
   listeners = 0
   /** Runs at the end of each transaction; one in which it throws is rolled back. */
@@ -25,6 +27,7 @@ export class WatchedDatabase implements SqlDatabase {
   }
 
   async write<T>(work: (sql: SqlStatements) => T): Promise<T> {
+    this.asked++
     await this.gate
     this.writes++
     return this.#database.write((sql) => this.#run(sql, work))

@@ -84,6 +84,20 @@ test.each([Number.NaN, 1.5, Infinity, -Infinity])(
   },
 )
 
+test.each([0, -3])(
+  'from before the first chunk that ever was, all are read: %d',
+  async (fromSequence) => {
+    const { streams } = await openStreams()
+    const writer = await streams.startRun('s', 'r', 'a')
+    const waiting = (await openReader(streams, { fromSequence })).next()
+    await writer.write(text('a'))
+    expect((await waiting).value).toMatchObject({ delta: 'a', sequence: 1 })
+    await writer.write(text('b'))
+    await streams.endRun('s')
+    expect(wordsOf(await readAll(streams, { fromSequence }))).toEqual(['a', 'b'])
+  },
+)
+
 test('limits hold for chunks, for the last one, and for readers', async () => {
   const { streams } = await openStreams({ maxChunkBytes: 4096, maxBufferedChunks: 16 })
   const writer = await streams.startRun('s', 'r', 'a')

@@ -158,13 +158,23 @@ test('what fails of a single stream is not tried again', async () => {
   expect([database.writes, log]).toEqual([1, ['failed a', 'failed b']])
 })
 
-test('tasks that come while others are tried apart wait for them', async () => {
+test('others are tried one after the other, and tasks that come meanwhile wait for them', async () => {
   const { database, queue, log, task } = await open()
-  queue.add(task('a', 1, { fails: failsAs('corrupt') }))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const closeGate = (): never => {
+    database.gate = promise
+    throw new SqlError('corrupt', 'it fails')
+  }
+  database.asked = 0
+  queue.add(task('a', 1, { fails: closeGate }))
   queue.add(task('b', 2))
   queue.add(task('c', 3))
-  queueMicrotask(() => queueMicrotask(() => queue.add(task('d', 4))))
+  await settled()
+  queue.add(task('d', 4))
+  await settled()
+  expect([database.asked, log]).toEqual([2, []])
+  resolve()
   await settled()
   expect(log).toEqual(['failed a', 'settled b', 'settled c', 'settled d'])
-  expect(await namesOf(database)).toEqual(['b', 'c', 'd'])
+  expect([database.asked, await namesOf(database)]).toEqual([5, ['b', 'c', 'd']])
 })
