@@ -95,6 +95,37 @@ describe('a tick', () => {
     expect(await fleet.stats()).toMatchObject({ totalCreated: 3, totalDestroyed: 2, running: 1 })
   })
 
+  test('goes on when a part of it fails, and says so', async () => {
+    const { clock, fleet, store } = setup()
+    store.prune = () => Promise.reject(new Error('no pruning'))
+    store.usageSince = () => Promise.reject(new Error('no usage'))
+    expect(await finish(clock, fleet.tick())).toMatchObject({
+      cleanup: { outcome: 'completed' },
+      pruned: 0,
+      alerts: [],
+      errors: ['no pruning', 'no usage'],
+    })
+  })
+
+  test('that is under way ends before its timer has stopped', async () => {
+    const { clock, fleet, store } = setup()
+    const gate = Promise.withResolvers<void>()
+    const due = store.due.bind(store)
+    store.due = async (query) => {
+      await gate.promise
+      return due(query)
+    }
+    const ends: string[] = []
+    const stop = startFleetTimer(fleet, { clock, onTick: () => ends.push('tick') })
+    await clock.advance(0)
+    const stopped = stop().then(() => ends.push('stopped'))
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+    expect(ends).toEqual([])
+    gate.resolve()
+    await finish(clock, stopped)
+    expect(ends).toEqual(['tick', 'stopped'])
+  })
+
   test('ends more when room is short', async () => {
     const parts = setup()
     for (let n = 0; n < 8; n += 1) await given(parts, `a${n}`, { idleMs: 2 * MINUTE_MS })

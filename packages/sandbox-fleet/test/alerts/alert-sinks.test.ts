@@ -96,6 +96,57 @@ describe('sinks', () => {
     expect(answers).toEqual([])
   })
 
+  test('a webhook that was away is asked again after a while, and as often as it may', async () => {
+    const clock = new ManualClock()
+    let asked = 0
+    const fetch = async () => {
+      asked += 1
+      return new Response(null, { status: 502 })
+    }
+    const sink = webhookAlertSink({ url: 'https://a.test', fetch, clock })
+    const sent = codeOf(Promise.resolve(sink.send(alert)))
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+    expect([asked, clock.pendingTimers]).toEqual([1, 1])
+    await clock.advance(60_000)
+    expect([await sent, asked]).toEqual(['driver-failed', 3])
+  })
+
+  test.each([200, 299, 300, 500])('the answer %d of a webhook is let go first', async (status) => {
+    const gate = Promise.withResolvers<void>()
+    let isCancelled = false
+    const body = new ReadableStream({
+      cancel: () => {
+        isCancelled = true
+        return gate.promise
+      },
+    })
+    const fetch = async () => new Response(body, { status })
+    const sink = webhookAlertSink({ url: 'https://a.test', fetch, retries: 0 })
+    const progress = { isDone: false }
+    const sent = codeOf(Promise.resolve(sink.send(alert))).finally(() => {
+      progress.isDone = true
+    })
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+    expect([isCancelled, progress.isDone]).toEqual([true, false])
+    gate.resolve()
+    expect(await sent).toBe(status < 300 ? 'no error' : 'driver-failed')
+  })
+
+  test('Analytics Engine gets what an alert is about', () => {
+    const points: unknown[] = []
+    const sink = analyticsSink({ writeDataPoint: (point) => void points.push(point) })
+    void sink.send(alert)
+    sink.onEvent({ type: 'created', sandboxId: 'a', provider: 'p', environment: 'e', at: 7 })
+    expect(points).toEqual([
+      {
+        indexes: ['sandbox:alert'],
+        blobs: ['alert', 'sandbox_leak_detected', 'critical', 'test', 'firing'],
+        doubles: [2, 21, 20],
+      },
+      { indexes: ['sandbox:lifecycle'], blobs: ['created', 'a', 'p', 'e', ''], doubles: [7, 1] },
+    ])
+  })
+
   test('what a webhook fails with names no address and no header', async () => {
     const url = 'https://hooks.test/services/secret-path'
     const fetch = () => Promise.reject(new TypeError(`cannot reach ${url}`))

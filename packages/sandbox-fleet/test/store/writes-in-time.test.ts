@@ -1,36 +1,10 @@
 // When an operation is over, all that it writes is written: whoever looks then sees it.
-import { type AlertSink, Fleet, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
+import { type AlertSink, Fleet } from '@helix-agents/sandbox-fleet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Admission } from '../../src/admission/admission.ts'
 import { LedgerReporter } from '../../src/report/ledger-reporter.ts'
 import { finish, type Fleetlet, given, HOUR_MS, MINUTE_MS, setup } from '../fleet-harness.ts'
-
-/** A ledger that takes its time for each write, and counts those under way. */
-class SlowLedger extends MemoryFleetStore {
-  writing = 0
-
-  constructor() {
-    super()
-    for (const name of [
-      'create',
-      'update',
-      'prune',
-      'addUsage',
-      'releaseLease',
-      'writeState',
-    ] as const) {
-      const write = this[name].bind(this) as (...call: readonly unknown[]) => Promise<unknown>
-      Object.assign(this, {
-        [name]: async (...call: readonly unknown[]) => {
-          this.writing += 1
-          for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
-          this.writing -= 1
-          return write(...call)
-        },
-      })
-    }
-  }
-}
+import { SlowLedger } from './slow-ledger.ts'
 
 let store: SlowLedger
 let parts: Fleetlet
@@ -131,20 +105,6 @@ describe('a comparison', () => {
     expect(await statusOf('o')).toBe('running')
   })
 
-  test.each([
-    ['destroyed', { state: 'running', ownerAlive: false }, 'terminated'],
-    ['healed', { state: 'absent' }, 'terminated'],
-    ['adopted', { state: 'running', isDetached: true }, 'running'],
-    ['unknown', { state: 'unknown' }, 'running'],
-  ] as const)('that ends an orphan, or not: %s', async (outcome, probe, status) => {
-    parts.driver.alive.set('o', orphan)
-    parts.driver.onInspect = ({ id }) => (parts.driver.alive.has(id) ? probe : { state: 'absent' })
-    expect(await reconciled()).toBe(outcome)
-    expect(await statusOf('o')).toBe(status)
-    const lease = (await store.get('o'))?.lease?.kind
-    expect(lease).toBe(outcome === 'adopted' ? 'detached' : undefined)
-  })
-
   test('that finds one again', async () => {
     await given(parts, 'a')
     parts.driver.alive.clear()
@@ -168,6 +128,54 @@ describe('a sandbox', () => {
     expect((await store.usageSince(0)).executions).toBe(1)
     await settled(lease.release())
     expect((await store.get('p'))?.lease).toBeUndefined()
+  })
+
+  test('whose use is still being counted is not done', async () => {
+    const lease = await settled(admission.open(request, make))
+    const gate = Promise.withResolvers<void>()
+    const addUsage = store.addUsage.bind(store)
+    store.addUsage = async (...call) => {
+      await gate.promise
+      return addUsage(...call)
+    }
+    const progress = { isDone: false }
+    const used = lease
+      .run(async () => 'done')
+      .finally(() => {
+        progress.isDone = true
+      })
+    for (let turn = 0; turn < 20; turn += 1) await parts.clock.advance(0)
+    expect(progress.isDone).toBe(false)
+    gate.resolve()
+    expect(await settled(used)).toBe('done')
+  })
+
+  test('that hangs is ended before its use fails', async () => {
+    const lease = await settled(admission.open(request, make))
+    const hung = lease.run(() => new Promise(() => {}), { timeoutMs: 1000 })
+    expect(await settled(hung)).toMatchObject({ code: 'operation-timeout' })
+    expect(await statusOf('p')).toBe('terminated')
+    expect((await store.get('p'))?.kill?.reason).toBe('operation-timeout')
+  })
+
+  test('gives its place to whoever waits once it has ended, and not before', async () => {
+    const { clock, driver } = parts
+    const small = setup({ store, clock, driver, policy: { maxConcurrentSandboxes: 1 } })
+    const only = new Admission(small.context)
+    const first = await settled(only.open(request, make))
+    const second = only.open(
+      { ...request, id: 'q', onFull: 'queue', queueTimeoutMs: HOUR_MS },
+      make,
+    )
+    for (let turn = 0; turn < 20; turn += 1) await clock.advance(0)
+    expect(only.queueLength).toBe(1)
+    const startedAt = clock.now()
+    const ended = first.terminate()
+    // No time passes: it is woken, and does not look again after a while.
+    for (let turn = 0; turn < 200; turn += 1) await clock.advance(0)
+    expect(await ended).toBe('destroyed')
+    expect([only.queueLength, clock.now()]).toEqual([0, startedAt])
+    expect((await second).id).toBe('q')
   })
 
   test('whose use fails', async () => {
