@@ -108,6 +108,30 @@ function createRoot(
   { InMemoryFs, MountableFs }: JustBash,
   { host, metadata, programs }: RootParts,
 ): MountableFs {
+  const base = createBase(InMemoryFs, host)
+  /** just-bash makes `/bin`, `/dev` and `/proc` where it finds these methods. */
+  class Root extends MountableFs {
+    mkdirSync(...call: Parameters<InMemoryFs['mkdirSync']>): void {
+      base.mkdirSync(...call)
+    }
+
+    writeFileSync(...call: Parameters<InMemoryFs['writeFileSync']>): void {
+      const [path, content] = call
+      if (typeof content === 'function' || !programs.add(path, content)) base.writeFileSync(...call)
+    }
+  }
+  const mounted = (mount: string, root: string) => ({
+    mountPoint: mount,
+    filesystem: new WorkspaceFiles(host.files, metadata, { mount, root }),
+  })
+  return new Root({
+    base,
+    mounts: [mounted(SHELL_ROOT, '/'), mounted('/tmp', TEMPORARY_DIRECTORY), ...programs.mounts],
+  })
+}
+
+/** What no workspace has: the outputs of the script, devices, and the files by which programs speak to us. */
+function createBase(InMemoryFs: JustBash['InMemoryFs'], host: ScriptHost): InMemoryFs {
   class Base extends InMemoryFs {
     override async appendFile(...call: Parameters<InMemoryFs['appendFile']>): Promise<void> {
       const [path, content, options] = call
@@ -134,29 +158,10 @@ function createRoot(
       return super.readFileBuffer(path)
     }
   }
-  const base = new Base(
+  return new Base(
     { '/dev/urandom': '', '/dev/random': '', [TURN_FILE]: '' },
     { maxTotalBytes: MAX_BASE_BYTES },
   )
-  /** just-bash makes `/bin`, `/dev` and `/proc` where it finds these methods. */
-  class Root extends MountableFs {
-    mkdirSync(...call: Parameters<InMemoryFs['mkdirSync']>): void {
-      base.mkdirSync(...call)
-    }
-
-    writeFileSync(...call: Parameters<InMemoryFs['writeFileSync']>): void {
-      const [path, content] = call
-      if (typeof content === 'function' || !programs.add(path, content)) base.writeFileSync(...call)
-    }
-  }
-  const mounted = (mount: string, root: string) => ({
-    mountPoint: mount,
-    filesystem: new WorkspaceFiles(host.files, metadata, { mount, root }),
-  })
-  return new Root({
-    base,
-    mounts: [mounted(SHELL_ROOT, '/'), mounted('/tmp', TEMPORARY_DIRECTORY), ...programs.mounts],
-  })
 }
 
 /** All of a message comes at once. */
