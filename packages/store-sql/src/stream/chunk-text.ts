@@ -23,10 +23,15 @@ export function toChunkText(chunk: StreamChunk, maxBytes: number): ChunkText {
 
 /** @throws {SqlError} `corrupt` */
 export function fromChunkText(json: string, sequence: number): SequencedChunk {
+  return Object.assign(parseChunk(json), { sequence })
+}
+
+/** The chunk of a text. @throws {SqlError} `corrupt` */
+export function parseChunk(json: string): StreamChunk {
   const chunk = parse(json)
   if (typeof chunk !== 'object' || chunk === null || !('type' in chunk)) throw damaged('a chunk')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by toChunkText
-  return Object.assign(chunk, { sequence }) as SequencedChunk
+  return chunk as StreamChunk
 }
 
 function measure(json: string): ChunkText {

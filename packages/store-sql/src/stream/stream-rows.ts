@@ -2,7 +2,7 @@ import type { SqlRow, SqlStatements } from '../sql-database.ts'
 import { SqlError } from '../sql-error.ts'
 import { toSqlText } from '../sql-text.ts'
 import { nameColumn, numberColumn, optionalColumn, textColumn } from '../state/columns/column.ts'
-import { fromChunkText } from './chunk-text.ts'
+import { parseChunk } from './chunk-text.ts'
 
 /** The row of a stream, and which chunks it has. */
 export interface StreamHead {
@@ -86,7 +86,7 @@ export function lastTimestamp(sql: SqlStatements, head: StreamHead): number {
 /** A damaged chunk has none. */
 function timestampOf(row: SqlRow): number | undefined {
   try {
-    const { timestamp } = fromChunkText(textColumn(row, 'chunk'), 0)
+    const { timestamp } = parseChunk(textColumn(row, 'chunk'))
     return typeof timestamp === 'number' ? timestamp : undefined
   } catch (error) {
     if (error instanceof SqlError) return undefined
