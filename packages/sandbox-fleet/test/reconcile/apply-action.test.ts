@@ -38,6 +38,21 @@ async function endOf(action: ReconcileAction): Promise<readonly [string, number]
   )
 }
 
+/** One that the ledger has as gone, and that its provider lists again. */
+async function returned(): Promise<ReconcileAction> {
+  await given(parts, 'a')
+  parts.driver.alive.clear()
+  await apply(HEAL)
+  await parts.clock.advance(HOUR_MS)
+  lease = (await SweepLease.acquire(parts.context))!
+  parts.driver.onInspect = () => ({
+    state: parts.driver.terminated.length > 0 ? 'absent' : 'running',
+    ownerAlive: false,
+  })
+  const back = { ...listed, id: 'a', createdAt: parts.clock.now() - HOUR_MS }
+  return { kind: 'destroy-again', id: 'a', provider: 'fake', status: 'terminated', listed: back }
+}
+
 describe('it is over when it is written', () => {
   test('that one is gone', async () => {
     await given(parts, 'a')
@@ -56,28 +71,13 @@ describe('it is over when it is written', () => {
   })
 
   test('that one is back', async () => {
-    await given(parts, 'a')
-    parts.driver.alive.clear()
-    await apply(HEAL)
-    await parts.clock.advance(HOUR_MS)
-    lease = (await SweepLease.acquire(parts.context))!
-    const back = { ...listed, id: 'a', createdAt: parts.clock.now() - HOUR_MS }
-    parts.driver.onInspect = () => ({
-      state: parts.driver.terminated.length > 0 ? 'absent' : 'running',
-      ownerAlive: false,
-    })
+    const action = await returned()
     let versionAtDestroy: number | undefined
     const { version } = (await store.get('a'))!
     parts.driver.onTerminate = async () => {
       versionAtDestroy = (await store.get('a'))?.version
     }
-    const action = {
-      kind: 'destroy-again',
-      id: 'a',
-      provider: 'fake',
-      status: 'terminated',
-    } as const
-    expect(await endOf({ ...action, listed: back })).toEqual(['destroyed', 0])
+    expect(await endOf(action)).toEqual(['destroyed', 0])
     // The intent is in the ledger before the provider is told.
     expect(versionAtDestroy).toBe(version + 1)
   })
@@ -96,6 +96,13 @@ describe('an error', () => {
     store.create = failure(code)
     parts.driver.onInspect = () => ({ state: 'running', ownerAlive: false })
     expect(await apply(ORPHAN)).toBe(outcome)
+  })
+
+  test('of one that is back concerns that one alone', async () => {
+    const action = await returned()
+    store.update = failure('conflict')
+    expect(await apply(action)).toBe('changed')
+    expect(parts.driver.terminated).toEqual([])
   })
 
   test.each(['unavailable', 'lease-lost'] as const)('%s ends the pass', async (code) => {
