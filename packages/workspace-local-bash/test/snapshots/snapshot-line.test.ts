@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { truncateSync } from 'node:fs'
+import { readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
@@ -110,6 +110,9 @@ describe('the snapshots of a line', () => {
     await take(1)
     await take(2, { kept: true })
     await lineOf(5).deleteAllButKept()
+    // It is done when it has returned.
+    const names = readdirSync(directory(), { recursive: true, encoding: 'utf8' })
+    expect(names.filter((name) => /blocks\/..\/.{62}$/.test(name))).toHaveLength(1)
     expect([await kept(), await blocks()]).toEqual([[2], 1])
     await store.deleteManifest('line', idOf(2))
     await lineOf(5).deleteAllButKept()

@@ -15,6 +15,8 @@ import { endTree, findMembers, type TreeScope } from '../../../src/shell/process
 import { useDirectory } from '../../snapshots/store/store-fixture.ts'
 
 const directory = useDirectory()
+/** No other run of these tests has the same. */
+const OTHER = `helix-ws-tree-${process.pid}:`
 const place = (): string => join(directory(), 'inside')
 beforeEach(() => mkdirSync(place()))
 const scopeOf = (more: Partial<TreeScope> = {}): TreeScope => ({
@@ -28,9 +30,10 @@ const inPlace = (): number[] => allPids().filter((pid) => placesOf(pid, ['cwd'])
 async function orphan(env: Record<string, string> = {}): Promise<number> {
   const options = { cwd: place(), env, stdio: 'ignore' as const }
   spawn('/usr/bin/setsid', ['-f', '/usr/bin/sleep', '986'], options)
-  await expect.poll(() => inPlace().length).toBe(1)
-  const [pid = 0] = inPlace()
-  await expect.poll(() => readProcess(pid)?.session).toBe(pid)
+  const sleepers = (): number[] => inPlace().filter((each) => readProcess(each)?.session === each)
+  await expect.poll(sleepers).toHaveLength(1)
+  await expect.poll(inPlace).toEqual(sleepers())
+  const [pid = 0] = sleepers()
   onTestFinished(() => sendSignal(pid, 'SIGKILL'))
   return pid
 }
@@ -52,9 +55,9 @@ describe('a process that hides in a directory', () => {
     expect(inPlace()).toEqual([])
   })
   it('is none with a marker, which says whose it is', async () => {
-    const pid = await orphan({ [MARKER_VARIABLE]: 'helix-ws-other:1' })
+    const pid = await orphan({ [MARKER_VARIABLE]: `${OTHER}1` })
     expect(findMembers(scopeOf({ directory: place }))).toEqual([])
-    expect(findMembers(scopeOf({ marker: 'helix-ws-other:' }))).toEqual([pid])
+    expect(findMembers(scopeOf({ marker: OTHER }))).toEqual([pid])
   })
   it('is none while its parent lives', async () => {
     const child = spawn('/usr/bin/sleep', ['986'], { cwd: place(), env: {}, stdio: 'ignore' })
