@@ -9,7 +9,7 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { calls, chunksOf, createHarness, gate, say, settle, typesOf } from './harness.ts'
+import { calls, chunksOf, createHarness, gate, say, settle } from './harness.ts'
 
 const workspaceProviders = new Map([['in-memory', new InMemoryWorkspaceProvider()]])
 const files = { provider: { kind: 'in-memory' }, capabilities: { fs: true } } as const
@@ -150,7 +150,11 @@ test('its failure is a tool result', async () => {
   expect(messages[2]).toMatchObject({ isError: true })
   expect(JSON.stringify(messages[2])).toContain('model-failed')
   expect(JSON.stringify(messages[2])).not.toContain('secret')
-  expect(await typesOf(handle)).not.toContain('error')
+  const chunks = await chunksOf(handle)
+  expect(chunks.filter(({ type }) => type === 'subagent_end')).toMatchObject([
+    { toolCallId: 'a', subAgentType: 'child', success: false },
+  ])
+  expect(chunks.map(({ type }) => type)).not.toContain('error')
 })
 
 function holdingChild() {

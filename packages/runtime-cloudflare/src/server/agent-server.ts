@@ -3,10 +3,10 @@ import { type Connection, type ConnectionContext, Server } from 'partyserver'
 import { hasAbandonedFiles } from '../http/branch-files.ts'
 import { notFound, toErrorResponse, toRefusal } from '../http/http-error.ts'
 import { customEndpoint, respond } from '../http/respond.ts'
-import { hasPlace, tooMany } from '../http/caller-places.ts'
 import { isWebSocketUpgrade, readTarget, withoutClientControl } from '../route/object-request.ts'
 import { actionOf, methodsOf, SOCKET_PATH } from '../route/session-action.ts'
 import { receive } from '../socket/socket-messages.ts'
+import { assertSocketPlace } from '../socket/socket-places.ts'
 import { SocketPumps } from '../socket/socket-pumps.ts'
 import { noteState, stateOf } from '../socket/socket-state.ts'
 import { AgentHost } from './agent-host.ts'
@@ -190,11 +190,8 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
     known(await openAccess(this.#host, asked))
     const { maxWebSockets: max = DEFAULT_MAX_SOCKETS } = this.#host.options
     const callers = [...this.getConnections()].map((socket) => stateOf(socket).caller)
-    // A subclass may have sockets of its own.
-    const isFull = this.ctx.getWebSockets().length >= max
-    if (!isFull && hasPlace(callers, asked.caller, max)) return
-    const message = `the session has too many WebSockets, in all or of this caller: ${max}`
-    throw tooMany('too-many-sockets', message)
+    const count = this.ctx.getWebSockets().length
+    assertSocketPlace({ count, callers }, asked.caller, max)
   }
 
   /** `partyserver` sends what an `onConnect` throws to the client, with its stack. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasPlace } from '../../src/http/caller-places.ts'
 import type { Caller } from '../../src/route/caller.ts'
+import { assertSocketPlace } from '../../src/socket/socket-places.ts'
 
 const callers: fc.Arbitrary<Caller> = fc.record(
   { userId: fc.constantFrom('ann', 'ben', 'cy'), isReadOnly: fc.boolean() },
@@ -37,4 +38,26 @@ test('whoever reads only never locks out a writer, and no user has more than hal
 test('one place is for whoever comes first', () => {
   expect(hasPlace([], { isReadOnly: true }, 1)).toBe(true)
   expect(hasPlace([{}], { userId: 'ann' }, 1)).toBe(false)
+})
+
+const sockets = (count: number, own: readonly Caller[] = []) => ({ count, callers: own })
+
+test('a socket has a place while there are fewer than the limit, those of a subclass too', () => {
+  const [ada, reader] = [{ userId: 'ada' }, { isReadOnly: true }]
+  expect(() => assertSocketPlace(sockets(3), {}, 4)).not.toThrow()
+  expect(() => assertSocketPlace(sockets(3, [ada]), ada, 4)).not.toThrow()
+  for (const [open, caller] of [
+    [sockets(4), {}],
+    [sockets(2, [ada, ada]), ada],
+    [sockets(3, [reader, reader, reader]), reader],
+    [sockets(0, [{}, {}, {}, {}]), {}],
+  ] as const) {
+    expect(() => assertSocketPlace(open, caller, 4)).toThrow(
+      expect.objectContaining({
+        status: 429,
+        code: 'too-many-sockets',
+        message: 'the session has too many WebSockets, in all or of this caller: 4',
+      }),
+    )
+  }
 })
