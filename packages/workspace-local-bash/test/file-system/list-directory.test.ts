@@ -5,6 +5,7 @@ import type { FileContext } from '../../src/file-system/file-context.ts'
 import { listDirectory } from '../../src/file-system/list-directory.ts'
 import { Versions } from '../../src/file-system/version.ts'
 import { useFileSystem } from '../open-file-system.ts'
+import { turnsDuring } from '../slow-machine.ts'
 
 const opened = useFileSystem()
 const at = (path: string): string => join(opened().root, path)
@@ -59,6 +60,19 @@ describe.each([
     for (const name of names) writeFileSync(join(at('d'), name), 'other content')
     expect((await listing).map(({ size }) => size)).toEqual(names.map((_name, size) => size))
   })
+})
+
+it('a listing that takes long leaves other work its turns, and is whole', async () => {
+  for (let n = 0; n < 20; n += 1) writeFileSync(at(`f${n}`), 'xy')
+  for (const isFine of [true, false]) {
+    const context = contextOf(isFine)
+    const sizes: unknown[] = []
+    const turns = await turnsDuring(async () => {
+      for (const { size } of await listDirectory(context, '/')) sizes.push(size)
+    })
+    expect(turns).toBeGreaterThanOrEqual(20)
+    expect(sizes).toEqual(Array.from({ length: 20 }, () => 2))
+  }
 })
 
 it('only directories inside are listed', async () => {

@@ -85,6 +85,9 @@ it('members are those of a session, and what descends from them, parents first',
     expect(at === 0 ? pid : members.indexOf(parent)).toBeLessThan(at === 0 ? Infinity : at)
   }
   expect(members[0]).toBe(leader)
+  const last = Math.max(...members)
+  const seen = scanNewer(last)?.processes.map(({ pid }) => pid)
+  expect(seen?.filter((pid) => members.includes(pid))).toEqual([last])
   expect(await endTree(scopeOf({ leader }), 0)).toEqual([])
   expect(inPlace()).toEqual([])
 })
