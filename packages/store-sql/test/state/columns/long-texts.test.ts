@@ -51,7 +51,7 @@ test('a text that is not as long as it was is damaged, in whichever column it is
       expect(() => whole.get('SELECT ? AS a, ? AS b', 'plain', bad)).toThrow(
         expect.objectContaining({ kind: 'corrupt', message: 'b cannot be read' }),
       )
-      expect(() => whole.all('SELECT ? AS b', bad)).toThrow()
+      expect(() => whole.all('SELECT ? AS b', bad)).toThrow('b cannot be read')
     }
     const row = whole.get('SELECT ? AS a, ? AS b, NULL AS c, 5 AS d', mark, mark)
     expect([String(row?.['a']).length, row?.['a'] === row?.['b'], row?.['c'], row?.['d']]).toEqual([

@@ -41,7 +41,8 @@ export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
     id: 'store/history/eviction-is-said-and-takes-nothing-else',
     run: async ({ store }) => {
       const { run, ids } = await fourSteps(store)
-      await run.step('five', { workspaceSnapshots: { box: taken('5') }, evictBefore: { box: 3 } })
+      const evictBefore = { box: 3, lab: 9, none: 9 }
+      await run.step('five', { workspaceSnapshots: { box: taken('5') }, evictBefore })
       equal(await filesOf(store, ids), [
         { box: { missing: 'evicted' } },
         { box: { missing: 'evicted' } },
@@ -103,7 +104,16 @@ export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
       await store.beginRun(again)
       const step = { ...again, messages: [], checkpointId: 'next' }
       await store.commitStep({ ...step, workspaceSnapshots: { box: taken('new') } })
-      equal((await store.loadHistory('session')).changed, ['lab'])
+      const { changed, snapshots } = await store.loadHistory('session')
+      equal(changed, ['lab'])
+      equal(
+        snapshots.map(({ stepCount, createdAt }) => [stepCount, createdAt > START + 50]),
+        [
+          [1, false],
+          [3, true],
+        ],
+      )
+      equal(snapshots.at(-1)?.createdAt, START + 60)
     },
   },
   {
