@@ -60,6 +60,23 @@ test('the start, the end and the end of the step before are marked', () => {
   expect(marked()).toEqual([])
 })
 
+test('a mark is one for each provider that wants it, beside what a message has of its own', () => {
+  const own = { anthropic: { other: 1 }, mine: { a: 1 } }
+  const prompt: LanguageModelV4Message[] = [
+    { role: 'user', content: [], providerOptions: own },
+    { role: 'user', content: [], providerOptions: own },
+  ]
+  addCacheHints(prompt)
+  expect(prompt.map(({ providerOptions }) => providerOptions)).toEqual([
+    own,
+    {
+      mine: { a: 1 },
+      anthropic: { cacheControl: { type: 'ephemeral' } },
+      bedrock: { cachePoint: { type: 'default' } },
+    },
+  ])
+})
+
 const piece = (delta: string) => ({ type: 'text-delta', id: '1', delta }) as const
 
 const filled = (characters: number) => {
@@ -78,5 +95,6 @@ test('each part of an answer counts for something, up to the limit of a session'
   expect(() => filled(maxCharacters - 6).add(call)).not.toThrow()
   expect(() => filled(maxCharacters - 5).add(call)).toThrow(ModelError)
   const start = { type: 'text-start', id: '1' } as const
+  expect(() => filled(maxCharacters - 2).add(start)).not.toThrow()
   expect(() => filled(maxCharacters - 1).add(start)).toThrow(ModelError)
 })

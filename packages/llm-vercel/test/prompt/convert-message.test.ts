@@ -176,9 +176,11 @@ describe('an answer', () => {
     expect(partsOf({ content: 'Yes.', toolCalls: [call] })).toEqual([text('Yes.'), callPart])
   })
 
-  test.each([['x'], [null], [[1]], [undefined]])('with the arguments %j has an object', (given) => {
-    const toolCalls = [{ ...call, arguments: given }]
-    expect(partsOf({ toolCalls })).toMatchObject([{ input: {} }])
+  test('with arguments that are no object has an empty one', () => {
+    for (const given of ['x', 5, null, undefined, [1]]) {
+      const toolCalls = [{ ...call, arguments: given }]
+      expect(partsOf({ toolCalls })).toStrictEqual([{ ...callPart, input: {} }])
+    }
   })
 
   const metadata = { mock: { signature: 'x' } }

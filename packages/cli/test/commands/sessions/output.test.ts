@@ -79,6 +79,8 @@ async function createHost(): Promise<TestHost> {
     journal: JOURNAL,
     leaseUntil: 2_000_000,
   })
+  const leaseUntil = host.clock.now()
+  await addSession(store, { sessionId: 'ended-session', status: 'running', leaseUntil })
   await addSession(store, { sessionId: 'aborted-session', status: 'aborted' })
   await addSession(store, { sessionId: 'completed-session', status: 'completed' })
   return host
@@ -93,6 +95,7 @@ it.each([
   ['show-failed', ['show', 'failed-session']],
   ['show-lost', ['show', 'lost-session']],
   ['show-held', ['show', 'held-session']],
+  ['show-lease-ended', ['show', 'ended-session']],
   ['show-aborted', ['show', 'aborted-session']],
   ['show-completed', ['show', 'completed-session']],
 ])('%s', async (name, args) => {
