@@ -174,3 +174,19 @@ it.each([
   expect((await snapshots(...args)).code).toBe(code)
   expect(existsSync('x')).toBe(false)
 })
+
+it('tells programs what was exported, and where', async () => {
+  const ids = [await imported(first), await imported(second)]
+  const folder = newFolder()
+  const [tar, git] = [join(folder, 'out.tar'), join(folder, 'out.git')]
+  const [id = ''] = ids
+  expect(await host.json(['snapshots', 'export', id, '--tar', tar])).toMatchObject({
+    file: tar,
+    snapshotId: id,
+    entries: 3,
+  })
+  expect(await host.json(['snapshots', 'export', ...ids, '--git', git])).toMatchObject({
+    directory: git,
+    commits: ids.map((snapshotId) => ({ snapshotId })),
+  })
+})
