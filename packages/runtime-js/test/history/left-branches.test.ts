@@ -126,3 +126,35 @@ test('what a provider cannot say now is asked again, also before the source ends
   expect((await provider.history.list('b')).workspaces).toEqual([])
   expect(await store.loadSession('s')).toBeNull()
 })
+
+test.each([{ files: 'checkpoint' }, { seedWorkspaces: 'snapshot' }] as const)(
+  'what is made for a branch, %j, is recorded before, and no more once the branch has it',
+  async (how) => {
+    const { provider } = unlisting()
+    const store = new InMemoryStateStore()
+    const write = calls(['workspace__box__write_file', { path: '/a', content: '1' }])
+    const options = { workspaceProviders: [provider], store }
+    const { executor } = createHarness([write, say('end')], options)
+    const taking = defineAgent({
+      name: 'a',
+      llmConfig: { model: {} },
+      workspaces: {
+        box: {
+          provider: { kind: 'in-memory' },
+          capabilities: { fs: true, snapshot: true },
+          history: 'step',
+        },
+      },
+    })
+    const start = { sessionId: 's', keepWorkspaces: true }
+    await (await executor.execute(taking, 'x', start)).result()
+    const recorded = vi.spyOn(store, 'recordReleased')
+    await executor.branch(taking, { fromSessionId: 's', sessionId: 'b', ...how })
+    const made = { workspace: 'box', ref: expect.anything() }
+    expect(recorded.mock.calls.map(([id, what]) => [id, what])).toEqual([
+      ['s', { branchId: 'b' }],
+      ['s', { branchId: 'b', made }],
+    ])
+    expect((await store.loadHistory('s')).released).toEqual([])
+  },
+)
