@@ -1,9 +1,15 @@
 // A call without a request that comes to its turn: it starts, it is refused, or a person is asked.
 import { defineAgent } from '@helix-agents/core'
-import { permissionsOf, type SessionRequest, type SessionState } from '@helix-agents/core/runtime'
+import {
+  contentLimits,
+  permissionsOf,
+  type SessionRequest,
+  type SessionState,
+} from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { ParentRun, RunServices } from '../../src/ports.ts'
+import { loadOpenRequests } from '../../src/request/open-requests.ts'
 import { placeOf } from '../../src/request/request-place.ts'
 import { settle } from '../harness.ts'
 import { err, free, type Given, NOW, send, started, worldOf } from './call-world.ts'
@@ -30,6 +36,21 @@ describe('without a request', () => {
     expect(await admit()).toMatchObject({
       type: 'rejected',
       error: { code: 'invalid-input' },
+      wasAsked: false,
+    })
+    expect(stored).toEqual([])
+  })
+
+  test('nor is one whose arguments no person can be shown', async () => {
+    const to = '"'.repeat(contentLimits.maxCharacters / 2 + 1)
+    const { admit, stored } = worldOf({ call: { arguments: { to } } })
+    expect(await admit()).toMatchObject({
+      type: 'rejected',
+      error: {
+        code: 'denied',
+        message: 'The arguments are too large to be shown to a person.',
+        hint: 'Nothing was done. Make several calls with less in each.',
+      },
       wasAsked: false,
     })
     expect(stored).toEqual([])
@@ -185,4 +206,21 @@ describe('the requests of a run are listed', () => {
     const session = sessions['root'] as SessionState
     expect((await placeOf(services, plain, { session, parent: undefined })).rules).toEqual([])
   })
+})
+
+test('all open requests of a session are found, whatever a page holds', async () => {
+  const asked: unknown[] = []
+  const pages = [
+    { items: [{ requestId: '1' }], nextCursor: 'c' },
+    { items: [], nextCursor: 'd' },
+    { items: [{ requestId: '2' }] },
+  ]
+  const stateStore = { listRequests: async (query: unknown) => (asked.push(query), pages.shift()) }
+  const services = { stateStore, clock: { now: () => 7 } } as unknown as RunServices
+  expect(await loadOpenRequests(services, 's')).toEqual([{ requestId: '1' }, { requestId: '2' }])
+  const query = { sessionId: 's', state: 'open', now: 7 }
+  expect(asked).toEqual([query, { ...query, cursor: 'c' }, { ...query, cursor: 'd' }])
+  pages.push({ items: [] })
+  await loadOpenRequests(services, 's', 0)
+  expect(asked[3]).toEqual({ ...query, now: 0 })
 })
