@@ -12,6 +12,8 @@ export class WatchedDatabase implements SqlDatabase {
   listeners = 0
   /** Runs at the end of each transaction; one in which it throws is rolled back. */
   failure: ((sql: SqlStatements) => void) | undefined
+  /** Runs before each statement, and may throw in its place. */
+  onStatement: ((statement: string) => void) | undefined
   /** Transactions begin after it. */
   gate: Promise<void> | undefined
   readonly #database: SqlDatabase
@@ -54,6 +56,7 @@ export class WatchedDatabase implements SqlDatabase {
 
   #note(statement: string): string {
     this.statements.push(statement)
+    this.onStatement?.(statement)
     return statement
   }
 }

@@ -1,5 +1,5 @@
 // What is damaged is told, with its session; nothing is made up.
-import type { SqlStateStore } from '@helix-agents/store-sql'
+import { SqlError, type SqlStateStore } from '@helix-agents/store-sql'
 import { describe, expect, test } from 'vitest'
 import { fill, NOW, openStore } from './filled-store.ts'
 
@@ -122,4 +122,17 @@ test('a session whose id is damaged is listed by what is stored', async () => {
   await fill(store)
   await database.write((sql) => sql.run(session("session_id = '\"x'")))
   expect((await store.listSessions()).unreadable).toEqual([{ sessionId: '"x', code: 'corrupt' }])
+})
+
+test('a list fails when the database does, instead of leaving something out', async () => {
+  const { database, store } = await openStore()
+  await fill(store)
+  const lists = [() => store.listSessions(), () => store.listRequests({ now: NOW })]
+  for (const error of [new SqlError('io', 'the disk'), new TypeError('mine')]) {
+    database.onStatement = (statement) => {
+      if (/FROM helix_ledgers|helix_requests WHERE id = /.test(statement)) throw error
+    }
+    const wanted = error instanceof SqlError ? { code: 'unavailable', cause: error } : error
+    for (const list of lists) await expect(list()).rejects.toMatchObject(wanted)
+  }
 })
