@@ -134,14 +134,15 @@ export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
   {
     id: 'store/history/knows-the-refs-of-every-checkpoint',
     run: async ({ store }) => {
-      const { run } = await fourSteps(store)
+      const { run, ids } = await fourSteps(store)
       await store.saveWorkspaceRef({ ...run.write(), workspace: 'box', ref: refTo('later') })
-      const { refs } = await store.loadHistory('session')
-      const ids = new Set(refs.map(({ ref }) => JSON.stringify(ref)))
-      equal(
-        [...ids].toSorted(),
-        ['box', 'lab', 'later'].map((id) => JSON.stringify({ id })),
-      )
+      equal(await refsOf(store), ['box', 'lab', 'later'])
+      await run.step('five')
+      await store.saveWorkspaceRef({ ...run.write(), workspace: 'box', ref: refTo('latest') })
+      equal(await refsOf(store), ['box', 'lab', 'later', 'latest'])
+      await run.end()
+      await store.restoreCheckpoint('session', ids[3], START + 50)
+      equal(await refsOf(store), ['box', 'lab'])
     },
   },
   {
@@ -180,6 +181,12 @@ export const historyBehaviours: readonly Behaviour<StoreSubject>[] = [
     },
   },
 ]
+
+/** What the refs of the history name, each once. */
+async function refsOf(store: SessionStateStore): Promise<readonly unknown[]> {
+  const { refs } = await store.loadHistory('session')
+  return [...new Set(refs.map(({ ref }) => Object.values(Object(ref)).join()))].toSorted()
+}
 
 function taken(id: string): CheckpointSnapshot {
   const snapshot: SnapshotRef = { providerId: 'p', ref: { id } }
