@@ -89,7 +89,7 @@ test('what a tool shares with its parent is under the rules of both', async () =
   const child = agentOf('child', { permissions: deny('/child/**'), workspaces: { own: box } })
   const root = (inheritWorkspaces: boolean) =>
     agentOf('root', {
-      permissions: deny('/root/**'),
+      permissions: deny('/above/**'),
       tools: [createSubAgentTool(child, z.object({}), { inheritWorkspaces })],
       workspaces: { box },
     })
@@ -104,10 +104,10 @@ test('what a tool shares with its parent is under the rules of both', async () =
       approve({ path, content: '' }),
     )
   const denied = 'rules of this agent'
-  await expect(write(true, 'box', '/root/a')).rejects.toThrow(denied)
+  await expect(write(true, 'box', '/above/a')).rejects.toThrow(denied)
   await expect(write(true, 'box', '/child/a')).rejects.toThrow(denied)
   expect(await write(true, 'own', '/a')).toMatchObject({ decision: 'approve' })
-  expect(await write(false, 'own', '/root/a')).toMatchObject({ decision: 'approve' })
+  expect(await write(false, 'own', '/above/a')).toMatchObject({ decision: 'approve' })
   await expect(write(false, 'own', '/child/a')).rejects.toThrow(denied)
   await expect(write(false, 'box', '/a')).rejects.toThrow('there is no tool')
 })
