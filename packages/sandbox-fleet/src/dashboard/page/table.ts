@@ -69,8 +69,10 @@ export class SandboxTable {
     const body = byId('rows', HTMLTableSectionElement)
     const shown = new Set<Element>(rows)
     for (const row of Array.from(body.children)) if (!shown.has(row)) row.remove()
-    for (const [index, row] of rows.entries()) {
-      if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null)
+    let next = body.firstElementChild
+    for (const row of rows) {
+      if (row === next) next = row.nextElementSibling
+      else body.insertBefore(row, next)
     }
   }
 
