@@ -68,7 +68,7 @@ describe('a call of the journal', () => {
       result: entry.result === undefined ? null : toResultJson(entry.result),
     }
     expect(JSON.parse(row.entry)).not.toHaveProperty('result')
-    expect(toJournalEntry(row)).toEqual(entry)
+    expect(toJournalEntry(row)).toStrictEqual(entry)
   })
   test('without arguments has the key of them', () => {
     const { arguments: _, ...bare } = call
