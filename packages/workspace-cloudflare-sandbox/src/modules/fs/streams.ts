@@ -48,9 +48,8 @@ export class LimitedSource {
             if (next.done) return controller.close()
             bytes += next.value.length
             if (bytes > maxBytes) throw tooLarge(path, maxBytes)
-            // A copy: the source may use its buffer again.
-            if (next.value.length > 0) controller.enqueue(next.value.slice())
-            else controller.enqueue(EMPTY)
+            // A copy, which a slice of a `Buffer` is not: the source may use its memory again.
+            controller.enqueue(Uint8Array.from(next.value))
           } catch (error) {
             this.#failure = error
             throw error
@@ -72,8 +71,6 @@ export class LimitedSource {
     await Promise.allSettled([this.#reader.cancel(reason)])
   }
 }
-
-const EMPTY = new Uint8Array()
 
 function tooLarge(path: string, maxBytes: number): FileSystemError {
   return new FileSystemError('too-large', path, { detail: `the limit is ${maxBytes} bytes` })

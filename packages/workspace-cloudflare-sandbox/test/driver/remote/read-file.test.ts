@@ -180,6 +180,8 @@ describe('several files', () => {
   it('are asked for as far as their names fit, one at least', async () => {
     // Each name may be four times as long when it is quoted, and has three characters around it.
     expect(await wordsOf(7499, 7498)).toBe(3)
+    expect(await wordsOf(5000, 5000, 4000, 997)).toBe(5)
+    expect(await wordsOf(5000, 5000, 4000, 998)).toBe(4)
     expect(await wordsOf(7499, 7500)).toBe(2)
     expect(await wordsOf(20_000, 1)).toBe(2)
   })

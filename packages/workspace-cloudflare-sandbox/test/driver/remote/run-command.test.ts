@@ -58,6 +58,17 @@ describe('a command', () => {
       spillPath: '/spill/s-x-0-0002.stdout',
     })
   })
+  it('that ran out of time has a second to bring its last output', async () => {
+    const heard: string[] = []
+    const { run } = commandOn(({ script }, nonce) =>
+      script.includes('hx_most') ? ended(nonce, '1') : new Promise(() => {}),
+    )
+    const onStdout = async (piece: Uint8Array): Promise<void> => {
+      heard.push(Buffer.from(piece).toString())
+    }
+    expect(await run({ onStdout })).toMatchObject({ timedOut: true })
+    expect(heard).toEqual(['out'])
+  })
   it('that ran out of time keeps its files to itself', async () => {
     const { ran, run } = commandOn((_, nonce) => ended(nonce, '1'))
     expect(await run()).toMatchObject({ exitCode: 124, timedOut: true, aborted: false })

@@ -3,6 +3,7 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { expect, it } from 'vitest'
 import type { ContainerLink } from '../../../src/driver/remote/container-link.ts'
 import type { SdkCalls } from '../../../src/driver/sdk-0-12/sdk-calls.ts'
+import { BackupIndex } from '../../../src/driver/sdk-0-12/backup-index.ts'
 import { SdkSnapshots } from '../../../src/driver/sdk-0-12/sdk-snapshots.ts'
 import { MemoryBucket } from './memory-bucket.ts'
 
@@ -164,4 +165,19 @@ it('passes over records that are damaged', async () => {
     platform.bucket.put(`backups/d${index}/meta.json`, text)
   platform.bucket.put(`helix-history/${NAME}/kept/d`, '', { customMetadata: { snapshot: '{' } })
   expect(await platform.process().snapshots.listKept(NAME)).toEqual([])
+})
+
+it('what was begun is forgotten once it is kept', async () => {
+  const bucket = new MemoryBucket()
+  const index = new BackupIndex(bucket.binding, new ManualClock())
+  const marked = await index.begin(NAME)
+  expect(marked).toMatch(/^session\.[^.]+$/)
+  const [begun = ''] = bucket.objects.keys()
+  expect(begun.endsWith(marked.slice(NAME.length + 1))).toBe(true)
+  const backup = { id: 'b1', directory: '/workspace', expiresAtMs: 5, local: false }
+  await index.finish(NAME, marked, { takenAtMs: 1, backup })
+  expect(bucket.objects.size).toBe(1)
+  expect(bucket.objects.has(begun)).toBe(false)
+  await index.forget(NAME, 'b1')
+  expect(bucket.objects.size).toBe(0)
 })

@@ -302,3 +302,18 @@ it('only of what is not configured the words of the platform are told', () => {
   const other = byMeaning('not-found')
   expect(told(other, 'no /secret/path')).toBe(CODES.get(other)?.[1])
 })
+
+it.each([
+  ['COMMAND_EXECUTION_ERROR', 'ENOENT: no such file, posix_spawn bash', 'directory-missing'],
+  ['STREAM_START_ERROR', 'not a directory: spawn', 'directory-missing'],
+  ['FILE_NOT_FOUND', 'ENOENT: no such file, posix_spawn bash', 'not-found'],
+])('%s with the words %j is %s', (code, message, expected) => {
+  expect(seen(enhanced({ name: 'E', code, message })).code).toBe(expected)
+})
+
+it('a command that failed for another reason says nothing of its directory', () => {
+  for (const code of ['COMMAND_EXECUTION_ERROR', 'STREAM_START_ERROR']) {
+    const { code: ours } = seen(enhanced({ name: 'E', code, message: 'odd' }))
+    expect(ours).not.toBe('directory-missing')
+  }
+})

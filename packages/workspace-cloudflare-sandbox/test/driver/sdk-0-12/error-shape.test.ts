@@ -125,3 +125,32 @@ describe('words of the file system', () => {
     for (const [, [, sentence]] of CODES) expect(sentence).toMatch(/^[^\n]{5,}$/)
   })
 })
+
+it.each([
+  ['ContainerUnavailableError', 'CONTAINER_UNAVAILABLE'],
+  ['OperationInterruptedError', 'OPERATION_INTERRUPTED'],
+  ['RPCTransportError', 'RPC_TRANSPORT_ERROR'],
+  ['SessionTerminatedError', 'SESSION_TERMINATED'],
+  ['FileNotFoundError', 'FILE_NOT_FOUND'],
+  ['FileExistsError', 'FILE_EXISTS'],
+  ['FileTooLargeError', 'FILE_TOO_LARGE'],
+  ['FileSystemError', 'FILESYSTEM_ERROR'],
+  ['PermissionDeniedError', 'PERMISSION_DENIED'],
+  ['CommandError', 'COMMAND_EXECUTION_ERROR'],
+  ['CommandNotFoundError', 'COMMAND_NOT_FOUND'],
+  ['ContextNotFoundError', 'CONTEXT_NOT_FOUND'],
+  ['InterpreterNotReadyError', 'INTERPRETER_NOT_READY'],
+  ['CodeExecutionError', 'CODE_EXECUTION_ERROR'],
+  ['BackupNotFoundError', 'BACKUP_NOT_FOUND'],
+  ['BackupExpiredError', 'BACKUP_EXPIRED'],
+  ['BackupCreateError', 'BACKUP_CREATE_FAILED'],
+  ['BackupRestoreError', 'BACKUP_RESTORE_FAILED'],
+  ['InvalidBackupConfigError', 'INVALID_BACKUP_CONFIG'],
+  ['InvalidMountConfigError', 'INVALID_MOUNT_CONFIG'],
+  ['MissingCredentialsError', 'MISSING_CREDENTIALS'],
+  ['S3FSMountError', 'S3FS_MOUNT_ERROR'],
+  ['BucketMountError', 'BUCKET_MOUNT_ERROR'],
+  ['ProcessNotFoundError', 'PROCESS_NOT_FOUND'],
+])('an error that lost all but its class %s has the code %s', (name, code) => {
+  expect(readErrorShape(new Error(`${name}: m`))).toMatchObject({ name, code, message: 'm' })
+})

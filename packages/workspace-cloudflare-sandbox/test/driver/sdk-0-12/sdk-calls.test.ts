@@ -162,3 +162,14 @@ describe('a failed call', () => {
     expect([seen.state, count]).toEqual(['done', 2])
   })
 })
+
+it('a call that is not wanted any more is not made', async () => {
+  const { calls, made } = world()
+  let count = 0
+  const call = async (): Promise<void> => {
+    count += 1
+  }
+  const signal = AbortSignal.abort(new Error('stopped'))
+  await expect(calls.make(call, { ...CALL, signal })).rejects.toThrow('stopped')
+  expect([count, made.stubs]).toEqual([0, 0])
+})
