@@ -221,6 +221,20 @@ describe('an append', () => {
     expect(() => add('/d', 'x')).toThrow(coded('is-directory', '/d'))
     expect(() => add('/', 'x')).toThrow(coded('is-directory', '/'))
   })
+  it('that meets a file which was made meanwhile adds to it', () => {
+    const { versions } = opened().fs.context
+    let isFirst = true
+    const racing = {
+      stamp: (fd: number): void => {
+        if (isFirst) writeFileSync(at('f'), 'theirs ')
+        isFirst = false
+        versions.stamp(fd)
+      },
+      ownStat: (...args: Parameters<typeof versions.ownStat>) => versions.ownStat(...args),
+    } as typeof versions
+    const stat = append({ ...opened().fs.context, versions: racing }, '/f', toBytes('ours'))
+    expect([readFileSync(at('f'), 'utf8'), stat.size]).toEqual(['theirs ours', 11])
+  })
 })
 
 describe('a file that was made aside', () => {
