@@ -62,12 +62,6 @@ const interrupted = (context: Record<string, unknown>): Recorded => ({
   context,
 })
 
-const byMeaning = (ours: string): string =>
-  [...CODES].find(([, [meaning]]) => meaning === ours)?.[0] ?? ''
-
-const told = (code: string, message: string): string =>
-  classifyError(enhanced({ name: 'E', code, message })).error.message
-
 describe('errors that crossed an object boundary', () => {
   it.each([enhanced, coded])('are read by their code: %o', (shape) => {
     expect(seen(shape(unavailable('container_starting', 2000)))).toEqual({
@@ -292,28 +286,4 @@ describe.each(['@cloudflare/sandbox', 'cloudflare-sandbox-next'])('the codes of 
     const { error } = classifyError(Object.assign(new Error(message), { errorResponse }))
     expect([error.code, error.admitted]).toEqual([code, 'yes'])
   })
-})
-
-it('only of what is not configured the words of the platform are told', () => {
-  const configured = byMeaning('not-configured')
-  const [, sentence] = CODES.get(configured) ?? []
-  expect(told(configured, 'BACKUP_BUCKET is missing')).toContain(`${sentence}: `)
-  expect(told(configured, 'BACKUP_BUCKET is missing')).toContain('BACKUP_BUCKET')
-  const other = byMeaning('not-found')
-  expect(told(other, 'no /secret/path')).toBe(CODES.get(other)?.[1])
-})
-
-it.each([
-  ['COMMAND_EXECUTION_ERROR', 'ENOENT: no such file, posix_spawn bash', 'directory-missing'],
-  ['STREAM_START_ERROR', 'not a directory: spawn', 'directory-missing'],
-  ['FILE_NOT_FOUND', 'ENOENT: no such file, posix_spawn bash', 'not-found'],
-])('%s with the words %j is %s', (code, message, expected) => {
-  expect(seen(enhanced({ name: 'E', code, message })).code).toBe(expected)
-})
-
-it('a command that failed for another reason says nothing of its directory', () => {
-  for (const code of ['COMMAND_EXECUTION_ERROR', 'STREAM_START_ERROR']) {
-    const { code: ours } = seen(enhanced({ name: 'E', code, message: 'odd' }))
-    expect(ours).not.toBe('directory-missing')
-  }
 })
