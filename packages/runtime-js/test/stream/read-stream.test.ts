@@ -103,3 +103,20 @@ test('an error ends the watch as well', async () => {
   await expect(reader.next()).rejects.toBe(err)
   expect(clock.pendingTimers).toBe(0)
 })
+
+test('a stream that a process left is ended before its first chunk is read', async () => {
+  const events: string[] = []
+  const next = async () => {
+    events.push('read')
+    return { done: true, value: undefined } as const
+  }
+  const { services } = worldOf([], { next })
+  const session = { sessionId: 's', runId: 'r', agentType: 'a', status: 'aborted', updatedAt: 0 }
+  Object.assign(services, {
+    active: { get: () => undefined },
+    stateStore: { loadSession: async () => (await settle(), session) },
+  })
+  Object.assign(services.streamManager, { endRun: async () => void events.push('ended') })
+  expect(await numbersOf(readStream(services, 's'))).toEqual([])
+  expect(events).toEqual(['ended', 'read'])
+})
