@@ -1,7 +1,12 @@
 // The migration mechanism, on versions of its own: this release has one.
 import type { SqlDatabase, SqlRow } from '@helix-agents/store-sql'
 import { expect, test } from 'vitest'
-import { applyMigrations, type Migrations } from '../src/schema.ts'
+import {
+  applyMigrations,
+  type Migrations,
+  SCHEMA_VERSION,
+  serverMigrations,
+} from '../src/schema.ts'
 import { openDatabase } from './node-database.ts'
 
 const NOW = 1_700_000_000_000
@@ -63,12 +68,16 @@ test('an older database is not migrated by a reader, a newer one by nobody', asy
   const reading = applyMigrations(database, newer, { now: NOW, readOnly: true })
   await expect(reading).rejects.toMatchObject({
     code: 'schema-version',
+    sessionId: '',
     message: expect.stringContaining('must be opened for writing once'),
+    hint: 'Start the application with this release: it brings the database up to date.',
   })
   await applyMigrations(database, newer, { now: NOW })
   await expect(applyMigrations(database, older, { now: NOW })).rejects.toMatchObject({
     code: 'schema-version',
-    message: expect.stringContaining('this release reads up to 1'),
+    sessionId: '',
+    message: expect.stringContaining('schema version 2, and this release reads up to 1'),
+    hint: 'Run the release that created it, or a later one.',
   })
   expect(await versionsOf(database)).toHaveLength(2)
 })
@@ -77,6 +86,7 @@ test('a database without tables is no database of ours to a reader', async () =>
   const reading = applyMigrations(openDatabase(), older, { now: NOW, readOnly: true })
   await expect(reading).rejects.toMatchObject({
     code: 'schema-version',
+    sessionId: '',
     message: expect.stringContaining('the database has no tables of Helix'),
     hint: 'Check that it is the right one. Opening it for writing creates them.',
   })
@@ -97,4 +107,16 @@ test('a database of a later release that only adds is used as it is', async () =
   await expect(applyMigrations(database, adding, { now: NOW })).rejects.toMatchObject({
     code: 'schema-version',
   })
+})
+
+test('a server gets the same versions, without what only SQLite needs', () => {
+  expect(serverMigrations.length).toBe(SCHEMA_VERSION)
+  const statements = serverMigrations.flatMap((one) => ('adds' in one ? one.adds : one))
+  expect(statements.filter((one) => !/^CREATE (TABLE|INDEX) helix_/.test(one))).toEqual([])
+  const names = statements.map((one) => one.split(/[ (]/)[2])
+  expect(names).toEqual(
+    expect.arrayContaining(['helix_sessions', 'helix_requests', 'helix_streams', 'helix_released']),
+  )
+  expect(names).not.toContain('helix_texts')
+  expect(serverMigrations.map((one) => 'adds' in one)).toEqual([false, false, true])
 })

@@ -84,7 +84,9 @@ test.each(DAMAGES)('%s', async (statement, ...names) => {
   for (const [name, read] of Object.entries<Read>(READS)) {
     await read(store).catch((error: unknown) => errors.set(name, error))
   }
-  const corrupt = { name: 'StateStoreError', code: 'corrupt', sessionId: 's' }
+  const message = expect.stringMatching(/^\S.* cannot be read$/) as unknown
+  const cause = expect.objectContaining({ message }) as unknown
+  const corrupt = { name: 'StateStoreError', code: 'corrupt', sessionId: 's', cause }
   const wanted = names.map((name) => [name, expect.objectContaining(corrupt)])
   expect([...errors]).toEqual(wanted)
   const { items, unreadable: listed } = await store.listSessions()
