@@ -207,3 +207,24 @@ test('a removal cancels the turns of its session first', async () => {
   expect(await store.loadSession(sessionId)).toBeNull()
   expect(asked.cancelled).toEqual([[sessionId]])
 })
+
+test('a reader of a turn that waits looks after 25 ms, then each time after twice as long', async () => {
+  const clock = new ManualClock()
+  const { asked, enqueue } = setup(
+    queue(() => ({ state: 'queued' })),
+    { clock },
+  )
+  const own = new AbortController()
+  const reader = (await enqueue()).stream({ signal: own.signal })[Symbol.asyncIterator]()
+  const next = reader.next()
+  await settle()
+  const looks = [asked.looks]
+  for (const ms of [24, 1, 49, 1, 99, 1]) {
+    await clock.advance(ms)
+    looks.push(asked.looks)
+  }
+  expect(looks).toEqual([1, 1, 2, 2, 3, 3, 4])
+  own.abort()
+  await clock.advance(1000)
+  expect((await next).done).toBe(true)
+})
