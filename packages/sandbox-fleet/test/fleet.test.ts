@@ -46,6 +46,15 @@ describe('a fleet', () => {
     })
   })
 
+  test.each([
+    [10_000, true],
+    [10_001, false],
+  ])('a cleanup that ended %d ms ahead counts: %s', async (ms, counts) => {
+    const { clock, fleet, store } = setup()
+    await store.writeState('heartbeat:test', { cleanupAt: clock.now() + ms })
+    expect('lastCleanupAt' in (await fleet.stats())).toBe(counts)
+  })
+
   test('lists its own environment, unless asked for another', async () => {
     const parts = setup()
     await given(parts, 'ours')

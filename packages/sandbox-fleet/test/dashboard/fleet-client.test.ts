@@ -1,7 +1,7 @@
 // The client of the page against a server.
 import { serve, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FleetClient, RequestFailed } from '../../src/dashboard/page/fleet-client.ts'
 import { setup, TOKEN } from '../http/harness.ts'
 
@@ -134,4 +134,14 @@ test('it understands the API of a fleet', async () => {
     outcome: 'destroyed',
   })
   await expect(client(address, 'another').stats()).rejects.toMatchObject({ status: 403 })
+})
+
+test('a pass has five minutes, and what is only read a quarter of one', async () => {
+  app.all('*', (context) => context.json({}))
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  const api = client()
+  await api.stats()
+  await api.run('cleanup', true)
+  await api.terminate({ id: 'a', generation: 1 })
+  expect(timeout.mock.calls).toEqual([[15_000], [300_000], [300_000]])
 })

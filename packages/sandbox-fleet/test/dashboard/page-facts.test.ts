@@ -42,6 +42,7 @@ test('a share and a time are told in words', () => {
   expect(formatWhen(null, NOW)).toBe('never')
   expect(formatWhen(isoOf(NOW + 40_000), NOW)).toBe('in 40 s')
   expect(formatWhen(isoOf(NOW), NOW)).toBe('in 0 s')
+  expect(formatWhen(isoOf(NOW + 60_000), NOW)).toBe('in 1 min')
   expect(formatWhen(isoOf(NOW - 180_000), NOW)).toBe('3 min ago')
 })
 
@@ -206,4 +207,12 @@ describe('what a pass has done', () => {
     ])
     expect(remarksOf(passWith({}))).toEqual([])
   })
+})
+
+test('what is equal goes by its name, from the top and from the bottom', () => {
+  for (const descending of [true, false]) {
+    const compare = (a: string, b: string): number =>
+      Math.sign(compareSandboxes(sandbox({ id: a }), sandbox({ id: b }), { sortBy, descending }))
+    expect([compare('a', 'b'), compare('b', 'a')]).toEqual([-1, 1])
+  }
 })
