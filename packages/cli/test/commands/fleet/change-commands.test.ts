@@ -119,3 +119,13 @@ describe('helix fleet reconcile', () => {
     expect([code, out.startsWith('sample: its list was partial')]).toEqual([1, true])
   })
 })
+
+it('an emergency with nothing to end asks nothing', async () => {
+  sample.host.hasPerson = true
+  sample.host.input = 'no\n'
+  const { code, err } = await sample.host.run(['fleet', 'emergency'])
+  expect(code).toBe(0)
+  expect(err).toContain('nothing to do')
+  expect(err).not.toContain('Type yes')
+  expect(sample.requests).toHaveLength(1)
+})

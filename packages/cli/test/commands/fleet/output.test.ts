@@ -162,3 +162,9 @@ it.each([
   const asked = `=== what was asked\n${[...requests].join('')}`
   await expect(`${printed}\n${asked}`).toMatchFileSnapshot(`printed/${name}.txt`)
 })
+
+it('a list has 50 sandboxes at most, unless more are asked for', async () => {
+  const requests = new Set<string>()
+  await hostOf({ list: [] }, requests).run(['fleet', 'list'])
+  expect([...requests].join('')).toContain('limit=50 ')
+})

@@ -98,3 +98,19 @@ describe('with a filter of its own', () => {
     expect([found.items.length, found.nextCursor]).toEqual([count, undefined])
   })
 })
+
+it('a list has 50 sessions and examines 1000, unless it is told otherwise', async () => {
+  await host.run(['sessions', 'list'])
+  expect(limits).toEqual([50])
+  const items = Array.from({ length: 200 }, () => ({ workspaceRefs: {} }))
+  host.stateStore.listSessions = async ({ limit } = {}) => {
+    limits.push(limit)
+    return { items: items.slice(0, limit), nextCursor: 'more' } as never
+  }
+  limits.length = 0
+  const { err } = await host.run(['sessions', 'list', '--ref-version', '1', '--limit', '200'])
+  expect([limits, err.split('\n')[1]]).toEqual([
+    Array(5).fill(200),
+    'stopped after 1000 sessions (--scan)',
+  ])
+})
