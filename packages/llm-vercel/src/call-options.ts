@@ -20,12 +20,12 @@ export function createCallOptions(
   return {
     ...samplingOf(config),
     prompt: prompts.make(input, model),
-    ...(functions.length === 0 ? {} : { tools: functions, toolChoice: { type: 'auto' } }),
-    ...(responseSchema === undefined ? {} : { responseFormat: toResponseFormat(responseSchema) }),
-    ...(config.headers === undefined ? {} : { headers: { ...config.headers } }),
-    ...(config.providerOptions === undefined
-      ? {}
-      : { providerOptions: toProviderOptions(config.providerOptions) }),
+    ...(functions.length !== 0 && { tools: functions, toolChoice: { type: 'auto' } }),
+    ...(responseSchema !== undefined && { responseFormat: toResponseFormat(responseSchema) }),
+    ...(config.headers !== undefined && { headers: { ...config.headers } }),
+    ...(config.providerOptions !== undefined && {
+      providerOptions: toProviderOptions(config.providerOptions),
+    }),
   }
 }
 
@@ -62,6 +62,6 @@ function samplingOf(config: LLMConfig): Sampling {
   const given = numbers.filter((name) => rest[name] !== undefined)
   return {
     ...Object.fromEntries(given.map((name) => [name, rest[name]])),
-    ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+    ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
   }
 }

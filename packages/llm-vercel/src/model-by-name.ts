@@ -100,7 +100,7 @@ export function wantedModel(environment: Environment): WantedModel | undefined {
   if (baseURL !== undefined) {
     checkAddress('MODEL_BASE_URL', baseURL)
     const apiKey = textOf(environment, 'MODEL_API_KEY')
-    const settings = { baseURL, ...(apiKey === undefined ? {} : { apiKey }) }
+    const settings = { baseURL, ...(apiKey !== undefined && { apiKey }) }
     return { id: name, baseURL, settings }
   }
   const [provider = '', ...rest] = name.split('/')
@@ -121,7 +121,7 @@ function settingsOf(environment: Environment, { provider, id }: { provider: stri
     throw new ModelError('unauthorized', { problem })
   }
   const settings = { apiKey, fetch: fetchWithinOrigin }
-  return { ...settings, ...(baseURL === undefined ? {} : { baseURL }) }
+  return { ...settings, ...(baseURL !== undefined && { baseURL }) }
 }
 
 /** The address itself may hold a key. */

@@ -154,7 +154,7 @@ function toCallError(failure: PlannedFailure, retryAfterMs?: number): APICallErr
     statusCode,
     responseHeaders: {
       authorization: SECRET,
-      ...(retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) }),
+      ...(retryAfterMs !== undefined && { 'retry-after-ms': String(retryAfterMs) }),
     },
     responseBody: JSON.stringify({ error: { message: SECRET } }),
     data: { error: { code: failure === 'quota-used-up' ? 'insufficient_quota' : SECRET } },

@@ -56,9 +56,9 @@ export function createSession(
       answerOf(
         send(path, {
           method: 'POST',
-          ...(body === undefined
-            ? {}
-            : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+          ...(body !== undefined && {
+            body: typeof body === 'string' ? body : JSON.stringify(body),
+          }),
         }),
       ),
     ended: async () => {

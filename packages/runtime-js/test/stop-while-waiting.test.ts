@@ -70,7 +70,7 @@ function toolWith(inputSchema: Schema<{ a: string }>, ran: string[] = [], timeou
     name: 'tool',
     description: '',
     inputSchema,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
     execute: ({ a }) => {
       ran.push(a)
       return 'done'

@@ -22,7 +22,7 @@ describe('tools of one step', () => {
       description: '',
       inputSchema: z.object({ id: z.string() }),
       annotations: { readOnly },
-      ...(orderKey === undefined ? {} : { orderKey }),
+      ...(orderKey !== undefined && { orderKey }),
       execute: async ({ id }) => {
         order.push(`+${id}`)
         await settle()

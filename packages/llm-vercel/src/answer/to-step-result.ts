@@ -30,7 +30,7 @@ export function toStepResult(answer: Answer, input: StepInput, model: LanguageMo
   const content = textOf(parts, 'text')
   const said = {
     stopReason: end.reason.unified,
-    ...(usage === undefined ? {} : { usage }),
+    ...(usage !== undefined && { usage }),
     ...thinkingOf(parts),
     ...metadataOf(parts, model),
   }
@@ -45,7 +45,7 @@ export function toStepResult(answer: Answer, input: StepInput, model: LanguageMo
     type: 'structured_output',
     output,
     stopReason: end.reason.unified,
-    ...(usage === undefined ? {} : { usage }),
+    ...(usage !== undefined && { usage }),
   }
 }
 
@@ -77,7 +77,7 @@ function metadataOf({ blocks }: AnswerParts, model: LanguageModelV4) {
   const parts = blocks.map((block: Block) => ({
     kind: block.kind,
     length: block.kind === 'call' ? 0 : block.text.length,
-    ...(block.metadata === undefined ? {} : { metadata: block.metadata }),
+    ...(block.metadata !== undefined && { metadata: block.metadata }),
   }))
   const providerMetadata = writeRecord({ provider: familyOf(model).provider, parts })
   return providerMetadata === undefined ? {} : { providerMetadata }

@@ -8,12 +8,12 @@ export function toTokenUsage(usage: LanguageModelV4Usage): TokenUsage | undefine
   const totalTokens = sum(inputTokens, outputTokens)
   if (totalTokens === undefined) return undefined
   return {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
     totalTokens,
-    ...(cacheRead === undefined ? {} : { cachedInputTokens: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWriteTokens: cacheWrite }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...(cacheRead !== undefined && { cachedInputTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
 }
 

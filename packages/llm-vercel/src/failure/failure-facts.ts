@@ -30,12 +30,12 @@ export function readFailure(failure: unknown): FailureFacts {
   const origin = chain.map(originOf).find((one) => one !== undefined)
   return {
     name: nameOf(first),
-    ...(status === undefined ? {} : { status }),
+    ...(status !== undefined && { status }),
     codes: chain.flatMap(codesOf),
     text: chain.map(textOf).join('\n').toLowerCase(),
     headers: headersOf(call),
-    ...(isRetryable === undefined ? {} : { isRetryable }),
-    ...(origin === undefined ? {} : { origin }),
+    ...(isRetryable !== undefined && { isRetryable }),
+    ...(origin !== undefined && { origin }),
     networkCodes: chain.flatMap(networkCodesOf),
   }
 }

@@ -61,9 +61,9 @@ export function toModelError(failure: unknown, now: number, asked?: AskedModel):
   const hint = HINTS[code]
   return new ModelError(code, {
     ...retryableOf(code, facts),
-    ...(facts.status === undefined ? {} : { statusCode: facts.status }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(hint === undefined ? {} : { hint }),
+    ...(facts.status !== undefined && { statusCode: facts.status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(hint !== undefined && { hint }),
     ...describeProblem(code, facts, asked),
     ...detailOf(facts),
     cause: toSafeCause(facts),

@@ -30,7 +30,7 @@ export function writeRecord(record: AnswerRecord): JsonValue | undefined {
   const parts = record.parts.map(({ kind, length, metadata }) => ({
     kind,
     length,
-    ...(metadata === undefined ? {} : { metadata: toJson(metadata) }),
+    ...(metadata !== undefined && { metadata: toJson(metadata) }),
   }))
   return { provider: record.provider, parts }
 }

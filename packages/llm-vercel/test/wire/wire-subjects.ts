@@ -58,7 +58,7 @@ export type ProviderName = keyof typeof providers
 export const providerNames = Object.keys(providers) as ProviderName[]
 
 function settings({ url, fetch }: Reach) {
-  return { baseURL: url, apiKey: KEY, ...(fetch === undefined ? {} : { fetch }) }
+  return { baseURL: url, apiKey: KEY, ...(fetch !== undefined && { fetch }) }
 }
 
 export interface WireSubject extends ModelSubject {

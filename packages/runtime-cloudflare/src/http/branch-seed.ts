@@ -77,7 +77,7 @@ export async function createFromSeed<Env>(sent: SessionRequest<Env>): Promise<Re
   const owner = seed.userId ?? caller.userId
   const owned = {
     ...seed,
-    ...(owner === undefined ? {} : { userId: owner }),
+    ...(owner !== undefined && { userId: owner }),
     agentType: agent.name,
   }
   const stage = url.searchParams.get(STAGE_PARAM)
@@ -103,8 +103,8 @@ function toSeed(value: unknown): BranchSeed {
       if (message === undefined) throw new TypeError('a message of the branch cannot be read')
       return message
     }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(userId !== undefined && { userId }),
+    ...(tags !== undefined && { tags }),
+    ...(metadata !== undefined && { metadata }),
   }
 }

@@ -95,7 +95,7 @@ async function take<Env>(
 ): Promise<Response> {
   const { sessionId, runId }: AgentHandle = await turn(await openAccess(host, asked))
   const links = linksOf(base)
-  const body = { sessionId, ...(runId === undefined ? {} : { runId }), links }
+  const body = { sessionId, ...(runId !== undefined && { runId }), links }
   return Response.json(body, { status: 202, headers: { location: links.self } })
 }
 
@@ -113,7 +113,7 @@ async function getMessages<Env>({ access, url }: SessionRequest<Env>): Promise<R
 async function getCheckpoints<Env>({ access, url }: SessionRequest<Env>): Promise<Response> {
   const { sessionId } = known(access)
   const { limit, cursor } = check(checkpointsSchema, Object.fromEntries(url.searchParams))
-  const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
+  const query = { limit, ...(cursor !== undefined && { cursor }) }
   const page = await access.host.stateStore.listCheckpoints(sessionId, query)
   return Response.json({ ...page, items: page.items.map(toCheckpointView) })
 }

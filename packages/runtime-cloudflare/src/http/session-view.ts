@@ -24,8 +24,8 @@ export function toSessionView(session: SessionState, base: string): object {
     createdAt,
     updatedAt,
     workspaces,
-    ...(session.output === undefined ? {} : { output: session.output }),
-    ...(session.error === undefined ? {} : { error: session.error }),
+    ...(session.output !== undefined && { output: session.output }),
+    ...(session.error !== undefined && { error: session.error }),
     links: linksOf(base),
   }
 }

@@ -53,7 +53,7 @@ export function readTarget({ headers }: Request): ReceivedTarget {
   return {
     base: headers.get(BASE_HEADER) ?? '',
     isSeed: headers.has(SEED_HEADER),
-    asked: { caller, ...(agent === null ? {} : { agent }) },
+    asked: { caller, ...(agent !== null && { agent }) },
   }
 }
 

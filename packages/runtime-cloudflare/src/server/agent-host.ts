@@ -343,13 +343,13 @@ function executorOptionsOf<Env>(options: AgentServerOptions<Env>) {
   const { workspaceMaxConcurrentOpens, workspaceOpenStrategy, workspaceRegistry } = options
   const { clock, lifecycle, logger, metrics, tracer } = options
   return {
-    ...(lifecycle === undefined ? {} : { lifecycle }),
-    ...(workspaceMaxConcurrentOpens === undefined ? {} : { workspaceMaxConcurrentOpens }),
-    ...(workspaceOpenStrategy === undefined ? {} : { workspaceOpenStrategy }),
-    ...(workspaceRegistry === undefined ? {} : { workspaceRegistry }),
-    ...(logger === undefined ? {} : { logger }),
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(tracer === undefined ? {} : { tracer }),
-    ...(clock === undefined ? {} : { clock }),
+    ...(lifecycle !== undefined && { lifecycle }),
+    ...(workspaceMaxConcurrentOpens !== undefined && { workspaceMaxConcurrentOpens }),
+    ...(workspaceOpenStrategy !== undefined && { workspaceOpenStrategy }),
+    ...(workspaceRegistry !== undefined && { workspaceRegistry }),
+    ...(logger !== undefined && { logger }),
+    ...(metrics !== undefined && { metrics }),
+    ...(tracer !== undefined && { tracer }),
+    ...(clock !== undefined && { clock }),
   }
 }

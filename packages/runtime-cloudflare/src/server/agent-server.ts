@@ -95,8 +95,8 @@ export abstract class AgentServer<Env = Cloudflare.Env> extends Server<Cloudflar
     noteState(connection, {
       caller,
       hasEnded: next === undefined,
-      ...(agent === undefined ? {} : { agent }),
-      ...(next === undefined ? {} : { next }),
+      ...(agent !== undefined && { agent }),
+      ...(next !== undefined && { next }),
     })
     this.#pumps.start(connection)
   }

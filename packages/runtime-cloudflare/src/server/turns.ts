@@ -22,7 +22,7 @@ export function start<Env>(message: string, state?: Readonly<Record<string, unkn
     return begin(access, {
       message,
       assertMay: assertNew,
-      ...(state === undefined ? {} : { state }),
+      ...(state !== undefined && { state }),
     })
   }
 }
@@ -73,7 +73,7 @@ export function resume<Env>(message?: string): Turn<Env> {
       await hooks.beforeResume(turn)
       known(await reopenAccess(access))
     }
-    const options = { keepWorkspaces: keeps(access), ...(message === undefined ? {} : { message }) }
+    const options = { keepWorkspaces: keeps(access), ...(message !== undefined && { message }) }
     const handle = await host.executor.resume(agent, sessionId, options)
     await hooks?.afterResume?.({ ...turn, runId: handle.runId })
     return handle
@@ -189,9 +189,9 @@ async function begin<Env>(
 
 function labelsOf({ userId, tags, metadata }: Caller): SessionLabels {
   return {
-    ...(userId === undefined ? {} : { userId }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(userId !== undefined && { userId }),
+    ...(tags !== undefined && { tags }),
+    ...(metadata !== undefined && { metadata }),
   }
 }
 
@@ -210,7 +210,7 @@ function turnOf<Env>(access: SessionAccess<Env>, message: string | undefined): T
     agent: agent.name,
     caller,
     executionState: executionStateOf(access),
-    ...(message === undefined ? {} : { message }),
+    ...(message !== undefined && { message }),
   }
 }
 

@@ -74,7 +74,7 @@ async function obey<Env>(host: AgentHost<Env>, socket: Connection, sent: Command
   assertMayWrite(caller, { action: sent.type, isWrite: true })
   const leave = host.places.commands.take(caller)
   try {
-    const access = await openAccess(host, { caller, ...(agent === undefined ? {} : { agent }) })
+    const access = await openAccess(host, { caller, ...(agent !== undefined && { agent }) })
     if (sent.type === 'respond') {
       const answered = await answerRequest<Env>(sent.requestId, sent.answer)(access)
       const { request, handle } = answered

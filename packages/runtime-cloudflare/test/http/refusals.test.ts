@@ -36,7 +36,7 @@ describe('what is refused', () => {
   ])('%s %s %s is %i %s', async (...row) => {
     const [method, path, body, status, code] = row
     const session = createSession()
-    const response = await session.fetch(path, { method, ...(body === null ? {} : { body }) })
+    const response = await session.fetch(path, { method, ...(body !== null && { body }) })
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
     expect(response.headers.has('allow')).toBe(status === 405)
     expect(await answerOf(response)).toMatchObject({

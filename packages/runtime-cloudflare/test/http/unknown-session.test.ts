@@ -27,7 +27,7 @@ test.each([
 ])('%s %s of a session that was never started is 404 and stores nothing', async (...row) => {
   const [method, path, body] = row
   const session = createSession()
-  const sent = session.fetch(path, { method, ...(body === null ? {} : { body }) })
+  const sent = session.fetch(path, { method, ...(body !== null && { body }) })
   expect((await answerOf(sent)).status).toBe(404)
   expect(await storedIn(session)).toEqual(nothing)
 })

@@ -23,7 +23,7 @@ async function send(
   const response = (await routeAgentRequest(request, env, {
     binding: 'AGENTS',
     authenticate: (_, { action }) => (action === 'abort' ? null : insecureAllowAnyone()),
-    ...(options === null ? {} : { cors: options }),
+    ...(options !== null && { cors: options }),
   }))!
   return { response, session }
 }

@@ -16,7 +16,7 @@ async function send(init: RequestInit & { path?: string }, cors?: CorsOptions) {
   return (await routeAgentRequest(request, env, {
     binding: 'AGENTS',
     authenticate: () => ({}),
-    ...(cors === undefined ? {} : { cors }),
+    ...(cors !== undefined && { cors }),
   }))!
 }
 

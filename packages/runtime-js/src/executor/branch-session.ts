@@ -64,9 +64,9 @@ async function seedOf(
     agentType,
     customState,
     messages,
-    ...(userId === undefined ? {} : { userId }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(userId !== undefined && { userId }),
+    ...(tags !== undefined && { tags }),
+    ...(metadata !== undefined && { metadata }),
   }
 }
 

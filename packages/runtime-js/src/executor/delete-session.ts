@@ -151,7 +151,7 @@ async function subSessionsOf(
     const page = await stateStore.listSessions({
       idPrefix: subSessionPrefix(sessionId),
       limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
+      ...(cursor !== undefined && { cursor }),
     })
     const readable = page.items.filter(({ parentSessionId }) => parentSessionId !== undefined)
     ids.push(...[...readable, ...(page.unreadable ?? [])].map((session) => session.sessionId))

@@ -41,8 +41,8 @@ function isObject<T>(value: T): value is T & object {
 /** The labels of a new session. */
 export function toLabels({ userId, tags, metadata }: SessionLabels): SessionLabels {
   return {
-    ...(userId === undefined ? {} : { userId }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(userId !== undefined && { userId }),
+    ...(tags !== undefined && { tags }),
+    ...(metadata !== undefined && { metadata }),
   }
 }

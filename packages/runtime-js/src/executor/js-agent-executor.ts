@@ -114,7 +114,7 @@ export class JSAgentExecutor extends HistoryOperations {
         messages,
         labels: toLabels(options),
         keepWorkspaces,
-        ...(state === undefined ? {} : { state }),
+        ...(state !== undefined && { state }),
       })
     } catch (error) {
       if (ifRunning === 'reject' || state !== undefined || !isBusy(error)) throw error
@@ -383,7 +383,7 @@ export class JSAgentExecutor extends HistoryOperations {
       agent,
       sessionId,
       runId,
-      ...(run === undefined ? {} : { run }),
+      ...(run !== undefined && { run }),
       actions: {
         resume: (options) => this.resume(agent, sessionId, options),
         abortSession: () => abortSession(this.#services, agent, sessionId),

@@ -78,8 +78,8 @@ export function recordModel(span: Span | undefined, result: StepResult): void {
   const { inputTokens, outputTokens } = result.usage ?? {}
   span.setAttributes({
     'gen_ai.response.finish_reasons': [finishReason(result)],
-    ...(inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': inputTokens }),
-    ...(outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': outputTokens }),
+    ...(inputTokens !== undefined && { 'gen_ai.usage.input_tokens': inputTokens }),
+    ...(outputTokens !== undefined && { 'gen_ai.usage.output_tokens': outputTokens }),
   })
   if (result.type === 'error') failSpan(span, result.error, { fallbackCode: 'model-failed' })
 }
@@ -120,7 +120,7 @@ const FINISH_REASONS: Readonly<Record<StepResult['type'], string>> = {
 function modelAttributes({ model: configured }: LLMConfig): Readonly<Record<string, string>> {
   const { model, provider } = identifyModel(configured)
   return {
-    ...(model === undefined ? {} : { 'gen_ai.request.model': model }),
-    ...(provider === undefined ? {} : { 'gen_ai.provider.name': provider }),
+    ...(model !== undefined && { 'gen_ai.request.model': model }),
+    ...(provider !== undefined && { 'gen_ai.provider.name': provider }),
   }
 }

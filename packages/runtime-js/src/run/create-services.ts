@@ -26,7 +26,7 @@ export function createServices(
     providers,
     registryTuning: {
       ...options.workspaceRegistry,
-      ...(maxConcurrentOpens === undefined ? {} : { maxConcurrentOpens }),
+      ...(maxConcurrentOpens !== undefined && { maxConcurrentOpens }),
     },
     openEagerly: options.workspaceOpenStrategy === 'eager',
     logger,

@@ -75,7 +75,7 @@ async function createSession(
     sessionId,
     agentType: agent.name,
     customState,
-    ...(parent === undefined ? {} : { parentSessionId: parent.sessionId }),
+    ...(parent !== undefined && { parentSessionId: parent.sessionId }),
     now: clock.now(),
   })
 }

@@ -12,7 +12,7 @@ import type { Run } from '../ports.ts'
 export function toStoredOutcome(outcome: RunOutcome): StoredOutcome {
   if (outcome.status === 'completed') {
     const output = toStoredOutput(outcome.output)
-    return { status: outcome.status, ...(output === undefined ? {} : { output }) }
+    return { status: outcome.status, ...(output !== undefined && { output }) }
   }
   if (outcome.status !== 'failed') return { status: outcome.status }
   const { code, message } = outcome.error

@@ -40,7 +40,7 @@ export class InputMaker {
     const { messages, agent, toolSet } = this.#run
     const systemPrompt = this.#promptOf()
     const whole: CallInput = {
-      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
       messages,
       tools: toolSet.tools.specs,
       config: agent.llmConfig,
@@ -96,12 +96,10 @@ function change(whole: CallInput, changes: StepChanges = {}): CallInput {
   const isWhole = messages === undefined || messages === whole.messages
   return {
     ...whole,
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
     messages: isWhole ? whole.messages : withWholeCalls(messages),
-    ...(config === undefined ? {} : { config: merge(whole.config, config) }),
-    ...(tools === undefined
-      ? {}
-      : { tools: whole.tools.filter(({ name }) => tools.includes(name)) }),
+    ...(config !== undefined && { config: merge(whole.config, config) }),
+    ...(tools !== undefined && { tools: whole.tools.filter(({ name }) => tools.includes(name)) }),
   }
 }
 

@@ -46,7 +46,7 @@ async function work(task: ChildTask): Promise<void> {
     {
       clock,
       workspaceProviders: [new LocalBashWorkspaceProvider({ tmpdirRoot: task.tmpdirRoot })],
-      ...(task.leaseMs === undefined ? {} : { leaseMs: task.leaseMs }),
+      ...(task.leaseMs !== undefined && { leaseMs: task.leaseMs }),
     },
   )
   // As a server does: whatever is under way, the process ends once the executor is down.

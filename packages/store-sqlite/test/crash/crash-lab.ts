@@ -170,7 +170,7 @@ async function loadSessions(store: SessionStateStore): Promise<readonly StoredSe
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined;) {
     const page = await store.listSessions({
       limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
+      ...(cursor !== undefined && { cursor }),
     })
     for (const { sessionId, status, stepCount, customState } of page.items) {
       const { messages } = await store.loadMessages(sessionId)

@@ -120,9 +120,9 @@ export function toMessage(result: StepResult): Message {
   return {
     role: 'assistant',
     content,
-    ...(thinking === undefined ? {} : { thinking }),
+    ...(thinking !== undefined && { thinking }),
     ...(result.type === 'tool_calls' ? { toolCalls: result.toolCalls } : {}),
-    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
   }
 }
 

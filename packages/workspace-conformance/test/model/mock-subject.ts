@@ -41,7 +41,7 @@ export function toStepResult(turn: PlannedTurn | undefined): StepResult {
       name,
       arguments: JSON.parse(pieces.join('')) as unknown,
     }))
-  const base = { content: textOf('text'), ...(usage === undefined ? {} : { usage }) }
+  const base = { content: textOf('text'), ...(usage !== undefined && { usage }) }
   return toolCalls.length > 0
     ? { ...base, type: 'tool_calls', toolCalls }
     : { ...base, type: 'text', shouldStop: true }

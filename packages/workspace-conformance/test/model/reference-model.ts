@@ -71,7 +71,7 @@ async function play(
     const { retryAfterMs } = turn
     return new ModelError(code, {
       retryable,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
     })
   }
   speak(turn, input)
@@ -113,10 +113,10 @@ function toResult({ parts, end, usage }: Answer, { config }: StepInput): StepRes
   const base = {
     content,
     stopReason: end ?? 'stop',
-    ...(thinking === '' ? {} : { thinking, providerMetadata: signatures }),
-    ...(usage === undefined
-      ? {}
-      : { usage: { ...usage, totalTokens: usage.inputTokens + usage.outputTokens } }),
+    ...(thinking !== '' && { thinking, providerMetadata: signatures }),
+    ...(usage !== undefined && {
+      usage: { ...usage, totalTokens: usage.inputTokens + usage.outputTokens },
+    }),
   }
   return toolCalls.length > 0
     ? { ...base, type: 'tool_calls', toolCalls }

@@ -101,7 +101,7 @@ export class CommandAllowlist {
       fields: {
         command: text.slice(0, SHOWN_CHARACTERS),
         firstWord,
-        ...(character === undefined ? {} : { character: visible(character) }),
+        ...(character !== undefined && { character: visible(character) }),
       },
     })
     return new PolicyError(code, refusal.detail, { hint: this.#hint })

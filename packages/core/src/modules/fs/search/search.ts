@@ -63,7 +63,7 @@ export async function compileSearch(pattern: string, options: GrepOptions): Prom
   const search = lineSearch(literal, regex, ignoreCase)
   const pace = createSearchPace()
   return {
-    ...(literal === undefined ? {} : { requiredLiteral: { text: beginning(literal), ignoreCase } }),
+    ...(literal !== undefined && { requiredLiteral: { text: beginning(literal), ignoreCase } }),
     ...compileInclude(options),
     search: (path, text, collector) =>
       pace.run(scanLines(search, { path, text, collector }), options.signal),
