@@ -10,7 +10,6 @@ import {
   say,
   storedMessages,
   textOfResult,
-  typesOf,
 } from './harness.ts'
 
 const failing = (error: unknown, shouldStop = true): StepResult => ({
@@ -62,12 +61,16 @@ test('an adapter that asks for another step gets it, after the time that it name
   const busy = new ModelError('rate-limited', { retryAfterMs: 5_000 })
   const { executor } = createHarness([failing(busy, false), say('There.')], { clock })
   const handle = await executor.execute(agentWith(), 'Go.')
-  const types = typesOf(handle)
+  const chunks = chunksOf(handle)
   await clock.advance(4_999)
   expect(clock.pendingTimers).toBeGreaterThan(0)
   await clock.advance(1)
   expect(await handle.result()).toMatchObject({ status: 'completed', output: 'There.' })
-  expect(await types).toEqual(['model_retry', 'text_delta', 'output'])
+  expect(await chunks).toMatchObject([
+    { type: 'model_retry', attempt: 1, delayMs: 5_000, discardsOutput: true },
+    { type: 'text_delta' },
+    { type: 'output' },
+  ])
 })
 
 test('an abort ends the wait for another step', async () => {

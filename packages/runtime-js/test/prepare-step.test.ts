@@ -6,7 +6,9 @@ import {
   ModelError,
   type PrepareStep,
   type StepInput,
+  type StepResult,
 } from '@helix-agents/core'
+import type { StepCallbacks } from '@helix-agents/core/runtime'
 import { expect, test } from 'vitest'
 import { add, calls, chunksOf, createHarness, say, storedMessages } from './harness.ts'
 
@@ -77,7 +79,7 @@ test('fitContext keeps the conversation of a long run short', async () => {
   expect(await storedMessages(harness)).toHaveLength(62)
 })
 
-const tooLong: MockStep = {
+const tooLong: StepResult = {
   type: 'error',
   error: new ModelError('context-length'),
   shouldStop: true,
@@ -101,6 +103,26 @@ test('without a hook the oldest steps are left out once the model refuses their 
   expect(chunks.filter(({ type }) => type === 'model_retry')).toMatchObject([
     { code: 'context-length', delayMs: 0, discardsOutput: false },
     { code: 'context-length', attempt: 2 },
+  ])
+})
+
+test.each<[string, (callbacks: StepCallbacks) => void]>([
+  ['text', (callbacks) => callbacks.onTextDelta?.('a')],
+  ['thinking', (callbacks) => callbacks.onThinking?.('a', false)],
+  [
+    'arguments of a tool',
+    (callbacks) => callbacks.onToolInput?.({ toolCallId: 'a', toolName: 'add', delta: '{' }),
+  ],
+])('readers drop %s of a model that then refuses the length', async (_what, emit) => {
+  const refusing: MockStep = ({ callbacks }) => {
+    emit(callbacks)
+    return tooLong
+  }
+  const { executor } = createHarness([adding, adding, adding, refusing, say('Done.')])
+  const handle = await executor.execute(agentWith(), 'Go.')
+  const chunks = await chunksOf(handle)
+  expect(chunks.filter(({ type }) => type === 'model_retry')).toMatchObject([
+    { code: 'context-length', discardsOutput: true },
   ])
 })
 
