@@ -40,7 +40,7 @@ const INTERPRETERS: readonly (readonly [program: RegExp, code: RegExp])[] = [
   [/^[gmn]?awk$/, /system|\||getline/],
 ]
 /** Programs whose arguments may hold a command, and how these begin; long options may be cut short. */
-const HOLDERS: readonly (readonly [program: string, argument: RegExp])[] = [
+const HOLDERS: ReadonlyMap<string, RegExp> = new Map([
   [
     'git',
     /^(?:-c|-O|--config-e|--exec|--upload-p|--receive-p|--extc|--ext-d|--open-f|foreach$|filter-branch$|run$|(?:alias|core|diff|merge|filter|pager|credential|gpg)\.)/,
@@ -51,7 +51,7 @@ const HOLDERS: readonly (readonly [program: string, argument: RegExp])[] = [
   ],
   ['rsync', /^(?:-[^-]*e|--rs)/],
   ['sort', /^--com/],
-]
+])
 const ONLY_SAYS = /^(?:--version|--help|-V|-v|-h)$/
 /** Variables that make a program start, load or find others. */
 const DANGEROUS_VARIABLE =
@@ -142,9 +142,9 @@ class CommandReader {
   /** Shells and interpreters run what stands in an argument. */
   #readInner(program: string, words: readonly CommandWord[], depth: number): void {
     if (SHELLS.test(program)) return this.#readShell(program, words, depth)
-    const [, holding] = HOLDERS.find(([name]) => name === program) ?? []
-    if (words.some((word) => word !== undefined && holding?.test(word) === true)) {
-      return this.hide(`${program} gets an argument that may hold a command`)
+    const holding = HOLDERS.get(program)
+    if (holding !== undefined && words.some((word) => word !== undefined && holding.test(word))) {
+      return this.hide(`${program} gets code that may start programs`)
     }
     const interpreter = INTERPRETERS.find(([name]) => name.test(program))
     if (interpreter === undefined) return
