@@ -64,6 +64,14 @@ describe('a fleet', () => {
     expect(page.records.map(({ id }) => id)).toEqual(['theirs'])
   })
 
+  test('names what is wrong with each once, over several pages', async () => {
+    const parts = setup()
+    const ids = Array.from({ length: 401 }, (_, n) => `s${n}`)
+    for (const id of ids) await given(parts, id)
+    const findings = await parts.fleet.findings()
+    expect(findings.map(({ sandboxId }) => sandboxId).toSorted()).toEqual(ids.toSorted())
+  })
+
   test('shows logs, resources and what is wrong', async () => {
     const parts = setup()
     await given(parts, 'a')

@@ -1,4 +1,9 @@
-import { diagnose, parseFleetPolicy, type SandboxRecord } from '@helix-agents/sandbox-fleet'
+import {
+  diagnose,
+  parseFleetPolicy,
+  type ResourceSample,
+  type SandboxRecord,
+} from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { resourcePatterns } from '../../src/detect/resource-pattern.ts'
 import { newRecord, started } from '../store/store-samples.ts'
@@ -115,6 +120,15 @@ describe('diagnose', () => {
 const of = (...pairs: (readonly [cpuPercent: number, memoryMb: number])[]) =>
   pairs.map(([cpuPercent, memoryMb], n) => ({ at: n * MINUTE_MS, cpuPercent, memoryMb }))
 
+const halfApart = (sample: ResourceSample): ResourceSample => ({
+  ...sample,
+  at: now + sample.at / 2,
+})
+const lessApart = (sample: ResourceSample): ResourceSample => ({
+  ...sample,
+  at: now + sample.at / 2 - (sample.at > MINUTE_MS ? 1 : 0),
+})
+
 describe('resourcePatterns', () => {
   test.each([
     ['busy all the time', of([100, 50], [98, 50], [180, 50]), ['busy-loop']],
@@ -126,6 +140,8 @@ describe('resourcePatterns', () => {
     ['grows and shrinks', of([30, 100], [30, 400], [30, 240]), []],
     ['grows a little', of([30, 10], [30, 20], [30, 40]), []],
     ['too few samples', of([100, 50], [100, 50]), []],
+    ['a minute', of([100, 50], [100, 50], [100, 50]).map(halfApart), ['busy-loop']],
+    ['less than a minute', of([100, 50], [100, 50], [100, 50]).map(lessApart), []],
     ['nothing', [], []],
   ])('%s', (_, samples, expected) => {
     expect(resourcePatterns(samples)).toEqual(expected)

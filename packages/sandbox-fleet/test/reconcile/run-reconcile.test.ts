@@ -1,5 +1,5 @@
 import { FleetError } from '@helix-agents/core/runtime'
-import { MemoryFleetStore } from '@helix-agents/sandbox-fleet'
+import { fleetMessages, MemoryFleetStore } from '@helix-agents/sandbox-fleet'
 import { describe, expect, test } from 'vitest'
 import { recordOpened } from '../../src/report/ledger-writes.ts'
 import { runReconcile } from '../../src/reconcile/run-reconcile.ts'
@@ -29,6 +29,11 @@ describe('a reconciliation', () => {
       kill: { reason: 'orphan', by: 'reconcile' },
     })
     expect(await statusOf(store, 'fine')).toBe('running')
+    expect(report).not.toHaveProperty('error')
+    expect(fleet.logger.with(fleetMessages.cleanupStopped)).toEqual([])
+    expect(fleet.logger.with(fleetMessages.reconcileCompleted)).toMatchObject([
+      { level: 'info', fields: { outcome: 'completed', differences: 2, rejected: 0 } },
+    ])
   })
 
   test('one that waits for its session is taken in and left, until its time is over', async () => {
