@@ -223,6 +223,8 @@ describe('a fleet over HTTP', () => {
     ['a path', ['--url', '/fleet']],
     ['another protocol', ['--url', 'file:///etc/passwd']],
     ['a password', ['--url', 'http://user:pass@localhost']],
+    ['a user', ['--url', 'http://user@localhost']],
+    ['a password without a user', ['--url', 'http://:pass@localhost']],
     ['two fleets', ['--url', URL_OF_FLEET, '--db', 'fleet.db']],
     ['a label without a ledger', ['--url', URL_OF_FLEET, '--environment', 'test']],
     ['a token on the command line', ['--token', TOKEN]],
