@@ -185,3 +185,19 @@ test.each([
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET)
   expect(JSON.stringify(error)).not.toContain(SECRET)
 })
+
+test('a mount keeps all that it is given', () => {
+  const mount = {
+    bucket: 'FILES',
+    path: '/data',
+    prefix: '/team',
+    readOnly: true,
+    shareAcrossSessions: true,
+    endpoint: 'https://store.example',
+  }
+  expect(parse({ mounts: [mount] })).toMatchObject({ mounts: [mount] })
+  expect(parse({ mounts: [{ bucket: 'FILES', path: '/data' }] })).toMatchObject({
+    mounts: [{ bucket: 'FILES', path: '/data' }],
+  })
+  expect(problemOf({ mounts: [{ ...mount, readOnly: 'yes' }] })).toContain('readOnly')
+})
