@@ -22,6 +22,9 @@ export interface SandboxShellOptions {
   readonly endGraceMs: number
 }
 
+/** What a shell asks of its sandbox. */
+export type ShellCalls = Pick<LiveSandbox, 'call' | 'assertEpoch'>
+
 /** What `onStdout` and `onStderr` have in common. */
 type OnPiece = (chunk: Uint8Array) => void | Promise<void>
 
@@ -30,11 +33,11 @@ type OnPiece = (chunk: Uint8Array) => void | Promise<void>
  * vector without a shell; each starts fresh, so that none can break the next.
  */
 export class CloudflareSandboxShell implements Shell {
-  readonly #sandbox: LiveSandbox
+  readonly #sandbox: ShellCalls
   readonly #options: SandboxShellOptions
   readonly #started = new Set<string>()
 
-  constructor(sandbox: LiveSandbox, options: SandboxShellOptions) {
+  constructor(sandbox: ShellCalls, options: SandboxShellOptions) {
     this.#sandbox = sandbox
     this.#options = options
   }
