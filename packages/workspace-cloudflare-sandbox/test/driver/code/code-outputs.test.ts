@@ -126,6 +126,36 @@ describe('the outputs of a run', () => {
     expect(lines).toEqual(all)
   })
 
+  it('of one piece are cut at each event', async () => {
+    const { lines, outputs } = recorded()
+    outputs.print('stdout', bytesOf('abcdef'))
+    outputs.emitEvents(bytesOf(result('r', [2, 0]) + result('s', [3, 0]) + result('t', [5, 0])))
+    await outputs.settle(false)
+    const cut = ['stdout ab', 'result r', 'stdout c', 'result s', 'stdout de', 'result t']
+    expect(lines).toEqual([...cut, 'stdout f'])
+  })
+
+  it('are taken one after the other, and all before it settles', async () => {
+    const steps: string[] = []
+    const outputs = new CodeOutputs(async ({ type }) => {
+      steps.push(`${type} begins`)
+      await Promise.resolve()
+      steps.push(`${type} ends`)
+    })
+    outputs.print('stdout', bytesOf('a'))
+    outputs.print('stderr', bytesOf('b'))
+    outputs.emitEvents(bytesOf(result('r', [1, 0])))
+    await outputs.settle(false)
+    const taken = ['stdout', 'stderr', 'result'].flatMap((type) => [
+      `${type} begins`,
+      `${type} ends`,
+    ])
+    expect(steps.toSorted()).toEqual(taken.toSorted())
+    expect(
+      steps.filter((_, index) => index % 2 === 0).every((step) => step.endsWith('begins')),
+    ).toBe(true)
+  })
+
   it('wait for what an event says was printed before it, in both streams', async () => {
     for (const late of ['stdout', 'stderr'] as const) {
       const { lines, outputs } = recorded()
