@@ -142,6 +142,21 @@ test('a client that leaves an archive is told to the operator, and its place is 
   expect(places).toHaveLength(100)
 })
 
+test('requests come in pages', async () => {
+  const steps = [question('one', 'two'), say('done')]
+  const { send, settled } = objectWith(steps, { agent: asks })
+  await send('POST', '/start', { message: 'Go' })
+  await settled()
+  const page = (query: string) =>
+    bodyOf<{ items: { toolCallId: string }[]; nextCursor?: string }>(
+      send('GET', `/requests${query}`),
+    )
+  const first = await page('?limit=1')
+  const second = await page(`?limit=1&cursor=${first.nextCursor ?? 'none'}`)
+  const ids = [first, second].flatMap(({ items }) => items.map(({ toolCallId }) => toolCallId))
+  expect(ids.toSorted()).toEqual(['one', 'two'])
+})
+
 test('questions are listed, shown and answered', async () => {
   const object = objectWith([question('one'), say('done')], { agent: asks })
   const { send, settled, stateStore } = object

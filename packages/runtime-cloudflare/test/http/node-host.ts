@@ -94,9 +94,9 @@ export const links = {
 }
 
 export const asks = defineAgent({ name: 'a', llmConfig: { model: {} }, tools: [askUserTool()] })
-export const question = (id: string): StepResult => ({
+export const question = (...ids: readonly string[]): StepResult => ({
   type: 'tool_calls',
-  toolCalls: [{ id, name: 'ask_user', arguments: { question: `Which ${id}?` } }],
+  toolCalls: ids.map((id) => ({ id, name: 'ask_user', arguments: { question: `Which ${id}?` } })),
 })
 
 export async function bodyOf<T = Record<string, unknown>>(

@@ -26,6 +26,14 @@ test('who may only read writes nothing', async () => {
   }
 })
 
+test('a removal says nothing of its body to whom it is refused, and removes nothing for a wrong one', async () => {
+  const { send, stateStore } = await played()
+  const reader = { caller: { isReadOnly: true } }
+  expect(await codeOf(send('DELETE', '/', { force: true }, reader))).toEqual([403, 'read-only'])
+  expect(await codeOf(send('DELETE', '/', { force: true }))).toEqual([400, 'invalid-request'])
+  expect(await stateStore.loadSession('s')).toMatchObject({ status: 'completed' })
+})
+
 test('a path of the application is its own, and gets the session and who asks', async () => {
   const contexts: Record<string, unknown>[] = []
   const own = async (request: Request, context: Record<string, unknown>) => {
