@@ -7,6 +7,8 @@ import {
   type ShellCalls,
 } from '../../src/modules/shell/cloudflare-sandbox-shell.ts'
 
+type OnPiece = (chunk: Uint8Array) => Promise<void>
+
 const options = { defaultTimeoutMs: 100, maxOutputBytes: 50, endGraceMs: 7 }
 const nothing = { bytes: new Uint8Array(), totalBytes: 0 }
 const outcome: ExecOutcome = {
@@ -89,6 +91,20 @@ test('a command has the directory, the variables, the time and the limits that i
     { path: '/', timeoutMs: 107 },
   ])
   expect(epochs).toEqual(['e', 'e'])
+})
+
+test('a listener gets each piece, and its errors end no command', async () => {
+  const { shell, made } = recorded()
+  const pieces: string[] = []
+  const hear = (name: string) => (chunk: Uint8Array) => {
+    pieces.push(`${name} ${chunk.length}`)
+    if (chunk.length === 0) throw new Error('nothing')
+  }
+  await shell.run(['ls'], { onStdout: hear('stdout'), onStderr: hear('stderr') })
+  const [, , given] = made[0] as [string, unknown, Record<'onStdout' | 'onStderr', OnPiece>]
+  await given.onStdout(new Uint8Array(1))
+  await given.onStderr(new Uint8Array(0))
+  expect(pieces).toEqual(['stdout 1', 'stderr 0'])
 })
 
 test('a background process has its title, its directory and its variables, or none', async () => {

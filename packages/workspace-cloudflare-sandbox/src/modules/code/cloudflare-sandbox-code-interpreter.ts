@@ -22,6 +22,9 @@ export interface SandboxCodeOptions {
   readonly maxOutputBytes: number
 }
 
+/** What interpreters ask of their sandbox. */
+export type CodeCalls = Pick<LiveSandbox, 'call' | 'assertEpoch'>
+
 /**
  * The interpreters of the image. A run without a context is a process of its own; a run that is out of
  * time ends with its context.
@@ -29,11 +32,11 @@ export interface SandboxCodeOptions {
 export class CloudflareSandboxCodeInterpreter implements CodeInterpreter {
   readonly languages: readonly string[] = LANGUAGES
   readonly isStateful = true
-  readonly #sandbox: LiveSandbox
+  readonly #sandbox: CodeCalls
   readonly #options: SandboxCodeOptions
   readonly #created = new Set<CodeContextId>()
 
-  constructor(sandbox: LiveSandbox, options: SandboxCodeOptions) {
+  constructor(sandbox: CodeCalls, options: SandboxCodeOptions) {
     this.#sandbox = sandbox
     this.#options = options
   }
