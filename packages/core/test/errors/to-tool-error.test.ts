@@ -1,14 +1,19 @@
 import {
+  AgentAlreadyRunningError,
   AgentDefinitionError,
   FileSystemError,
   HelixError,
+  ModelError,
   PolicyError,
   SessionError,
+  SnapshotStoreError,
+  StateStoreError,
   ToolFailedError,
   ToolInputError,
+  WorkspaceEvictedError,
   WorkspaceFailedError,
 } from '@helix-agents/core'
-import { renderToolError, toToolError } from '@helix-agents/core/runtime'
+import { FleetError, renderToolError, toToolError } from '@helix-agents/core/runtime'
 import { describe, expect, test } from 'vitest'
 
 const SECRETS = ['/home/host', 'token=abc', '    at ']
@@ -63,14 +68,23 @@ describe('errors are known by their brand, not by their class', () => {
     new SessionError('not-resumable', 's', 'x'),
     new AgentDefinitionError('agent a', ['x']),
     new PolicyError('path-denied', 'x'),
+    new AgentAlreadyRunningError('s'),
+    new FileSystemError('not-found', '/x'),
+    new FleetError('unavailable', 'x'),
+    new ModelError('timeout'),
+    new SnapshotStoreError('corrupt', 'x'),
+    new StateStoreError('corrupt', 's', 'x'),
+    new WorkspaceEvictedError('x'),
+    new WorkspaceFailedError('provider-failed', 'x'),
   ]
+  const classes = errors.map((error) => error.constructor as typeof HelixError)
 
   test.each(errors.map((error) => [error.name, error] as const))('%s', (_, error) => {
     const { name, message } = error
     const copy: unknown = Object.assign({}, error, { name, message })
     expect(HelixError.isInstance(copy)).toBe(true)
     expect(copy).not.toBeInstanceOf(HelixError)
-    expect((error.constructor as typeof HelixError).isInstance(copy)).toBe(true)
+    expect(classes.filter((one) => one.isInstance(copy))).toEqual([error.constructor])
     expect(ToolInputError.isInstance(copy)).toBe(false)
   })
 })
