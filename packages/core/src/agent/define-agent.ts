@@ -7,6 +7,7 @@ import { checkPermissions } from '../permissions/check-rules.ts'
 import type { PermissionRule } from '../permissions/permission-rule.ts'
 import { factsOf, factsOfModuleTool, type ToolFacts } from '../permissions/tool-facts.ts'
 import { isReservedToolName, isToolName } from '../tools/tool-name.ts'
+import { isRecord } from '../tools/json-schema.ts'
 import { toJsonSchema } from '../tools/to-json-schema.ts'
 import type { Schema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -91,7 +92,7 @@ function checkFields(config: AgentConfig): string[] {
       !['undefined', 'string', 'function'].includes(typeof config.systemPrompt),
       'systemPrompt must be a string or a function of the state',
     ),
-    ...problem(!isObject(config.llmConfig), 'llmConfig must be an object with a model'),
+    ...problem(!isRecord(config.llmConfig), 'llmConfig must be an object with a model'),
     ...checkSchema('stateSchema', config.stateSchema),
     ...checkSchema('outputSchema', config.outputSchema),
     ...checkJsonForm(config.outputSchema),
@@ -114,7 +115,7 @@ function checkFields(config: AgentConfig): string[] {
 
 function checkApprovals(approvals: AgentConfig['approvals']): string[] {
   if (approvals === undefined) return []
-  if (!isObject(approvals)) return ['approvals must be an object']
+  if (!isRecord(approvals)) return ['approvals must be an object']
   const { expiresInMs } = approvals
   const unknown = Object.keys(approvals).filter((key) => key !== 'expiresInMs')
   return [
@@ -201,8 +202,4 @@ function checkTool(tool: Tool): string[] {
 
 function problem(is: boolean, text: string): string[] {
   return is ? [text] : []
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }

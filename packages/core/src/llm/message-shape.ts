@@ -1,11 +1,12 @@
 import type { Message } from './messages.ts'
+import { isRecord } from '../tools/json-schema.ts'
 import { type ContentProblem, ContentMeter, isStorableId } from './content-limits.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Whether a value has the shape of a message, with bytes as bytes. Its size is not checked. */
 export function isMessage(value: unknown): value is Message {
-  if (!isFields(value)) return false
+  if (!isRecord(value)) return false
   if (value['role'] === 'tool') return isToolResult(value)
   if (typeof value['content'] !== 'string') return false
   if (value['role'] === 'assistant') {
@@ -14,7 +15,7 @@ export function isMessage(value: unknown): value is Message {
   return (
     value['role'] === 'user' &&
     isListOf(value['files'], isFile) &&
-    isOptional(value['metadata'], isFields)
+    isOptional(value['metadata'], isRecord)
   )
 }
 
@@ -106,10 +107,6 @@ function isPart(part: Fields): boolean {
   )
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isString(value: unknown): boolean {
   return typeof value === 'string'
 }
@@ -120,5 +117,5 @@ function isOptional(value: unknown, check: (value: unknown) => boolean): boolean
 
 function isListOf(value: unknown, check: (item: Fields) => boolean): boolean {
   if (value === undefined) return true
-  return Array.isArray(value) && value.every((item) => isFields(item) && check(item))
+  return Array.isArray(value) && value.every((item) => isRecord(item) && check(item))
 }

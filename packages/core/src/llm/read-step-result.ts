@@ -7,6 +7,7 @@ import {
 } from './content-limits.ts'
 import type { StepResult } from './llm-adapter.ts'
 import type { ToolCall } from './messages.ts'
+import { isRecord } from '../tools/json-schema.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -24,7 +25,7 @@ export function readStepResult(answer: unknown): StepResult {
 }
 
 function read(answer: unknown): StepResult {
-  if (!isFields(answer)) return failed('model-failed', 'the adapter gave no step')
+  if (!isRecord(answer)) return failed('model-failed', 'the adapter gave no step')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each branch checks what it needs
   const result = answer as Fields & StepResult
   switch (result.type) {
@@ -70,7 +71,7 @@ function readCalls(
 
 /** Why a call cannot be stored, and so cannot be answered. */
 function callProblem(call: unknown): string | undefined {
-  if (!isFields(call)) return 'a call is no object'
+  if (!isRecord(call)) return 'a call is no object'
   const { id, name } = call
   if (typeof name !== 'string' || name === '') return 'a call names no tool'
   if (name.length > contentLimits.maxIdCharacters) return 'the name of a tool is too long'
@@ -128,8 +129,4 @@ function failed(
   }
   const error = new ModelError(code, options)
   return { type: 'error', error, shouldStop: !error.retryable }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
 }

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { ModuleTool } from '../modules/define-module.ts'
 import type { OpenWorkspace, WorkspaceAccess } from '../registry/workspace-access.ts'
+import { isObject } from '../workspace/has-method.ts'
 import { auditRejection } from './audit-rejection.ts'
 import { type DeclaredModule, guardedModule } from './declared-module.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -111,8 +112,4 @@ function limitPart(part: ModelOutputPart): ModelOutputPart {
 function prepend(notice: string, output: ModelOutput): ModelOutput {
   if (typeof output === 'string') return `${notice}\n${output}`
   return [{ type: 'text', text: notice }, ...output]
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

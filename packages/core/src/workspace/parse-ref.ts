@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WorkspaceFailedError } from '../errors/workspace-failed-error.ts'
 import { allCapabilityFlags } from '../modules/list.ts'
+import { isObject } from './has-method.ts'
 import { findForeignData } from './plain-json.ts'
 import type { MovedWorkspace, WorkspaceRef } from './ref.ts'
 
@@ -112,10 +113,6 @@ function dropKeys(root: unknown, path: readonly PropertyKey[], keys: readonly st
   for (const step of path) target = isObject(target) ? Reflect.get(target, step) : undefined
   if (!isObject(target)) return
   for (const key of keys) Reflect.deleteProperty(target, key)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function describeIssues(error: z.ZodError): string[] {

@@ -34,24 +34,28 @@ const SHELLS = /^(?:ba|da|z|k|mk|a|fi|c|tc|rba)?sh$|^su$/
 const INTERPRETERS: readonly (readonly [program: RegExp, code: RegExp])[] = [
   [/^(?:python|pypy)[\d.]*$/, /^-\w*c/],
   [/^(?:node|nodejs|bun|deno|tsx)$/, /^(?:-\w*[ep]|--eval|--print|eval$)/],
-  [/^perl[\d.]*$/, /^-\w*[eE]/],
-  [/^(?:ruby|lua[\d.]*|luajit|Rscript|osascript|elixir|julia)$/, /^-\w*[eE]/],
+  [/^(?:perl[\d.]*|ruby|lua[\d.]*|luajit|rscript|osascript|elixir|julia)$/, /^-\w*[eE]/],
   [/^php[\d.]*$/, /^-\w*[rBRE]/],
   [/^[gmn]?awk$/, /system|\||getline/],
 ]
-/** Programs whose arguments may hold a command, and how these begin; long options may be cut short. */
+/**
+ * Programs that run a command in an argument, and which: the argument, a space, and the subcommand in
+ * front of it. Long options may be cut short. Of the settings of git, those of `user` start nothing.
+ */
 const HOLDERS: ReadonlyMap<string, RegExp> = new Map([
   [
     'git',
-    /^(?:-c|-O|--config-e|--exec|--upload-p|--receive-p|--extc|--ext-d|--open-f|foreach$|filter-branch$|run$|(?:alias|core|diff|merge|filter|pager|credential|gpg)\.)/,
+    /^(?:-[cO]|--(?:config|exec|upl|rece|ext|open)|filter-branch $|run bisect$|foreach submodule$|(?!user\.)\w+\..* config$)/,
   ],
   [
     'tar',
-    /^(?:-[^-]*[FI]|[cfhjkmprtuvxzJO]*[FI][cfhjkmprtuvxzJO]*$|--(?:checkpoint-a|to-c|use-c|info-s|new-v|rsh|rmt))/,
+    /^(?:-[^-]*[FI]|[cfhjkmprtuvxzJO]*[FI][cfhjkmprtuvxzJO]* $|--(?:ch|to-c|us|inf|new-v|rs|rm))/,
   ],
-  ['rsync', /^(?:-[^-]*e|--rs)/],
+  ['rsync', /^-(?:[^-]*e|-rs)/],
   ['sort', /^--com/],
 ])
+/** Options in front of a subcommand that take the next word. */
+const TAKES_NEXT = /^(?:-C|--(?:git-dir|work-tree|namespace))$/
 const ONLY_SAYS = /^(?:--version|--help|-V|-v|-h)$/
 /** Variables that make a program start, load or find others. */
 const DANGEROUS_VARIABLE =
@@ -76,6 +80,18 @@ export function readCommandLine(line: string, variables: readonly string[] = [])
 /** Whether a variable can change which programs a command starts. */
 export function changesPrograms(name: string): boolean {
   return DANGEROUS_VARIABLE.test(name)
+}
+
+/** Whether an argument of a program may be a command that it runs. */
+function holdsCommand(program: string, args: readonly CommandWord[]): boolean {
+  const held = HOLDERS.get(program)
+  let subcommand = ''
+  return args.some((word = '', index) => {
+    const isHeld = held?.test(`${word} ${subcommand}`) === true
+    const isName = !word.startsWith('-') && !TAKES_NEXT.test(args[index - 1] ?? '')
+    if (subcommand === '' && isName) subcommand = word
+    return isHeld
+  })
 }
 
 class CommandReader {
@@ -142,17 +158,13 @@ class CommandReader {
   /** Shells and interpreters run what stands in an argument. */
   #readInner(program: string, words: readonly CommandWord[], depth: number): void {
     if (SHELLS.test(program)) return this.#readShell(program, words, depth)
-    const holding = HOLDERS.get(program)
-    if (holding !== undefined && words.some((word) => word !== undefined && holding.test(word))) {
-      return this.hide(`${program} gets code that may start programs`)
-    }
-    const interpreter = INTERPRETERS.find(([name]) => name.test(program))
-    if (interpreter === undefined) return
-    const [, code] = interpreter
     const args = words.slice(1)
-    if (args.some((word) => word === undefined || code.test(word))) {
+    const code = INTERPRETERS.find(([name]) => name.test(program))?.[1]
+    const isCode = (word: CommandWord): boolean => word === undefined || code?.test(word) === true
+    if (code === undefined ? holdsCommand(program, args) : args.some(isCode)) {
       return this.hide(`${program} gets code that may start programs`)
     }
+    if (code === undefined) return
     const isFed = args.every((word) => word === undefined || (word.startsWith('-') && !says(word)))
     if (isFed || args.includes('-')) this.hide(`${program} reads its program from its input`)
   }
