@@ -47,19 +47,28 @@ let probed: Promise<NamespaceProbe> | undefined
 
 /** Finds out once per process whether and how this user can make a namespace for processes. */
 export function probeNamespace(): Promise<NamespaceProbe> {
-  probed ??= tryAll()
+  const isRoot = process.getuid?.() === 0
+  probed ??= findNamespace({ find: findSystemProgram, isRoot, limits: processLimits(isRoot) })
   return probed
 }
 
-async function tryAll(): Promise<NamespaceProbe> {
-  const [unshare, shell] = [findSystemProgram('unshare'), findSystemProgram('sh')]
+/** What a namespace is made with. */
+export interface NamespaceHost {
+  readonly isRoot: boolean
+  /** Ways to limit its processes, best first. */
+  readonly limits: readonly ProcessLimit[]
+  find(program: string): string | undefined
+}
+
+/** Tries each way, with each limit and then without one, until a namespace is what it has to be. */
+export async function findNamespace(host: NamespaceHost): Promise<NamespaceProbe> {
+  const [unshare, shell] = [host.find('unshare'), host.find('sh')]
   if (unshare === undefined || shell === undefined) {
     return { reason: 'the program unshare is not installed' }
   }
   let reason = 'no way to make one is known'
-  const limits = [...processLimits(process.getuid?.() === 0), undefined]
-  for (const words of waysToEnter(unshare)) {
-    for (const limit of limits) {
+  for (const words of waysToEnter(unshare, host)) {
+    for (const limit of [...host.limits, undefined]) {
       const namespace = createNamespace(words, shell, limit)
       const problem = await problemOf(namespace)
       if (problem === undefined) return { namespace }
@@ -70,11 +79,9 @@ async function tryAll(): Promise<NamespaceProbe> {
 }
 
 /** Programs and arguments that start what follows them in a namespace, best first. */
-function waysToEnter(unshare: string): string[][] {
-  if (process.getuid?.() !== 0) {
-    return [[unshare, '--user', '--map-current-user', ...OWN_PROCESSES, '--']]
-  }
-  const setpriv = findSystemProgram('setpriv')
+function waysToEnter(unshare: string, host: NamespaceHost): string[][] {
+  if (!host.isRoot) return [[unshare, '--user', '--map-current-user', ...OWN_PROCESSES, '--']]
+  const setpriv = host.find('setpriv')
   if (setpriv === undefined) return []
   // Root of the machine keeps its files; root of a container without the rights gets a user namespace.
   return [[], ['--user', '--map-root-user']].flatMap((user) =>
