@@ -2,14 +2,14 @@ import { WorkspaceFailedError } from '@helix-agents/core'
 import { type CloudflareSandboxConfig, DERIVED_ID_PREFIX } from './config.ts'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
-const HASH_CHARACTERS = 32
+const HASH_BYTES = 20
 const NONCE_BYTES = 8
 
 /** 160 bits of SHA-256 over the parts, as 32 lowercase characters. No two lists of parts are one. */
 export async function hashParts(...parts: readonly string[]): Promise<string> {
   const text = JSON.stringify(parts)
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return encodeBase32(new Uint8Array(digest)).slice(0, HASH_CHARACTERS)
+  return encodeBase32(new Uint8Array(digest, 0, HASH_BYTES))
 }
 
 /**
@@ -49,19 +49,17 @@ export async function forkId(origin: string, kind: 'restored' | 'branch'): Promi
 
 /** Random bytes as lowercase hexadecimal digits. */
 export function randomHex(bytes: number): string {
-  const values = crypto.getRandomValues(new Uint8Array(bytes))
-  return Array.from(values, (value) => value.toString(16).padStart(2, '0')).join('')
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)))
 }
 
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Of bytes in fives: eight characters each. */
 function encodeBase32(bytes: Uint8Array): string {
-  let [text, buffer, bits] = ['', 0, 0]
-  for (const byte of bytes) {
-    buffer = ((buffer << 8) | byte) & 0xffff
-    bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      text += ALPHABET.charAt((buffer >> bits) & 31)
-    }
-  }
-  return text
+  const digits = BigInt(`0x${toHex(bytes)}`)
+    .toString(32)
+    .padStart((bytes.length / 5) * 8, '0')
+  return digits.replaceAll(/./g, (digit) => ALPHABET.charAt(Number.parseInt(digit, 32)))
 }

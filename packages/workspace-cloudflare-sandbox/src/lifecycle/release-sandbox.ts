@@ -1,10 +1,8 @@
 import type { ResolveOptions, WorkspaceRef } from '@helix-agents/core/provider'
 import { assertReleasable, readRef } from '../ref.ts'
-import { sandboxIdOf } from '../sandbox-id.ts'
 import {
   createAttachment,
   createDriver,
-  nameOf,
   recordOf,
   type SandboxServices,
 } from './build-workspace.ts'
@@ -26,8 +24,7 @@ export async function releaseSandbox(
   const { id: _, ...own } = services.config
   const attachment = await createAttachment({ ...services, config: own }, request)
   const { directory } = services.options
-  const sandbox = await sandboxIdOf(own, request.session.sessionId, nameOf(request))
-  assertReleasable(stored, { ...attachment.claimant, sandbox })
+  assertReleasable(stored, attachment.claimant)
   const driver = createDriver(attachment, stored.sandbox)
   const record = recordOf(attachment, stored.sandbox)
   try {

@@ -2,10 +2,12 @@
 import type { SandboxDirectory } from '@helix-agents/workspace-cloudflare-sandbox'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, it } from 'vitest'
-import { Bench, codeOf, session } from '../double/open-on-double.ts'
+import { hashParts } from '../../src/sandbox-id.ts'
+import { Heard } from '../double/heard.ts'
+import { Bench, codeOf, payloadOf, session } from '../double/open-on-double.ts'
 
 /** A bench whose directory and container record in one list. */
-function bench(config: ConstructorParameters<typeof Bench>[0] = {}) {
+function benchOf(config: ConstructorParameters<typeof Bench>[0] = {}) {
   const calls: string[] = []
   const record = (name: string) => async () => {
     await new Promise((resolve) => setImmediate(resolve))
@@ -26,7 +28,7 @@ function bench(config: ConstructorParameters<typeof Bench>[0] = {}) {
 }
 
 it('is ended, recorded and left, in this order', async () => {
-  const { calls, made, options } = bench()
+  const { calls, made, options } = benchOf()
   const { ref } = await made.open()
   made.world.onCall = ({ name }) => void calls.push(name)
   await made.provider.release(ref, options())
@@ -36,7 +38,7 @@ it('is ended, recorded and left, in this order', async () => {
 })
 
 it('that is not confirmed is owed', async () => {
-  const { calls, made, options } = bench()
+  const { calls, made, options } = benchOf()
   const { ref } = await made.open()
   made.world.onCall = () => {
     throw new DriverError('destroy-unconfirmed', 'x', { admitted: 'unknown' })
@@ -53,11 +55,75 @@ it('that is not confirmed is owed', async () => {
 })
 
 it('of another session, or of several, is not ended', async () => {
-  const { calls, made, options } = bench()
+  const { calls, made, options } = benchOf()
   const { ref } = await made.open()
   expect(await codeOf(made.provider.release(ref, options('other')))).toBe('ref-invalid')
-  const shared = bench({ id: 'team-box', shareAcrossSessions: true })
+  const shared = benchOf({ id: 'team-box', shareAcrossSessions: true })
   const opened = await shared.made.open()
   await shared.made.provider.release(opened.ref, shared.options())
   expect([calls, shared.calls, shared.made.world.containers.size]).toEqual([[], [], 1])
+})
+
+it('is that of the ref, recorded under the name that the session has for it', async () => {
+  const heard = new Heard({ backupR2Binding: 'BACKUP_BUCKET', sleepAfter: 60 })
+  const { bench, calls } = heard
+  const { ref } = await bench.open({ resolvedAs: 'twin' })
+  const { sandbox } = payloadOf(ref)
+  heard.names()
+  await bench.provider.release(ref, {
+    ...bench.options(),
+    config: bench.config,
+    session,
+    resolvedAs: 'twin',
+  })
+  const settings = { root: '/workspace', env: {}, transport: 'rpc', sleepAfter: 60 }
+  expect(calls).toStrictEqual([
+    ['driver', { ...settings, sandboxId: sandbox, backups: { local: true } }],
+    ['destroy'],
+    ['recordDestroyed', { sandboxId: sandbox, session, workspace: 'twin', isShared: false }],
+    ['disconnect'],
+  ])
+})
+
+it('is owed with why', async () => {
+  const { bench, calls } = new Heard()
+  const { ref } = await bench.open()
+  const cause = new DriverError('destroy-unconfirmed', 'x', { admitted: 'unknown' })
+  calls.length = 0
+  bench.world.onCall = ({ name }) => {
+    if (name === 'destroy') throw cause
+  }
+  const options = { ...bench.options(), session }
+  await expect(bench.provider.release(ref, options)).rejects.toMatchObject({ cause })
+  const sandboxId = `hx-${await hashParts('sandbox', session.sessionId, 'box')}`
+  const record = { sandboxId, session, workspace: 'box', isShared: false }
+  expect(calls.slice(1)).toEqual([['destroy'], ['recordDestroyFailed', record, cause]])
+})
+
+it('of the session itself is ended also where a shared one is declared by now', async () => {
+  const { bench, calls } = new Heard()
+  const { ref } = await bench.open()
+  calls.length = 0
+  const config = { ...bench.config, id: 'team-box', shareAcrossSessions: true }
+  await bench.provider.release(ref, { ...bench.options(), session, config })
+  expect(calls.map(([name]) => name)).toEqual([
+    'driver',
+    'destroy',
+    'recordDestroyed',
+    'disconnect',
+  ])
+  expect(bench.world.containers.size).toBe(0)
+})
+
+it('needs no directory', async () => {
+  const bench = new Bench()
+  const { ref } = await bench.open()
+  const options = { ...bench.options(), session }
+  bench.world.onCall = ({ name }) => {
+    if (name === 'destroy') throw new DriverError('failed', 'x', { admitted: 'no' })
+  }
+  expect(await codeOf(bench.provider.release(ref, options))).toBe('provider-failed')
+  bench.world.onCall = () => {}
+  await bench.provider.release(ref, options)
+  expect(bench.world.containers.size).toBe(0)
 })
