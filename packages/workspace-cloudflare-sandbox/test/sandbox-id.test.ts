@@ -38,20 +38,22 @@ test('the id of a session stays what it is: sandboxes are found by it', async ()
   expect(await sandboxIdOf(config, 'session-1', 'box')).toBe('hx-xbanv7lbfmbyhtqqsmdpryymm33hg5xo')
 })
 
+/** The model of a hash: bits of SHA-256 as text. */
+function modelOf(parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest()
+  const bits = Array.from(digest, (byte) => byte.toString(2).padStart(8, '0')).join('')
+  const fives = bits.slice(0, 160).match(/.{5}/g) ?? []
+  return fives.map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number(`0b${five}`)]).join('')
+}
+
 test('a hash is the first 160 bits of SHA-256, five a character', async () => {
-  const model = (parts: readonly string[]): string => {
-    const digest = createHash('sha256').update(JSON.stringify(parts)).digest()
-    const bits = Array.from(digest, (byte) => byte.toString(2).padStart(8, '0')).join('')
-    const fives = bits.slice(0, 160).match(/.{5}/g) ?? []
-    return fives.map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number(`0b${five}`)]).join('')
-  }
   await fc.assert(
     fc.asyncProperty(fc.array(name, { maxLength: 3 }), async (parts) => {
-      expect(await hashParts(...parts)).toBe(model(parts))
+      expect(await hashParts(...parts)).toBe(modelOf(parts))
     }),
   )
   // Begins with five bits that are zero.
-  expect(await hashParts('51')).toBe(model(['51']))
+  expect(await hashParts('51')).toBe(modelOf(['51']))
 })
 
 test('an id that is declared needs both words, and is taken as it is', async () => {
@@ -69,6 +71,9 @@ test('an id that is declared needs both words, and is taken as it is', async () 
   }
 })
 
+/** What the ids of all forks of a sandbox begin with. */
+const baseOf = (id: string): string => id.slice(0, 35)
+
 test('the id of a fork is told from others', async () => {
   const base = `hx-${'a2'.repeat(16)}`
   const nonce = '0123456789abcdef'
@@ -80,7 +85,6 @@ test('the id of a fork is told from others', async () => {
   }
   expect(isForkId(await forkId('team-box', 'branch'))).toBe(true)
   const [ours, theirs] = [await forkId('team-box', 'branch'), await forkId('team-bag', 'branch')]
-  const baseOf = (id: string): string => id.slice(0, 35)
   expect(baseOf(ours)).toBe(`hx-${await hashParts('fork', 'team-box')}`)
   expect(baseOf(theirs)).not.toBe(baseOf(ours))
   expect(baseOf(await forkId(ours, 'restored'))).toBe(baseOf(ours))
