@@ -1,5 +1,4 @@
-import { isRootMounted, type SandboxMount, WORKSPACE_ROOT } from '../config.ts'
-import type { CloudflareSandboxConfig } from '../config.ts'
+import { type CloudflareSandboxConfig, type SandboxMount, WORKSPACE_ROOT } from '../config.ts'
 import { DriverError } from '../driver/driver-error.ts'
 import type { EnsureOptions, EnsureOutcome, MountRequest, SandboxDriver } from '../driver/port.ts'
 import type { StoredSnapshot } from '../ref.ts'
@@ -61,7 +60,6 @@ export async function restoreFrom(
 
 /** What outlives the disk of a container: the model is informed when that is not everything. */
 export function describeKept(config: CloudflareSandboxConfig): string {
-  if (isRootMounted(config)) return ''
   const kept = config.mounts
     .map(({ path }) => path)
     .filter((path) => path.startsWith(`${WORKSPACE_ROOT}/`))

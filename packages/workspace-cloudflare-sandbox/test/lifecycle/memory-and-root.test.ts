@@ -11,17 +11,25 @@ describe('a provider remembers', () => {
     const memory = new ProviderMemory()
     memory.noteLoss('a', 1)
     memory.noteLoss('a', 2)
-    expect([memory.takeLoss('b'), memory.takeLoss('a'), memory.takeLoss('a')]).toEqual([
+    memory.noteLoss('c', 3)
+    expect(['b', 'a', 'a', 'c'].map((key) => memory.takeLoss(key))).toEqual([
       undefined,
       2,
       undefined,
+      3,
     ])
   })
 
   it('which lives are over', () => {
     const memory = new ProviderMemory()
     memory.noteEnd('a')
-    expect(['a', 'a', 'b'].map((life) => memory.isEnded(life))).toEqual([true, true, false])
+    memory.noteEnd('c')
+    expect(['a', 'a', 'b', 'c'].map((life) => memory.isEnded(life))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ])
   })
 
   it('4096 of each, and then begins anew', () => {

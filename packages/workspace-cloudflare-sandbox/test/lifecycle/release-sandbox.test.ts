@@ -35,6 +35,8 @@ it('is ended, recorded and left, in this order', async () => {
   expect(calls).toEqual(['destroy', 'recorded', 'disconnect'])
   expect(made.world.containers.size).toBe(0)
   expect(await codeOf(made.resolve(ref))).toBe('lost')
+  // Its life is over: it is not asked.
+  expect(calls).toHaveLength(3)
 })
 
 it('that is not confirmed is owed', async () => {
