@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { AlarmRetries } from '../../src/alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../../src/alarm/alarm-scheduler.ts'
 import { collectionsOf } from '../../src/alarm/collections.ts'
+import { later } from '../node-object.ts'
 
 function createSubject(...sources: readonly AlarmSource[]) {
   const clock = new ManualClock()
@@ -13,14 +14,18 @@ function createSubject(...sources: readonly AlarmSource[]) {
     isEmpty: false,
   }
   const storage = {
-    getAlarm: async () => state.alarm,
+    getAlarm: async () => (await later(), state.alarm),
     setAlarm: async (at: number | Date) => {
+      await later()
       // As the platform does.
       if (Number(at) <= 0) throw new TypeError('setAlarm() cannot be called with such a time')
       state.alarm = Number(at)
       state.sets++
     },
-    deleteAlarm: async () => void (state.alarm = null),
+    deleteAlarm: async () => {
+      await later()
+      state.alarm = null
+    },
   }
   const kept = new Map<string, unknown>()
   const kv = {
@@ -172,6 +177,24 @@ test('a source whose wish fails does not stop the others', async () => {
   const { state, scheduler } = createSubject(bad, source('good', [base + 5]))
   await scheduler.update()
   expect(state.alarm).toBe(base + 5)
+})
+
+test('a source whose wish fails is asked again when its time has come, and then later still', async () => {
+  const bad: AlarmSource = {
+    name: 'bad',
+    nextAt: () => Promise.reject(new Error('mine')),
+    run: async () => {},
+  }
+  const { clock, state, scheduler } = createSubject(bad)
+  const base = clock.now()
+  await scheduler.update()
+  expect(state.alarm).toBe(base + 60_000)
+  await clock.advance(59_999)
+  await scheduler.update()
+  expect(state.alarm).toBe(base + 60_000)
+  await clock.advance(1)
+  await scheduler.update()
+  expect(state.alarm).toBe(base + 60_000 + 240_000)
 })
 
 test('nobody is asked, and nothing is noted, once the object was emptied', async () => {

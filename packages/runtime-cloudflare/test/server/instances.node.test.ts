@@ -238,7 +238,7 @@ describe('a removal', () => {
       for await (const chunk of chunks ?? []) throw new Error(`a chunk: ${chunk.type}`)
     })()
     await host.erase(async () => {})
-    await read
+    await expect(read).resolves.toBeUndefined()
   })
 
   test('forgets what has failed, also what could not be stored', async () => {

@@ -3,6 +3,7 @@ import { type Agent, defineAgent } from '@helix-agents/core'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import type { Caller } from '../../src/route/caller.ts'
 import { openAccess, type SessionAccess } from '../../src/server/session-access.ts'
+import { later } from '../node-object.ts'
 
 export const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 export const other = defineAgent({ name: 'b', llmConfig: { model: {} } })
@@ -37,17 +38,22 @@ export function setup({
           status: state.status,
           ...(owner !== undefined && { userId: owner }),
         }
+  /** It takes its time: who does not wait for it is too early. */
+  const note = async (event: unknown): Promise<void> => {
+    await later()
+    events.push(event)
+  }
   const handle = {
     sessionId: 's',
     runId: 'r',
-    interrupt: async () => void events.push('interrupt'),
-    abort: async () => void events.push('abort'),
-    result: async () => void events.push('result'),
+    interrupt: () => note('interrupt'),
+    abort: () => note('abort'),
+    result: () => note('result'),
   }
   const told =
     (name: string) =>
     async (of: Agent, ...given: unknown[]) => {
-      events.push([name, of.name, ...given])
+      await note([name, of.name, ...given])
       return name === 'send' ? { messageId: 'm' } : handle
     }
   const host = {
@@ -75,8 +81,8 @@ export function setup({
     assertNotErasing: () => {
       if (state.isErasing) throw new Error('it is being deleted')
     },
-    forgetCutOffRun: async () => void events.push('forget'),
-    pauseCutOffRun: async () => void events.push('pause'),
+    forgetCutOffRun: () => note('forget'),
+    pauseCutOffRun: () => note('pause'),
   }
   const open = () => openAccess(host as never, { caller })
   return { host: host as never as SessionAccess<object>['host'], state, events, logger, open }

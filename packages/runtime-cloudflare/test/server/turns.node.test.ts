@@ -11,6 +11,7 @@ import {
   sendMessage,
   start,
 } from '../../src/server/turns.ts'
+import { later } from '../node-object.ts'
 import { codeOf, ends, setup } from './recording-host.ts'
 
 test('a session is started once, with its owner and its labels', async () => {
@@ -141,7 +142,10 @@ describe('hooks', () => {
 
   test('are asked before a turn and told after it', async () => {
     const seen: unknown[] = []
-    const note = (name: string) => async (turn: TurnRequest) => void seen.push([name, turnOf(turn)])
+    const note = (name: string) => async (turn: TurnRequest) => {
+      await later()
+      seen.push([name, turnOf(turn)])
+    }
     const hooks = {
       beforeStart: note('beforeStart'),
       afterStart: note('afterStart'),
