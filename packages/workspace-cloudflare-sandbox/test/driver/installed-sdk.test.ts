@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../src/driver/driver-error.ts'
-import { lineOfSdk, SUPPORTED_SDKS } from '../../src/driver/installed-sdk.ts'
+import { assertTransport, lineOfSdk, SUPPORTED_SDKS } from '../../src/driver/installed-sdk.ts'
 import { toOpenError } from '../../src/lifecycle/map-error.ts'
 
 /** What a package exports by its index; loaded, it asks for workerd. */
@@ -39,6 +39,34 @@ describe('the line of an SDK', () => {
       code: 'config-invalid',
       message: expect.stringMatching(/0\.12\.10 and 0\.13\.0-next\.751\.1 are supported/),
     })
+    expect(seen).toMatchObject({ code: 'not-configured', admitted: 'no' })
+  })
+
+  it.each(['StaleProcessHandleError', 'SandboxClient'])(
+    'needs all its names, not only %s',
+    (name) => {
+      for (const missing of ['getSandbox', 'ContainerUnavailableError']) {
+        const sdk = { getSandbox: true, ContainerUnavailableError: true, [name]: true }
+        expect(() => lineOfSdk(sdk)).not.toThrow()
+        Reflect.deleteProperty(sdk, missing)
+        expect(() => lineOfSdk(sdk)).toThrow(DriverError)
+      }
+    },
+  )
+})
+
+describe('a transport', () => {
+  it.each([
+    ['0.12', 'rpc'],
+    ['0.12', 'http'],
+    ['0.13', 'rpc'],
+  ] as const)('of %s is %s', (line, transport) => {
+    expect(() => assertTransport(line, transport)).not.toThrow()
+  })
+  it('that the line does not have is not configured', () => {
+    const message = 'the installed @cloudflare/sandbox has no transport http: declare rpc or none'
+    const refused = { code: 'not-configured', admitted: 'no', message }
+    expect(catchError(() => assertTransport('0.13', 'http'))).toMatchObject(refused)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@helix-agents/core'
-import { failureOf } from '../script/file-reply.ts'
+import { failureOf, systemError } from '../script/file-reply.ts'
 import { filePrelude, REFUSE_LINKS } from '../script/file-prelude.ts'
 import { findReply, parseReply, type ScriptReply } from '../script/reply.ts'
 import type { ContainerSettings } from '../script/settings.ts'
@@ -69,15 +69,10 @@ export class ContainerLink {
       isRepeatable: call.isRepeatable ?? false,
       ...(call.signal !== undefined && { signal: call.signal }),
     })
-    const reply =
-      (exitCode === COMPLAINED && complaintOf(stdout, nonce)) || parseReply(stdout, nonce)
+    const isComplaint = exitCode === COMPLAINED && findReply(stdout, nonce) === undefined
+    if (isComplaint) throw systemError(stderr)
+    const reply = parseReply(stdout, nonce)
     if (reply.status === 'fail' || reply.status === 'cold') throw failureOf(reply, stderr)
     return reply
   }
-}
-
-/** The last program of a script found nothing to report on, such as a file that was removed in between. */
-function complaintOf(stdout: string, nonce: string): ScriptReply | undefined {
-  if (findReply(stdout, nonce) !== undefined) return undefined
-  return { payload: '', status: 'fail', fields: ['system'] }
 }

@@ -136,8 +136,19 @@ export function failureOf({ status, fields }: ScriptReply, stderr: string): Driv
   if (status === 'directory') return directoryError(fields)
   if (what === 'root' && more === 'link') return directoryError(['link', 'link'])
   if (what === 'root') return directoryError(['file', 'file'])
-  const [code, detail] = FAILURES.get(what) ?? systemFailure(stderr)
-  return new DriverError(code, detail, { admitted: 'yes' })
+  const known = FAILURES.get(what)
+  if (known === undefined) return systemError(stderr)
+  return new DriverError(...known, { admitted: 'yes' })
+}
+
+/** What a program of the system complained about, such as a file that was removed in between. */
+export function systemError(stderr: string): DriverError {
+  for (const [pattern, code] of SYSTEM_FAILURES) {
+    const [said] = pattern.exec(stderr) ?? []
+    if (said === undefined) continue
+    return new DriverError(code, `the container says: ${said}`, { admitted: 'yes' })
+  }
+  return new DriverError('failed', 'the container could not do it', { admitted: 'yes' })
 }
 
 /** Another container than the one that `ensure` saw answers; nothing was done. */
@@ -166,10 +177,4 @@ function directoryDetail(own: string, root: string): string {
   if (own === 'file') return 'the working directory is a file: choose another directory'
   if (own === 'link') return 'the working directory is a link that leads nowhere'
   return 'the working directory does not exist: make it first, or choose another one'
-}
-
-function systemFailure(stderr: string): readonly [DriverErrorCode, string] {
-  const known = SYSTEM_FAILURES.find(([pattern]) => pattern.test(stderr))
-  if (known === undefined) return ['failed', 'the container could not do it']
-  return [known[1], `the container says: ${known[0].exec(stderr)?.[0] ?? ''}`]
 }

@@ -77,14 +77,16 @@ export class BackupIndex {
 
   /** Backups of announcements, with their marks; older ones are not looked at. */
   async #search(name: string, begun: readonly Begun[]): Promise<Found> {
-    const marks = new Map(begun.map(({ mark }) => [`${name}${SEPARATOR}${mark}`, mark]))
+    const marks = new Map<string | undefined, string>(
+      begun.map(({ mark }) => [`${name}${SEPARATOR}${mark}`, mark]),
+    )
     const since = Math.min(...begun.map(({ atMs }) => atMs))
     const ids = new Map<string, string>()
     let pages = 0
     const onPage = (): boolean => (pages += 1) < MAX_PAGES
     for await (const { key, uploaded } of this.#all(BACKUPS, onPage)) {
       if (!key.endsWith(RECORD) || uploaded.getTime() < since) continue
-      const mark = marks.get((await this.#nameOf(key)) ?? '')
+      const mark = marks.get(await this.#nameOf(key))
       if (mark !== undefined) ids.set(key.slice(BACKUPS.length, -RECORD.length), mark)
     }
     return { ids, isWhole: pages < MAX_PAGES }
@@ -121,7 +123,8 @@ export class BackupIndex {
 
 /** The name of a backup without its mark. */
 export function unmarked(name: string): string {
-  return name.split(SEPARATOR, 1)[0] ?? name
+  const [own = name] = name.split(SEPARATOR)
+  return own
 }
 
 function keyOf(name: string, rest: string): string {
@@ -142,8 +145,8 @@ function toLost(id: string): KeptSnapshot {
 }
 
 /** One that is damaged is not listed: it may be promised to a checkpoint. */
-function readKept(text = ''): readonly KeptSnapshot[] {
-  const { data } = storedSnapshotSchema.safeParse(parse(text))
+function readKept(text: string | undefined): readonly KeptSnapshot[] {
+  const { data } = storedSnapshotSchema.safeParse(text && parse(text))
   return data === undefined ? [] : [data]
 }
 
@@ -156,8 +159,8 @@ function readName(text: string): string | undefined {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
+  } catch {
+    // Cut off, or written by somebody else.
+    return undefined
   }
 }

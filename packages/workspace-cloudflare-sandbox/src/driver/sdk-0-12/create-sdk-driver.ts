@@ -103,14 +103,16 @@ function buildDriver(options: SdkDriverOptions, settings: DriverSettings): Sandb
   const glance = glanceAt(options.source, sandboxId)
   const lifecycle = new SdkLifecycle({ calls, link, clock, glance })
   const bucket = options.backupBucket
-  const archives = { isLocal: backups?.local ?? false, ...(bucket !== undefined && { bucket }) }
+  const shared = { calls, link, ...(bucket !== undefined && { bucket }) }
   return {
     line: '0.12',
     sandboxId,
     files: new ScriptFiles(link),
     processes: new ScriptProcesses(link, env),
     code: new ScriptCode({ link, slots, env }),
-    ...(backups !== undefined && { snapshots: new SdkSnapshots({ ...archives, calls, link }) }),
+    ...(backups !== undefined && {
+      snapshots: new SdkSnapshots({ ...shared, isLocal: backups.local }),
+    }),
     identity: () => lifecycle.identity(),
     ensure: (request) => lifecycle.ensure(request),
     exec: (argv, request) => runCommand(link, slots, { argv, options: withEnv(env, request) }),

@@ -43,7 +43,7 @@ export class SdkCalls {
       if (!mayRepeat(failure, options)) throw failure.error
       const delayMs = Math.min(failure.error.retryAfterMs ?? 0, LONGEST_RETRY_DELAY_MS)
       if (delayMs > 0) await this.#options.clock.sleep(delayMs, options.signal)
-      return await this.#again(call, options)
+      return this.#again(call, options)
     }
   }
 
@@ -101,7 +101,6 @@ export class SdkCalls {
   ): { readonly passed: Promise<never>; cancel(): void } {
     const { clock, startAllowanceMs } = this.#options
     const { promise, reject } = Promise.withResolvers<never>()
-    promise.catch(ignore)
     const fail = (): void =>
       reject(
         new DriverError('interrupted', 'the sandbox did not answer in time', {
@@ -128,5 +127,3 @@ function asleep(): DriverError {
   const detail = 'the container was stopped before the operation'
   return new DriverError('interrupted', detail, { admitted: 'no', reason: 'asleep' })
 }
-
-function ignore(): void {}

@@ -3,7 +3,7 @@ import { DriverError } from '../driver-error.ts'
 import { pieces } from '../remote/pieces.ts'
 import type { ScriptCall, ScriptOutput, ScriptRunner } from '../remote/script-runner.ts'
 import { bytesStream } from '../remote/streams.ts'
-import { coldError, failureOf } from '../script/file-reply.ts'
+import { coldError, systemError } from '../script/file-reply.ts'
 import { joinScript, LOST } from '../script/join-script.ts'
 import type { SdkCalls } from './sdk-calls.ts'
 
@@ -16,20 +16,27 @@ const SERVER_GRACE_MS = 60_000
  */
 const PIECE_BYTES = 8 * 1024 * 1024
 
+export interface SdkRunnerOptions {
+  /** The directory of the workspace. */
+  readonly root: string
+  /** Whether the transport supports streams. */
+  readonly streams: boolean
+  /** Bytes of a content that travel in one call. Default 8 MiB. */
+  readonly pieceBytes?: number
+}
+
 /** Scripts and files by the 0.12 SDK. */
 export class SdkRunner implements ScriptRunner {
   readonly #calls: SdkCalls
   readonly #root: string
   readonly #streams: boolean
+  readonly #pieceBytes: number
 
-  /** @param options The directory of the workspace, and whether the transport supports streams. */
-  constructor(
-    calls: SdkCalls,
-    { root, streams }: { readonly root: string; readonly streams: boolean },
-  ) {
+  constructor(calls: SdkCalls, options: SdkRunnerOptions) {
     this.#calls = calls
-    this.#root = root
-    this.#streams = streams
+    this.#root = options.root
+    this.#streams = options.streams
+    this.#pieceBytes = options.pieceBytes ?? PIECE_BYTES
   }
 
   run(script: string, call: ScriptCall): Promise<ScriptOutput> {
@@ -43,9 +50,8 @@ export class SdkRunner implements ScriptRunner {
     data: Uint8Array | ReadableStream<Uint8Array>,
     call: ScriptCall,
   ): Promise<void> {
-    if (data instanceof Uint8Array && data.length <= PIECE_BYTES) return this.#put(path, data, call)
     let lengthBytes = 0
-    for await (const piece of pieces(data, PIECE_BYTES)) {
+    for await (const piece of pieces(data, this.#pieceBytes)) {
       if (lengthBytes === 0) await this.#put(path, piece, call)
       else await this.#add(path, piece, { ...call, lengthBytes })
       lengthBytes += piece.length
@@ -83,7 +89,7 @@ export class SdkRunner implements ScriptRunner {
     const join = { path, part, fromBytes: call.lengthBytes, addedBytes: data.length }
     const { exitCode, stderr } = await this.run(joinScript(join), { ...call, isRepeatable: true })
     if (exitCode === LOST) throw coldError()
-    if (exitCode !== 0) throw failureOf({ payload: '', status: 'fail', fields: ['system'] }, stderr)
+    if (exitCode !== 0) throw systemError(stderr)
   }
 
   /** The server's own file calls fail, wherever the file is, while the workspace is missing. */

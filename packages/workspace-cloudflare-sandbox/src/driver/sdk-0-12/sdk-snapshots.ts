@@ -139,13 +139,8 @@ export class SdkSnapshots implements DriverSnapshots {
       deadlineMs: DEADLINE_MS,
       ...signalOf(signal),
     })
-    const [members, totalBytes, inodes] = fields.map(Number)
-    return {
-      members: members ?? 0,
-      totalBytes: totalBytes ?? 0,
-      inodes: inodes ?? 0,
-      path: decodeText(payload),
-    }
+    const [members = 0, totalBytes = 0, inodes = 0] = fields.map(Number)
+    return { members, totalBytes, inodes, path: decodeText(payload) }
   }
 
   async #empty(directory: string): Promise<void> {

@@ -152,6 +152,9 @@ it('finds a backup that the platform finishes after its caller died', async () =
   const [key = ''] = platform.keys
   const mark = key.split('/').at(-1)
   platform.bucket.put('backups/late/meta.json', JSON.stringify({ name: `${NAME}.${mark}` }))
+  const nobodys = { id: 'late', directory: '/', expiresAtMs: 0, local: false }
+  const lost = [{ takenAtMs: 0, backup: nobodys }]
+  expect(await platform.process().snapshots.listKept(NAME)).toEqual(lost)
   await removeAll(platform)
   await platform.clock.advance(HOUR_MS)
   await removeAll(platform)
@@ -167,16 +170,53 @@ it('passes over records that are damaged', async () => {
   expect(await platform.process().snapshots.listKept(NAME)).toEqual([])
 })
 
+/** A bucket with one announcement, and so many pages of backups that are none. */
+function paged(pages: number, uploaded: Date) {
+  const queries: R2ListOptions[] = []
+  const deleted: string[] = []
+  const list = async (query: R2ListOptions): Promise<object> => {
+    queries.push(query)
+    if (query.prefix !== 'backups/') {
+      const objects = [{ key: 'helix-history/session/begun/m', uploaded }]
+      return { objects, truncated: false }
+    }
+    const page = Number(query.cursor ?? 1)
+    return page < pages
+      ? { objects: [], truncated: true, cursor: `${page + 1}` }
+      : { objects: [], truncated: false, cursor: 'none' }
+  }
+  const remove = async (key: string): Promise<void> => void deleted.push(key)
+  return { bucket: { list, delete: remove } as unknown as R2Bucket, deleted, queries }
+}
+
+it.each([
+  [200, 1_800_001, 201, 1],
+  [201, 1_800_001, 201, 0],
+  [1, 1_800_000, 2, 0],
+])(
+  'of %d pages, what was begun %d ms ago: %d are read, %d forgotten',
+  async (pages, ageMs, read, forgotten) => {
+    const clock = new ManualClock()
+    const { bucket, deleted, queries } = paged(pages, new Date(clock.now() - ageMs))
+    expect(await new BackupIndex(bucket, clock).list(NAME)).toEqual([])
+    const common = { include: ['customMetadata'] }
+    expect(queries[0]).toEqual({ prefix: 'helix-history/session/', ...common })
+    expect(queries[1]).toEqual({ prefix: 'backups/', ...common })
+    expect(queries.at(-1)?.cursor).toBe(read === 2 ? undefined : '200')
+    expect([queries.length, deleted.length]).toEqual([read, forgotten])
+  },
+)
+
 it('what was begun is forgotten once it is kept', async () => {
   const bucket = new MemoryBucket()
   const index = new BackupIndex(bucket.binding, new ManualClock())
   const marked = await index.begin(NAME)
   expect(marked).toMatch(/^session\.[^.]+$/)
   const [begun = ''] = bucket.objects.keys()
-  expect(begun.endsWith(marked.slice(NAME.length + 1))).toBe(true)
+  expect(begun).toBe(`helix-history/session/begun/${marked.slice(NAME.length + 1)}`)
   const backup = { id: 'b1', directory: '/workspace', expiresAtMs: 5, local: false }
   await index.finish(NAME, marked, { takenAtMs: 1, backup })
-  expect(bucket.objects.size).toBe(1)
+  expect([...bucket.objects.keys()]).toEqual(['helix-history/session/kept/b1'])
   expect(bucket.objects.has(begun)).toBe(false)
   await index.forget(NAME, 'b1')
   expect(bucket.objects.size).toBe(0)

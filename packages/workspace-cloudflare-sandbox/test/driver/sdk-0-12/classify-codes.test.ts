@@ -27,6 +27,84 @@ it.each([
   ['FILE_NOT_FOUND', 'ENOENT: no such file, posix_spawn bash', 'not-found'],
 ])('%s with the words %j is %s', (code, message, expected) => {
   expect(codeOf(code, message)).toBe(expected)
+  expect(classifyError(coded(code, message)).isRetryable).toBe(false)
+})
+
+const meaning = (thrown: unknown): readonly unknown[] => {
+  const { error, isRetryable } = classifyError(thrown)
+  return [error.code, error.admitted, error.reason, error.retryAfterMs, isRetryable]
+}
+
+it('of capacity and of a deployment no call is made again, and of a start it is', () => {
+  const errorResponse = { context: { retryAfterMs: 7 } }
+  const full = 'maximum number of running container instances exceeded'
+  for (const thrown of [
+    Object.assign(new Error(full), { errorResponse }),
+    Object.assign(new Error('No container instance available'), { errorResponse }),
+  ]) {
+    expect(meaning(thrown)).toEqual(['unavailable', 'no', 'capacity', 7, false])
+  }
+  const upgraded = new Error('This script has been upgraded')
+  expect(meaning(upgraded)).toEqual(['replaced', 'unknown', undefined, undefined, false])
+  const starting = coded('INTERPRETER_NOT_READY', 'm')
+  expect(meaning(Object.assign(starting, { details: { retryAfterMs: 0 } }))).toEqual([
+    'unavailable',
+    'no',
+    'starting',
+    0,
+    true,
+  ])
+  for (const retryAfterMs of [-1, '7']) {
+    expect(meaning(Object.assign(starting, { details: { retryAfterMs } }))[3]).toBeUndefined()
+  }
+  const failed = Object.assign(new Error('Container failed to start'), { errorResponse })
+  expect(meaning(failed)).toEqual(['unavailable', 'no', 'starting', undefined, true])
+  expect(meaning(new Error('odd'))).toEqual(['failed', 'unknown', undefined, undefined, false])
+})
+
+it.each([
+  ['container_starting', 'starting', true],
+  ['container_unhealthy', 'unhealthy', true],
+  ['container_replaced', 'starting', true],
+  ['rpc_upgrade_failed', 'starting', true],
+  ['no_container_instance_available', 'capacity', false],
+  ['max_container_instances_exceeded', 'capacity', false],
+  ['container_unreachable', 'unhealthy', true],
+  ['something_new', 'starting', true],
+])('a container that is not available as %s is %s, retryable %s', (given, reason, isRetryable) => {
+  const thrown = Object.assign(coded('CONTAINER_UNAVAILABLE', 'm'), { details: { reason: given } })
+  const classified = classifyError(thrown)
+  expect(classified.error).toMatchObject({ code: 'unavailable', admitted: 'no', reason })
+  expect(classified.isRetryable).toBe(isRetryable)
+})
+
+it.each([
+  [{ reason: 'sandbox_lifetime_changed', admitted: false, retryable: true }, 'no', false],
+  [{ reason: 'recovery_exhausted', admitted: 'unknown', retryable: true }, 'unknown', false],
+  [{ reason: 'other', admitted: false, retryable: true }, 'no', true],
+  [{ reason: 'other', admitted: false, retryable: 'yes' }, 'no', false],
+  [{ reason: 'other', admitted: 'unknown' }, 'unknown', true],
+  [{ reason: 'other', admitted: 'odd' }, 'unknown', true],
+])('an interruption %j', (details, admitted, isRetryable) => {
+  const thrown = Object.assign(coded('OPERATION_INTERRUPTED', 'm'), { details })
+  const classified = classifyError(thrown)
+  expect(classified.error).toMatchObject({ code: 'interrupted', admitted })
+  expect([classified.error.reason, classified.isRetryable]).toEqual([undefined, isRetryable])
+})
+
+it('a handle of another runtime, a lost connection and a loss by the platform may pass', () => {
+  const details = { admitted: false, reason: 'sandbox_lifetime_changed', containerExitCode: 137 }
+  for (const thrown of [
+    Object.assign(coded('STALE_PROCESS_HANDLE', 'm'), { details }),
+    Object.assign(coded('RPC_TRANSPORT_ERROR', 'm'), { details }),
+    new Error('Network connection lost.'),
+    new Error('disconnected prematurely'),
+    new Error('x', { cause: new Error('caused object to be reset') }),
+  ]) {
+    const { error, isRetryable } = classifyError(thrown)
+    expect(error).toMatchObject({ code: 'interrupted', admitted: 'unknown' })
+    expect([error.reason, isRetryable]).toEqual([undefined, true])
+  }
 })
 
 it('a command that failed for another reason says nothing of its directory', () => {

@@ -79,6 +79,43 @@ describe('the identity of a container', () => {
   })
 })
 
+/** A container that is new, at this place. */
+function opened(placement: unknown) {
+  const on = lifecycle({ getContainerPlacementId: async () => placement })
+  const ran: unknown[] = []
+  Object.assign(on.link, {
+    createNonce: () => '7',
+    settings: { root: '/workspace', scratch: '/scratch' },
+    clock: on.clock,
+    runner: {
+      run: async (_script: string, call: unknown) => {
+        ran.push(call)
+        return { stdout: '\n%7 kept e8\n', stderr: '', exitCode: 0 }
+      },
+    },
+  })
+  return { ...on, ran }
+}
+
+describe('a container that is opened', () => {
+  it('has its mark and its place', async () => {
+    const { signal } = new AbortController()
+    for (const [given, placement] of [
+      ['p1', 'p1'],
+      [undefined, null],
+    ]) {
+      const { lifecycle: on, link, options, ran } = opened(given)
+      const ensured = { outcome: 'cold', epoch: 'e8', placement }
+      expect(await on.ensure({ knownEpoch: 'e7', signal })).toEqual(ensured)
+      expect(link.epoch).toBe('e8')
+      expect([options, ran]).toEqual([
+        [{ deadlineMs: 60_000, isRepeatable: true, signal }],
+        [{ deadlineMs: 60_000, isRepeatable: true, signal }],
+      ])
+    }
+  })
+})
+
 describe('the end of a container', () => {
   it('is that of one that ran, or of none', async () => {
     for (const [before, outcome] of [

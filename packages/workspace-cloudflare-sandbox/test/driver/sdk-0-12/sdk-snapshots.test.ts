@@ -78,14 +78,21 @@ describe('a bucket that cannot be read', () => {
       ),
     )
     for (const error of errors)
-      expect(error).toMatchObject({ code: 'unavailable', admitted: 'yes' })
+      expect(error).toMatchObject({
+        code: 'unavailable',
+        admitted: 'yes',
+        message: 'the backup bucket could not be read',
+        cause: { message: 'get https://host (10001)' },
+      })
     expect(inspect(errors, { depth: 9 })).not.toContain(SECRET)
     expect(made).toEqual([])
   })
 })
 
+type MeasuredTree = readonly [inodes: number | undefined, path?: string]
+
 /** @param inodes Of the archive, its directory included. @param measured The tree, each time. */
-function taking(inodes: number, measured: readonly (readonly [inodes: number, path?: string])[]) {
+function taking(inodes: number, measured: readonly MeasuredTree[]) {
   const head = new DataView(new ArrayBuffer(8))
   head.setUint32(0, 0x73717368, true)
   head.setUint32(4, inodes, true)
@@ -94,7 +101,8 @@ function taking(inodes: number, measured: readonly (readonly [inodes: number, pa
     clock: new ManualClock(0),
     ask: async () => {
       const [count, path = '/workspace'] = asked.shift() ?? [0]
-      return { payload: btoa(path), status: 'measured', fields: [`${count}`, '0', `${count}`] }
+      const fields = count === undefined ? [] : [`${count}`, '0', `${count}`]
+      return { payload: btoa(path), status: 'measured', fields }
     },
   } as unknown as ContainerLink
   const dirs: string[] = []
@@ -119,11 +127,25 @@ describe('a snapshot that was taken', () => {
     expect(dirs).toEqual(['/tmp/elsewhere'])
   })
 
-  it('is refused where the platform stores none', async () => {
-    const { dirs, take } = taking(4, [[3, '/mnt/elsewhere']])
-    await expect(take()).rejects.toMatchObject({ code: 'snapshot-elsewhere', admitted: 'no' })
-    expect(dirs).toEqual([])
+  it.each(['/workspace', '/home', '/tmp', '/var/tmp', '/app'])('is taken of %s', async (root) => {
+    for (const path of [root, `${root}/a`]) {
+      const { dirs, take } = taking(4, [[3, path]])
+      await take()
+      expect(dirs).toEqual([path])
+    }
   })
+
+  it.each(['/mnt/elsewhere', '/', '/tmpfs', '/var', '/mnt/tmp'])(
+    'is refused of %s, where the platform stores none',
+    async (path) => {
+      const { dirs, take } = taking(4, [[3, path]])
+      await expect(take()).rejects.toMatchObject({
+        code: 'snapshot-elsewhere',
+        admitted: 'no',
+      })
+      expect(dirs).toEqual([])
+    },
+  )
 
   it.each([
     ['all of the tree', 4, [[3]], true],
@@ -133,7 +155,8 @@ describe('a snapshot that was taken', () => {
     ['the link alone', 2, [[900], [900]], false],
   ] as const)('holds %s', async (_, inodes, measured, isFine) => {
     const taken = await Promise.allSettled([taking(inodes, measured).take()])
-    const failed = { status: 'rejected', reason: { code: 'snapshot-failed' } }
+    const reason = { code: 'snapshot-failed', admitted: 'yes' }
+    const failed = { status: 'rejected', reason }
     expect(taken).toMatchObject([isFine ? { status: 'fulfilled' } : failed])
   })
 })
@@ -150,7 +173,10 @@ describe('whose a snapshot is', () => {
 
   it('is not guessed of a damaged record', async () => {
     const { snapshots } = snapshotsOver(text('{"name":"own'))
-    await expect(snapshots.nameOf(snapshot)).rejects.toMatchObject({ code: 'snapshot-failed' })
+    const damaged = { code: 'snapshot-failed', message: 'the record of the snapshot is damaged' }
+    const cause = expect.objectContaining({ name: 'SyntaxError' }) as Error
+    const expected = { ...damaged, admitted: 'no', cause }
+    await expect(snapshots.nameOf(snapshot)).rejects.toMatchObject(expected)
   })
 })
 
@@ -247,6 +273,20 @@ it('a snapshot is asked for with its time, and expires a minute before that', as
   expect(asked).toEqual([{ deadlineMs: 900_000, isRepeatable: true, signal }])
 })
 
+it('a snapshot of nothing fits where nothing is allowed', async () => {
+  const nothing = { maxBytes: 0, maxMembers: 0 }
+  for (const fields of [['0', '0', '0'], []]) {
+    const { made, snapshots } = restoring([[], fields], 1)
+    await snapshots.restore(snapshot, '/workspace', nothing)
+    expect(names(made)).toEqual(['empty', 'restore', 'measure'])
+  }
+})
+
+it('a tree that was not counted is taken for empty', async () => {
+  const { take } = taking(1, [[undefined], [900]])
+  expect(await take()).toMatchObject({ members: 0, totalBytes: 0, local: false })
+})
+
 it('a tree that has all that the archive has is measured once', async () => {
   const { take } = taking(4, [[3], [900]])
   expect(await take()).toMatchObject({ members: 3 })
@@ -262,5 +302,6 @@ it('of a removed snapshot the entry of the index goes last', async () => {
   const link = { clock: new ManualClock(0) } as unknown as ContainerLink
   const snapshots = new SdkSnapshots({ calls: {} as SdkCalls, link, isLocal: false, bucket })
   await snapshots.remove({ id: 'b1' }, 'n')
-  expect(deleted.slice(0, 2)).toEqual(['backups/b1/data.sqsh', 'backups/b1/meta.json'])
+  const record = ['backups/b1/data.sqsh', 'backups/b1/meta.json']
+  expect(deleted).toEqual([...record, 'helix-history/n/kept/b1'])
 })
