@@ -16,7 +16,7 @@ const done: DriverCodeOutcome = {
 }
 
 /** Interpreters whose calls are recorded: each context has the next number. */
-function recorded(outcome: DriverCodeOutcome = done) {
+function recorded(outcome: DriverCodeOutcome = done, idOf = (count: number) => `c${count}`) {
   const made: unknown[][] = []
   const calls: unknown[] = []
   const epochs: (string | null)[] = []
@@ -30,10 +30,13 @@ function recorded(outcome: DriverCodeOutcome = done) {
   const code = {
     runOnce: record('runOnce', () => Promise.resolve(outcome)),
     run: record('run', () => Promise.resolve(outcome)),
-    remove: record('remove', () => Promise.resolve()),
+    remove: record('remove', async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      made.push(['removed'])
+    }),
     create: record('create', () => {
       count += 1
-      return Promise.resolve(`c${count}`)
+      return Promise.resolve(idOf(count))
     }),
   }
   const sandbox: CodeCalls = {
@@ -130,5 +133,69 @@ test('the end of a workspace ends each context that it made and that was not del
   made.length = 0
   await code.endAll()
   await code.endAll()
-  expect(made).toEqual([['remove', 'c2']])
+  expect(made).toEqual([['remove', 'c2'], ['removed']])
+})
+
+test('an interpreter says what it can', () => {
+  const { code } = recorded()
+  expect(code).toMatchObject({
+    languages: ['python', 'javascript', 'typescript'],
+    isStateful: true,
+  })
+})
+
+test('a context without an id is none', async () => {
+  const { code, made } = recorded(done, () => '')
+  await expect(code.createContext('python')).rejects.toThrow(
+    new TypeError('a driver gave a code context without an id'),
+  )
+  made.length = 0
+  await code.endAll()
+  expect(made).toEqual([])
+})
+
+test('a context that could not be deleted is deleted again at the end, which never fails', async () => {
+  const gone = new Error('the container is gone')
+  const made: unknown[] = []
+  const code = {
+    create: () => Promise.resolve('c1'),
+    remove: (id: string) => {
+      made.push(id)
+      return Promise.reject(gone)
+    },
+  }
+  const sandbox: CodeCalls = {
+    call: (run) => run({ code } as unknown as SandboxDriver),
+    assertEpoch: () => {},
+  }
+  const interpreter = new CloudflareSandboxCodeInterpreter(sandbox, options)
+  const context = await interpreter.createContext('python')
+  await expect(interpreter.deleteContext(context)).rejects.toBe(gone)
+  await interpreter.endAll()
+  await interpreter.endAll()
+  expect(made).toEqual(['c1', 'c1'])
+})
+
+test('a listener keeps its own object', async () => {
+  const { code, made } = recorded()
+  const listener = {
+    heard: 0,
+    onOutput() {
+      this.heard += 1
+    },
+  }
+  await code.runCode('python', 'x', listener)
+  const given = made[0]?.[3] as { onOutput(output: unknown): void }
+  given.onOutput({})
+  expect(listener.heard).toBe(1)
+})
+
+test('an abort during a run comes before its answer, even one of another container', async () => {
+  const { code, epochs } = recorded()
+  const stop = new AbortController()
+  const reason = new Error('stop')
+  const running = code.runInContext('c' as never, 'x', { signal: stop.signal })
+  stop.abort(reason)
+  await expect(running).rejects.toBe(reason)
+  expect(epochs).toEqual([])
 })
