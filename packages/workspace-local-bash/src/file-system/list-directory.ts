@@ -49,7 +49,7 @@ async function listQuickly(
   if (location === undefined) return undefined
   const before = traceOf(context, location)
   const pinned = lstatSync(directory.at('.'), { bigint: true })
-  if (before === undefined || before.inode !== pinned.ino) return undefined
+  if (before?.inode !== pinned.ino) return undefined
   const entries = await listBy(location, listing)
   return traceOf(context, location)?.trace === before.trace ? entries : undefined
 }

@@ -1,17 +1,16 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, systemClock, WorkspaceFailedError } from '@helix-agents/core'
 import { errnoOf } from '../file-system/map-error.ts'
 import { isOwnerAlive, isOwnerElsewhere, type OwnerMarker, readOwner } from '../owner.ts'
+import { residentKb, ticksOf } from './process-usage.ts'
 import { endProcesses, lastUseMs, REAPED } from './reap.ts'
 import { DIRECTORY_PATTERN } from '../ref.ts'
 import { findMembers } from '../shell/processes/process-tree.ts'
 import { readStoredOutput } from './stored-output.ts'
 import { isOwnDirectory, removeDirectory } from '../workspace-directory.ts'
 
-/** Ticks a second in `/proc`: fixed for programs, whatever the kernel uses. */
-const TICKS_PER_SECOND = 100
 const MEASURE_MS = 200
 
 /** Options of a {@link LocalBashInventory}. */
@@ -84,11 +83,10 @@ export class LocalBashInventory {
     await this.#clock.sleep(MEASURE_MS)
     const seconds = Math.max(1, performance.now() - startedAt) / 1000
     const usedTicks = Math.max(0, ticksOf(pids) - before)
-    const cpuPercent = (usedTicks / TICKS_PER_SECOND / seconds) * 100
-    const memoryKb = pids.reduce((sum, pid) => sum + residentKb(pid), 0)
     return {
-      cpuPercent: Math.round(cpuPercent),
-      memoryMb: Math.round(memoryKb / 1024),
+      // A tick is a hundredth of a second.
+      cpuPercent: Math.round(usedTicks / seconds),
+      memoryMb: Math.round(residentKb(pids) / 1024),
       processes: pids.length,
     }
   }
@@ -172,28 +170,6 @@ function ownerOf(marker: OwnerMarker): Pick<LocalBashInspection, 'ownerAlive' | 
 
 function scopeOf(name: string): Parameters<typeof findMembers>[0] {
   return { marker: `${name}:`, places: [] }
-}
-
-/** Time in user and kernel mode of all of them. */
-function ticksOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const text = readProc(pid, 'stat')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return sum + (Number(fields[11]) || 0) + (Number(fields[12]) || 0)
-  }, 0)
-}
-
-function residentKb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readProc(pid, 'status'))?.[1] ?? 0)
-}
-
-/** Processes end while they are looked at: they use nothing then. */
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
-  } catch {
-    return ''
-  }
 }
 
 function failed(why: string): WorkspaceFailedError {

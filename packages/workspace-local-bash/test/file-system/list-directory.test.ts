@@ -5,7 +5,7 @@ import type { FileContext } from '../../src/file-system/file-context.ts'
 import { listDirectory } from '../../src/file-system/list-directory.ts'
 import { Versions } from '../../src/file-system/version.ts'
 import { useFileSystem } from '../open-file-system.ts'
-import { turnsDuring } from '../slow-machine.ts'
+import { turnsDuring, useSlowMachine } from '../slow-machine.ts'
 
 const opened = useFileSystem()
 const at = (path: string): string => join(opened().root, path)
@@ -73,6 +73,20 @@ it('a listing that takes long leaves other work its turns, and is whole', async 
     expect(turns).toBeGreaterThanOrEqual(20)
     expect(sizes).toEqual(Array.from({ length: 20 }, () => 2))
   }
+})
+
+it('a listing whose path leads elsewhere half-way is still that of the directory', async () => {
+  for (const name of ['d', 'other']) {
+    mkdirSync(at(name))
+    for (let n = 0; n < 20; n += 1) writeFileSync(at(`${name}/f${n}`), name)
+  }
+  useSlowMachine()
+  const listing = listFinely('/d')
+  setImmediate(() => {
+    renameSync(at('d'), at('moved'))
+    renameSync(at('other'), at('d'))
+  })
+  expect(new Set((await listing).map(({ size }) => size))).toEqual(new Set([1]))
 })
 
 it('only directories inside are listed', async () => {

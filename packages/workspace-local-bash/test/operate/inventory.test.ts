@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -9,11 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '@helix-agents/core'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, systemClock } from '@helix-agents/core'
 import { ManualClock } from '@helix-agents/core/testing'
 import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
-import { describe, expect, it } from 'vitest'
-import { TestHost } from '../open-workspace.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { residentKb, ticksOf } from '../../src/operate/process-usage.ts'
+import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
 import { date, DEAD, markerOf, NAME, place, PLACED_MS, useRoot } from './placed-workspace.ts'
 
 const root = useRoot()
@@ -100,6 +104,13 @@ describe('a workspace that is inspected', () => {
 })
 
 describe('a workspace that is ended', () => {
+  it('is gone with its processes', async () => {
+    place(root(), markerOf({ process: DEAD }), BUSY)
+    const { pid, ended } = await start('trap "" TERM; echo; while :; do sleep 986; done')
+    await inventory().end(BUSY)
+    expect([readProcess(pid)?.state ?? 'Z', readdirSync(root())]).toEqual(['Z', []])
+    expect(await ended).toEqual([null, 'SIGKILL'])
+  })
   it('is gone, and what is gone is fine', async () => {
     place(root(), markerOf({ process: DEAD }))
     await inventory().end(NAME)
@@ -193,27 +204,63 @@ describe('the logs of a workspace', () => {
   })
 })
 
+/** Time that passes when somebody sleeps, and what is done meanwhile. */
+const clockOf = (sleep: (ms: number) => void | Promise<void>): Clock => ({
+  now: () => systemClock.now(),
+  setTimer: systemClock.setTimer.bind(systemClock),
+  sleep: async (ms) => sleep(ms),
+})
+/** Of a workspace with processes, which no other run of these tests has. */
+const BUSY = `helix-ws-busy${process.pid}`
+/** One of these processes, which runs bash until it is ended. */
+async function start(line: string) {
+  const env = { [MARKER_VARIABLE]: `${BUSY}:1` }
+  const child = spawn('/bin/bash', ['-c', line], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  return { pid: child.pid ?? 0, ended }
+}
+
 describe('what a workspace uses', () => {
   it('is that of its processes', async () => {
-    const host = new TestHost({ tmpdirRoot: root(), containment: 'scan' })
-    const { ws } = await host.open()
-    const { id } = await ws.shell.start('echo on; exec sleep 986')
-    await expect.poll(async () => (await ws.shell.output(id)).nextStdoutOffset).toBe(3)
-    const live = new LocalBashInventory({ tmpdirRoot: root() })
-    const used = await live.resources(ws.id)
-    expect(used.processes).toBe(1)
-    expect(used.memoryMb).toBeGreaterThanOrEqual(0)
-    expect(used.memoryMb).toBeLessThan(64)
-    expect(used.cpuPercent).toBeLessThan(100)
-    await host.dispose()
+    const [one, two] = [await start('echo; read -u 9'), await start('echo; exec sleep 986')]
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const busy = clockOf(async (ms) => {
+      await vi.advanceTimersByTimeAsync(ms)
+    })
+    const pids = [two.pid]
+    await one.ended
+    const used = await new LocalBashInventory({ tmpdirRoot: root(), clock: busy }).resources(BUSY)
+    expect(used).toEqual({
+      cpuPercent: 0,
+      memoryMb: Math.round(residentKb(pids) / 1024),
+      processes: 1,
+    })
+  })
+  it('is the share of a core that they had meanwhile', async () => {
+    const { pid } = await start('echo; while :; do :; done')
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const before = ticksOf([pid])
+    let after = before
+    const busy = clockOf(async (ms) => {
+      await vi.advanceTimersByTimeAsync(ms)
+      while (ticksOf([pid]) < before + 4) await nextTurn()
+      process.kill(pid, 'SIGSTOP')
+      await nextTurn()
+      after = ticksOf([pid])
+    })
+    const all = new LocalBashInventory({ tmpdirRoot: root(), clock: busy })
+    const { cpuPercent } = await all.resources(BUSY)
+    // In a fifth of a second.
+    expect(cpuPercent).toBeGreaterThanOrEqual((after - before - 1) * 5)
+    expect(cpuPercent).toBeLessThanOrEqual((after - before + 1) * 5)
   })
   it('is nothing without processes, measured over a fifth of a second', async () => {
     const slept: number[] = []
-    const noting = {
-      now: () => systemClock.now(),
-      setTimer: systemClock.setTimer.bind(systemClock),
-      sleep: async (ms: number) => void slept.push(ms),
-    }
+    const noting = clockOf((ms) => void slept.push(ms))
     const all = new LocalBashInventory({ tmpdirRoot: root(), clock: noting })
     for (const name of [NAME, 'helix-ws-', '']) {
       expect(await all.resources(name)).toEqual({ cpuPercent: 0, memoryMb: 0, processes: 0 })

@@ -7,6 +7,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -127,7 +128,7 @@ export class ManifestFiles {
   delete(snapshotId: string): boolean {
     const path = this.#find(snapshotId)
     if (path === undefined) return false
-    rmSync(path, { force: true })
+    unlinkSync(path)
     this.#known.delete(path)
     return true
   }
