@@ -21,7 +21,8 @@ export function mapStreamErrors(
         } catch (error) {
           // It has failed or is not wanted any more: how its end goes changes nothing.
           await Promise.allSettled([reader.cancel(error)])
-          if (signal?.aborted || HelixError.isInstance(error)) throw error
+          signal?.throwIfAborted()
+          if (HelixError.isInstance(error)) throw error
           throw toWorkspaceError(brokenContent(error), path)
         }
       },
