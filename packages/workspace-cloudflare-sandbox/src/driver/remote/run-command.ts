@@ -177,7 +177,7 @@ function isLive(options: ExecOptions): boolean {
   return options.onStdout !== undefined || options.onStderr !== undefined
 }
 
-/** Ends a command when its caller does not want it any more. */
+/** Ends a command when its caller does not want it any more. Made before anything is waited for. */
 class Stopper {
   hasStopped = false
   settled: Promise<unknown> = Promise.resolve()
@@ -191,8 +191,7 @@ class Stopper {
       // When it fails, the command's own call reports why, or ends at its deadline.
       this.settled = Promise.allSettled([stop()])
     }
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
-    if (signal?.aborted) this.#onAbort()
+    signal?.addEventListener('abort', this.#onAbort)
   }
 
   leave(): void {

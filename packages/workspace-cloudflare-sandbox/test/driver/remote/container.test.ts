@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { DriverError } from '../../../src/driver/driver-error.ts'
 import { ensureEpoch } from '../../../src/driver/remote/ensure-epoch.ts'
+import { LARGE_BYTES, LargeFiles } from '../../../src/driver/remote/large-files.ts'
 import { runOfAnyLength } from '../../../src/driver/remote/long-script.ts'
+import { createNonce } from '../../../src/driver/remote/nonce.ts'
 import { Slots } from '../../../src/driver/remote/slots.ts'
 import { linkTo, said } from './link-to.ts'
 
@@ -153,6 +155,36 @@ describe('a long script', () => {
     expect(ran[1]?.script).toMatch(/^rm -f -- /)
     expect(ran[1]?.call).toEqual({ deadlineMs: 10_000, isRepeatable: true })
   })
+})
+
+describe('large files', () => {
+  it('are remembered by what was seen last, a thousand at most', () => {
+    const files = new LargeFiles()
+    for (let n = 0; n < 1000; n += 1) files.record(`/${n}`, LARGE_BYTES)
+    files.record('/0', LARGE_BYTES)
+    files.record('/2', LARGE_BYTES - 1)
+    expect(['/0', '/1', '/2', '/999'].map((path) => files.has(path))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ])
+    files.record('/a', LARGE_BYTES)
+    expect(['/0', '/1', '/a'].map((path) => files.has(path))).toEqual([true, true, true])
+    files.record('/b', LARGE_BYTES)
+    expect(['/0', '/1', '/3', '/b'].map((path) => files.has(path))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ])
+  })
+})
+
+it('words that are never the same have sixteen digits', () => {
+  const words = Array.from({ length: 300 }, createNonce)
+  for (const word of words) expect(word).toMatch(/^[0-9a-f]{16}$/)
+  expect(new Set(words).size).toBe(300)
 })
 
 describe('the names of outputs', () => {

@@ -28,6 +28,27 @@ function followed(polls: readonly (readonly string[])[]) {
   })
   return { ...parts, lines, live }
 }
+/** Listeners that take each piece when they are told to. */
+function held() {
+  const steps: { readonly name: string; done(): void }[] = []
+  const wait = (name: string): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    steps.push({ name, done: resolve })
+    return promise
+  }
+  const take = (name: string) => (chunk: Uint8Array) =>
+    wait(`${name} ${new TextDecoder().decode(chunk)}`)
+  const listeners = {
+    onStdout: take('stdout'),
+    onStderr: take('stderr'),
+    onChannel: take('channel'),
+    onPoll: (isOver: boolean) => wait(`poll ${String(isOver)}`),
+  }
+  return { steps, listeners }
+}
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+}
 const whole = (text: string) => ({ bytes: bytesOf(text), totalBytes: text.length })
 
 describe('the output of a running command', () => {
@@ -41,6 +62,13 @@ describe('the output of a running command', () => {
     for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
     expect(ran).toHaveLength(4)
     expect(ran.every(({ call }) => call.deadlineMs === 30_000 && call.isRepeatable)).toBe(true)
+    const offsets = ran.map(({ script }) => /k=\S+ (out=.*) piece=/.exec(script)?.[1])
+    expect(offsets).toEqual([
+      'out=0 err=0 more=0',
+      'out=2 err=1 more=2',
+      'out=2 err=1 more=2',
+      'out=3 err=1 more=2',
+    ])
     live.end()
     await following
     await live.finish(
@@ -60,6 +88,62 @@ describe('the output of a running command', () => {
       'channel c2',
       'poll true',
     ])
+  })
+
+  it('is not asked of a channel that nobody reads', async () => {
+    const { link, ran } = followed([])
+    void new LiveOutput(link, 's-1', {}).follow()
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    expect(ran[0]?.script).toContain('k=/scratch/s-1 out=0 err=0 more= piece=262144')
+  })
+
+  it('waits for whoever listens before it goes on', async () => {
+    const { link, ran } = followed([
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ])
+    const { steps, listeners } = held()
+    const live = new LiveOutput(link, 's-1', listeners)
+    const following = live.follow()
+    for (const step of ['stdout a', 'stderr b', 'channel c', 'poll false']) {
+      await turns()
+      expect([steps.map(({ name }) => name), ran.length]).toEqual([[step], 1])
+      steps.shift()?.done()
+    }
+    await turns()
+    expect([steps.map(({ name }) => name), ran.length]).toEqual([['stdout d'], 2])
+    live.end()
+    for (const _ of [1, 2, 3, 4]) {
+      steps.shift()?.done()
+      await turns()
+    }
+    await following
+    expect(ran).toHaveLength(2)
+    let isOver = false
+    const outputs = { stdout: whole('adx'), stderr: whole('bey'), channel: whole('cfz') }
+    const finishing = live.finish(outputs, Infinity).finally(() => (isOver = true))
+    for (const step of ['stdout x', 'stderr y', 'channel z', 'poll true']) {
+      await turns()
+      expect([steps.map(({ name }) => name), isOver]).toEqual([[step], false])
+      steps.shift()?.done()
+    }
+    await finishing
+  })
+
+  it('that is read from its file waits too', async () => {
+    const { link, ran } = followed([['abc'], ['def']])
+    const { steps, listeners } = held()
+    const live = new LiveOutput(link, 's-1', listeners)
+    const stderr = { bytes: bytesOf('af'), headBytes: 1, totalBytes: 6, spillPath: '/spilled' }
+    const finishing = live.finish({ stdout: whole(''), stderr }, Infinity)
+    await turns()
+    expect([steps.map(({ name }) => name), ran.length]).toEqual([['stderr abc'], 1])
+    steps.shift()?.done()
+    await turns()
+    expect([steps.map(({ name }) => name), ran.length]).toEqual([['stderr def'], 2])
+    steps.shift()?.done()
+    await finishing
+    expect(ran.map(({ script }) => /offset=(\d+) /.exec(script)?.[1])).toEqual(['0', '3'])
   })
 
   it('of a command that is over is not asked for', async () => {

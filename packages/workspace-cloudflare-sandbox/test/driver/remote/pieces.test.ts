@@ -42,6 +42,38 @@ it('end with what the source failed with', async () => {
   await expect(collect(pieces(source, 4))).rejects.toBe(failure)
 })
 
+it('come as soon as they are whole', async () => {
+  let reads = 0
+  const source = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        reads += 1
+        controller.enqueue(new Uint8Array(4))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const all = pieces(source, 4)
+  expect((await all.next()).value).toHaveLength(4)
+  expect(reads).toBe(1)
+})
+
+it('end once the source is let go', async () => {
+  const released = Promise.withResolvers<undefined>()
+  const source = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(4)),
+    cancel: () => released.promise,
+  })
+  const all = pieces(source, 4)
+  await all.next()
+  let isOver = false
+  const end = all.return().finally(() => (isOver = true))
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+  expect(isOver).toBe(false)
+  released.resolve(undefined)
+  await end
+})
+
 it('let go of the source when nobody wants more', async () => {
   let reason: unknown = 'held'
   const source = new ReadableStream<Uint8Array>({

@@ -142,6 +142,49 @@ describe('a large file', () => {
   })
 })
 
+it('a read ends once what it does not need is let go', async () => {
+  const { link } = container([['plain 2', 'ab']])
+  const released = Promise.withResolvers<undefined>()
+  const source = new ReadableStream<Uint8Array>({ cancel: () => released.promise })
+  Object.assign(link.runner, { fetch: async () => source })
+  link.largeFiles.record(path, 1024 * 1024)
+  let isOver = false
+  const read = readBytes(link, path, {}).finally(() => (isOver = true))
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+  expect(isOver).toBe(false)
+  released.resolve(undefined)
+  expect(text(await read)).toBe('ab')
+})
+
+it('a large file whose early fetch failed is fetched again', async () => {
+  const { link } = container([['large 2', encode(path)]])
+  const errors = [new Error('lost')]
+  const calls: unknown[] = []
+  const fetch = async (_: string, call: unknown): Promise<ReadableStream> => {
+    calls.push(call)
+    const error = errors.shift()
+    if (error !== undefined) throw error
+    return new Blob(['ab']).stream()
+  }
+  Object.assign(link.runner, { fetch })
+  link.largeFiles.record(path, 1024 * 1024)
+  expect(text(await readBytes(link, path, { signal }))).toBe('ab')
+  expect(calls).toEqual([
+    { ...REPEATABLE, signal },
+    { ...REPEATABLE, signal },
+  ])
+})
+
+it('a large file that breaks off is an error of the driver', async () => {
+  const { link } = container([['large 2', encode(path)]])
+  const source = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(new Error('secret')),
+  })
+  Object.assign(link.runner, { fetch: async () => source })
+  const broken = { code: 'interrupted', admitted: 'unknown', cause: undefined }
+  await expect(readBytes(link, path, {})).rejects.toMatchObject(broken)
+})
+
 describe('a stream', () => {
   it('of a small file is of what came inside the answer', async () => {
     const { asked, fetched, link } = container([['plain 2', 'ab']])

@@ -119,6 +119,113 @@ describe('a command whose script was ended', () => {
   })
 })
 
+/** A live command: its run, its polls, and what stops it. */
+type Parts = 'run' | 'poll' | 'stop'
+const partOf = (script: string): Parts => {
+  if (script.includes('hx_most')) return 'run'
+  return script.includes('piece=') ? 'poll' : 'stop'
+}
+const polled = (nonce: string, ...texts: readonly string[]) =>
+  said(nonce, 'ok', texts.map((text) => Buffer.from(text).toString('base64')).join('\n'))
+
+describe('a command with listeners', () => {
+  it('has what it wrote while it ran, and what its end brings', async () => {
+    const heard: string[] = []
+    const hear = (name: string) => async (piece: Uint8Array) => {
+      heard.push(`${name} ${Buffer.from(piece).toString()}`)
+    }
+    const over = Promise.withResolvers<void>()
+    const { link, ran, slots } = commandOn(async ({ script }, nonce) => {
+      if (partOf(script) === 'poll') {
+        if (heard.length > 0) return (over.resolve(), new Promise(() => {}))
+        return polled(nonce, 'o', 'e', 'c')
+      }
+      await over.promise
+      return said(
+        nonce,
+        `ended 0 0 1 e7 plain 3 3 0 0 plain 2 2 0 0 plain 2 2 0 0`,
+        'out\nee\ncc\n',
+      )
+    })
+    const options = { ...base, onStdout: hear('stdout'), onStderr: hear('stderr') }
+    const onPoll = async (isOver: boolean) => void heard.push(`poll ${isOver}`)
+    const channel = { maxBytes: 99, onPiece: hear('channel'), onPoll }
+    const outcome = await runCommand(link, slots, { argv: ['x'], options, channel })
+    expect(outcome.channel?.bytes).toHaveLength(2)
+    expect(heard).toEqual([
+      'stdout o',
+      'stderr e',
+      'channel c',
+      'poll false',
+      'stdout ut',
+      'stderr e',
+      'channel c',
+      'poll true',
+    ])
+    expect(ran[0]?.script).toContain('hx_live=1 hx_channel=99')
+  })
+  it.each(['onStdout', 'onStderr'] as const)(
+    'of %s alone is live, in files of its own',
+    async (name) => {
+      const { ran, run } = commandOn(({ script }, nonce) =>
+        partOf(script) === 'run' ? ended(nonce) : new Promise(() => {}),
+      )
+      await run()
+      await run({ [name]: async () => {} })
+      await run()
+      const runs = ran.filter(({ script }) => partOf(script) === 'run')
+      expect(
+        runs.map(({ script }) => /hx_slot=(\S+) .*hx_live=(\S*) /.exec(script)?.slice(1)),
+      ).toEqual([
+        ['s-x-0', ''],
+        ['s-x-1', '1'],
+        ['s-x-0', ''],
+      ])
+    },
+  )
+  it('that cannot be listened to is stopped, and fails with that', async () => {
+    const stopped = Promise.withResolvers<void>()
+    const { ran, run } = commandOn(async ({ script }, nonce) => {
+      const part = partOf(script)
+      if (part === 'poll') throw new Error('lost')
+      if (part === 'run') await stopped.promise
+      else stopped.resolve()
+      return ended(nonce, '0', '143')
+    })
+    await expect(run({ onStdout: async () => {} })).rejects.toThrow('lost')
+    expect(ran.map(({ script }) => partOf(script))).toEqual(['run', 'poll', 'stop'])
+  })
+  it('that fails itself says why, also when nobody can listen', async () => {
+    const { run } = commandOn(async ({ script }, nonce) => {
+      if (partOf(script) === 'poll') throw new Error('lost')
+      return said(nonce, 'scratch')
+    })
+    await expect(run({ onStdout: async () => {} })).rejects.toMatchObject({ code: 'storage-full' })
+  })
+  it.each([
+    ['1', 999, 2],
+    ['1', 1000, 1],
+    ['0', 1000, 2],
+  ])(
+    'ended by its time %s, %d ms a piece: %d pieces of what is left',
+    async (timedOut, ms, pieces) => {
+      let heard = 0
+      const { clock, run } = commandOn(({ script }, nonce) => {
+        if (partOf(script) === 'run') {
+          return ended(nonce, timedOut, '0', 'plain 3 6 1 1 plain 0 0 0 0')
+        }
+        return script.includes('offset=') ? said(nonce, 'piece', 'YWJj') : new Promise(() => {})
+      })
+      const onStdout = async (): Promise<void> => {
+        heard += 1
+        await clock.advance(ms)
+      }
+      await run({ onStdout })
+      expect(heard).toBe(pieces)
+    },
+  )
+})
+
 describe('an abort', () => {
   it('before the command runs nothing', async () => {
     const { ran, run } = commandOn((_, nonce) => ended(nonce))

@@ -114,6 +114,28 @@ it('without links, every script rejects them', async () => {
   expect(ran.map(({ script }) => script.split('\nrefuse=1\n').length)).toEqual([1, 2, 2])
 })
 
+describe('an answer with many names', () => {
+  const many = Array.from({ length: 20_000 }, (_, n) => `./${n}`)
+  const listed = encode(many.map((name) => `f 3 1.50 7 1.50 ${name}\0`).join(''))
+  const query = { literal: 'x', ignoreCase: false, maxFileBytes: 9, maxFiles: 20_000 }
+  const stopped = AbortSignal.abort(new Error('stopped'))
+  it('is read whole', async () => {
+    expect(await files('ok', listed).files.list('/workspace')).toHaveLength(20_000)
+    const { files: on } = files('ok .', `${names(...many)}\n${names(...many)}`)
+    const { complete, paths, tooLarge } = await on.search('/workspace', query)
+    expect([complete, paths.length, tooLarge.length]).toEqual([true, 20_000, 20_000])
+    expect([paths.at(-1), tooLarge.at(-1)]).toEqual(['19999', '19999'])
+  })
+  it('is read no further than wanted', async () => {
+    const listing = files('ok', listed).files.list('/workspace', { signal: stopped })
+    await expect(listing).rejects.toThrow('stopped')
+    for (const payload of [`${names(...many)}\n`, `\n${names(...many)}`]) {
+      const found = files('ok .', payload).files.search('/workspace', { ...query, signal: stopped })
+      await expect(found).rejects.toThrow('stopped')
+    }
+  })
+})
+
 describe('a search', () => {
   const query = { literal: 'x', ignoreCase: false, maxFileBytes: 9, maxFiles: 2 }
   it('gives relative paths, and those of files that are too large', async () => {
