@@ -243,20 +243,23 @@ describe('what a workspace uses', () => {
     const { pid } = await start('echo; while :; do :; done')
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
-    const before = ticksOf([pid])
+    const stop = async (): Promise<number> => {
+      process.kill(pid, 'SIGSTOP')
+      while (readProcess(pid)?.state !== 'T') await nextTurn()
+      return ticksOf([pid])
+    }
+    const before = await stop()
     let after = before
     const busy = clockOf(async (ms) => {
       await vi.advanceTimersByTimeAsync(ms)
+      process.kill(pid, 'SIGCONT')
       while (ticksOf([pid]) < before + 4) await nextTurn()
-      process.kill(pid, 'SIGSTOP')
-      await nextTurn()
-      after = ticksOf([pid])
+      after = await stop()
     })
     const all = new LocalBashInventory({ tmpdirRoot: root(), clock: busy })
     const { cpuPercent } = await all.resources(BUSY)
     // In a fifth of a second.
-    expect(cpuPercent).toBeGreaterThanOrEqual((after - before - 1) * 5)
-    expect(cpuPercent).toBeLessThanOrEqual((after - before + 1) * 5)
+    expect(cpuPercent).toBe((after - before) * 5)
   })
   it('is nothing without processes, measured over a fifth of a second', async () => {
     const slept: number[] = []
