@@ -134,8 +134,6 @@ class Printed {
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts
-  if (only !== undefined && parts.length === 1) return only
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

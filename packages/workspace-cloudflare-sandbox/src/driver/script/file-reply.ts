@@ -9,7 +9,7 @@ const TYPES: Readonly<Record<number, DriverEntry['type']>> = {
   0x4000: 'directory',
   0xa000: 'symlink',
 }
-const LETTERS: ReadonlyMap<string, DriverEntry['type']> = new Map(
+const LETTERS: ReadonlyMap<string | undefined, DriverEntry['type']> = new Map(
   Object.entries<DriverEntry['type']>({
     f: 'file',
     d: 'directory',
@@ -35,7 +35,7 @@ export async function readEntries(
 }
 
 function readLine(line: string): DriverEntry {
-  const [letter = '', size = '', time = '', inode = '', change = '', ...path] = line.split(' ')
+  const [letter, size = '', time = '', inode = '', change = '', ...path] = line.split(' ')
   const type = LETTERS.get(letter) ?? 'other'
   const times = { time: time.slice(0, -1), change: change.slice(0, -1) }
   return toEntry({ path: path.join(' '), type, size, inode, ...times })
@@ -62,7 +62,7 @@ export async function eachName(
   for (let start = 0; start < text.length; start += STRETCH) {
     const bytes = decodeBase64(text.slice(start, start + STRETCH))
     const names = (open + decoder.decode(bytes, { stream: true })).split('\0')
-    open = names.pop() ?? ''
+    open = names.pop() ?? open
     for (const name of names) visit(name)
     await pace.rest(STRETCH * UNITS_PER_CHARACTER, signal)
   }
@@ -95,7 +95,7 @@ function toEntry({ path, type, size, time, inode, change }: RawEntry): DriverEnt
   }
 }
 
-const FAILURES: ReadonlyMap<string, readonly [DriverErrorCode, string]> = new Map(
+const FAILURES: ReadonlyMap<string | undefined, readonly [DriverErrorCode, string]> = new Map(
   Object.entries<readonly [DriverErrorCode, string]>({
     'not-found': ['not-found', 'nothing has this path'],
     exists: ['exists', 'something has this path already'],
@@ -131,11 +131,10 @@ const SYSTEM_FAILURES: readonly (readonly [RegExp, DriverErrorCode])[] = [
  * @param stderr What the commands of the script complained about.
  */
 export function failureOf({ status, fields }: ScriptReply, stderr: string): DriverError {
-  const [what = '', more = ''] = fields
+  const [what, more] = fields
   if (status === 'cold') return coldError()
-  if (status === 'directory') return directoryError(fields)
-  if (what === 'root' && more === 'link') return directoryError(['link', 'link'])
-  if (what === 'root') return directoryError(['file', 'file'])
+  if (status === 'directory') return directoryError(what, more)
+  if (what === 'root') return directoryError(undefined, more ?? 'file')
   const known = FAILURES.get(what)
   if (known === undefined) return systemError(stderr)
   return new DriverError(...known, { admitted: 'yes' })
@@ -159,15 +158,12 @@ export function coldError(): DriverError {
   })
 }
 
-/** @param states Of the directory asked for, and of the workspace: missing, file, link. */
-export function directoryError([
-  own = 'missing',
-  root = 'directory',
-]: readonly string[]): DriverError {
+/** @param own State of the directory asked for: missing, file or link. @param root Of the workspace. */
+function directoryError(own: string | undefined, root: string | undefined): DriverError {
   return new DriverError('directory-missing', directoryDetail(own, root), { admitted: 'no' })
 }
 
-function directoryDetail(own: string, root: string): string {
+function directoryDetail(own: string | undefined, root: string | undefined): string {
   if (root === 'file') {
     return 'the workspace directory was replaced by a file: move the file away, then make the directory again'
   }

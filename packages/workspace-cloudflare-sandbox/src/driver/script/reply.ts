@@ -27,10 +27,11 @@ export function parseReply(stdout: string, nonce: string): ScriptReply {
 
 /** As `parseReply`; `undefined` when the proof is missing. */
 export function findReply(stdout: string, nonce: string): ScriptReply | undefined {
-  const start = stdout.lastIndexOf(`\n%${nonce} `)
-  if (start < 0) return undefined
-  const end = stdout.indexOf('\n', start + 1)
-  if (end < 0) return undefined
-  const [status = '', ...fields] = stdout.slice(start + nonce.length + 3, end).split(' ')
+  const proof = `\n%${nonce} `
+  const start = stdout.lastIndexOf(proof)
+  const end = stdout.indexOf('\n', start + proof.length)
+  if (start === -1 || end === -1) return undefined
+  const line = stdout.slice(start + proof.length, end)
+  const [status = line, ...fields] = line.split(' ')
   return { payload: stdout.slice(0, start), status, fields }
 }

@@ -28,14 +28,14 @@ export function readRunReport(
   { payload, fields }: ScriptReply,
   spillPaths: { readonly stdout: string; readonly stderr: string },
 ): RunReport {
-  const [exitCode, timedOut, durationMs, epoch = '-', ...notes] = fields
+  const [exitCode, timedOut, durationMs, epoch, ...notes] = fields
   const [stdout, stderr, channel, ...others] = readOutputs(payload, notes, spillPaths)
   if (stdout === undefined || stderr === undefined || others.length > 0) throw damaged()
   return {
     exitCode: timedOut === '1' ? TIMED_OUT : Number(exitCode),
     timedOut: timedOut === '1',
     durationMs: Number(durationMs),
-    epoch: epoch === '-' ? null : epoch,
+    epoch: epoch === undefined || epoch === '-' ? null : epoch,
     stdout,
     stderr,
     ...(channel !== undefined && { channel }),
@@ -51,8 +51,8 @@ function readOutputs(
   const outputs: ExecOutput[] = []
   let rest = payload
   for (let at = 0; at < notes.length; at += NOTE_FIELDS) {
-    const path = paths[outputs.length] ?? ''
-    const { output, endsAt } = readOutput(rest, notes.slice(at, at + NOTE_FIELDS), path)
+    const note = notes.slice(at, at + NOTE_FIELDS)
+    const { output, endsAt } = readOutput(rest, note, paths[outputs.length])
     outputs.push(output)
     rest = rest.slice(endsAt)
   }
@@ -64,7 +64,7 @@ function readOutputs(
 function readOutput(
   text: string,
   [encoding, kept, total, head, isStored]: readonly string[],
-  spillPath: string,
+  spillPath: string | undefined,
 ): { readonly output: ExecOutput; readonly endsAt: number } {
   const length = encoding === 'plain' ? Number(kept) : Math.ceil(Number(kept) / 3) * 4
   if (!Number.isInteger(length) || text[length] !== '\n') throw damaged()
@@ -77,7 +77,7 @@ function readOutput(
       bytes,
       totalBytes: Number(total),
       ...(isCut && { headBytes: Number(head) }),
-      ...(isStored === '1' && { spillPath }),
+      ...(isStored === '1' && spillPath !== undefined && { spillPath }),
     },
     endsAt: length + 1,
   }

@@ -193,6 +193,13 @@ describe('the outputs of a run', () => {
     expect(lines).toHaveLength(2)
   })
 
+  it('of which nothing was printed are none', async () => {
+    const { lines, outputs } = recorded()
+    outputs.print('stdout', bytesOf(''))
+    await outputs.settle(true)
+    expect(lines).toEqual([])
+  })
+
   it('that are an event without a place stand behind all that has come', async () => {
     const { lines, outputs } = recorded()
     outputs.print('stdout', bytesOf('ab'))

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import {
   coldError,
   decodeText,
-  directoryError,
   eachName,
   failureOf,
   readEntries,
@@ -49,6 +48,22 @@ describe('an entry', () => {
     ])
     expect(entries[0]).toMatchObject({ modifiedAtMs: 1500, version: '7-12-1.5-2.5' })
   })
+
+  it('of which nothing is told has no size, no time and a version like no other', async () => {
+    const nothing = { sizeBytes: 0, modifiedAtMs: 0, version: '---' }
+    const path = '/workspace/a'
+    expect(readEntry(reply('ok'), path)).toEqual({ ...nothing, path, type: 'other' })
+    const answer = { ...reply('ok'), payload: encoded('f\0') }
+    expect(await readEntries(answer, undefined)).toEqual([{ ...nothing, path: '', type: 'file' }])
+  })
+
+  it('of a listing is not read for whoever stopped', async () => {
+    const line = 'f 12 1.50 7 2.50 a\0'
+    const answer = { ...reply('ok'), payload: encoded(line.repeat(20_000)) }
+    expect(await readEntries(answer, undefined)).toHaveLength(20_000)
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(readEntries(answer, signal)).rejects.toThrow('enough')
+  })
 })
 
 const namesOf = async (text: string): Promise<readonly string[]> => {
@@ -73,6 +88,14 @@ describe('names', () => {
     const signal = AbortSignal.abort(new Error('enough'))
     const many = encoded('a\0'.repeat(200_000))
     await expect(eachName(many, signal, () => {})).rejects.toThrow('enough')
+  })
+
+  it('that are no text have replacement characters', async () => {
+    const bytes = encodeBase64(Uint8Array.of(0x61, 0xff, 0, 0xc3))
+    const names: string[] = []
+    await eachName(bytes, undefined, (name) => names.push(name))
+    expect(names).toEqual(['a\uFFFD'])
+    expect(decodeText(bytes)).toBe('a\uFFFD\0\uFFFD')
   })
 
   it('of a text keep its byte order mark', () => {
@@ -154,9 +177,5 @@ describe('an answer that is none of success', () => {
   ])('%j says which directory is missing, and what to do', ([status = '', ...fields], message) => {
     const expected = { code: 'directory-missing', message, admitted: 'no' }
     expect(failureOf(reply(status, ...fields), '')).toMatchObject(expected)
-  })
-
-  it('a directory that is not known better is missing', () => {
-    expect(directoryError([])).toMatchObject({ message: MISSING })
   })
 })

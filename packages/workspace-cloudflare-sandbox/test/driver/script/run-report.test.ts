@@ -38,6 +38,9 @@ it('of one whose time was up has the exit code for that', () => {
 it('has what was written to a third descriptor, when there was one', () => {
   const { channel } = report('\n\nxy\n', '0 0 1 - plain 0 0 0 0 plain 0 0 0 0 plain 2 2 0 0')
   expect(channel).toEqual(whole(bytesOf('xy')))
+  const nothing = 'plain 0 0 0 0 plain 0 0 0 0'
+  const cut = report('\n\nxy\n', `0 0 1 - ${nothing} plain 2 9 1 1`)
+  expect(cut.channel).toEqual({ bytes: bytesOf('xy'), totalBytes: 9, headBytes: 1 })
 })
 
 it('says of an output that was cut how much was kept of its head, and where the whole is', () => {
