@@ -32,7 +32,6 @@ export async function openSandbox(
   request: ResolveOptions,
 ): Promise<OpenedWorkspace> {
   const { signal } = request
-  signal.throwIfAborted()
   const attachment = await createAttachment(services, request)
   if (isBeside(request)) return openBeside(attachment)
   const { claimant } = attachment

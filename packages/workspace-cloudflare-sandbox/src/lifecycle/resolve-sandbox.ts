@@ -33,7 +33,6 @@ export async function resolveSandbox(
   request: ResolveOptions,
 ): Promise<OpenedWorkspace> {
   const { signal } = request
-  signal.throwIfAborted()
   const stored = readRef(ref)
   const attachment = await createAttachment(services, request)
   assertClaim(stored, attachment.claimant)
