@@ -66,7 +66,7 @@ export function resolveTarget(context: StoreContext, path: string): WriteTarget 
   if (node === undefined && numberOf(row, 'parent_is_file') === 1) {
     throw new FileSystemError('not-directory', path)
   }
-  if (parent.name !== '' && row.parent_present === 1) observeParent(context, path, row)
+  if (row.parent_present === 1) observeParent(context, path, row)
   const hasParent = node !== undefined || parent.name === '' || row.parent_present === 1
   return {
     path,
