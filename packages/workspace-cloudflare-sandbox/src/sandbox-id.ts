@@ -58,8 +58,8 @@ function toHex(bytes: Uint8Array): string {
 
 /** Of bytes in fives: eight characters each. */
 function encodeBase32(bytes: Uint8Array): string {
-  const digits = BigInt(`0x${toHex(bytes)}`)
-    .toString(32)
-    .padStart((bytes.length / 5) * 8, '0')
-  return digits.replaceAll(/./g, (digit) => ALPHABET.charAt(Number.parseInt(digit, 32)))
+  const base = ALPHABET.length
+  const digits = BigInt(`0x${toHex(bytes)}`).toString(base)
+  const all = digits.padStart((bytes.length / 5) * 8, '0')
+  return all.replaceAll(/./g, (digit) => ALPHABET.charAt(Number.parseInt(digit, base)))
 }

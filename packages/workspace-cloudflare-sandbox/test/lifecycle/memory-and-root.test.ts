@@ -81,7 +81,8 @@ describe('the root of a workspace', () => {
   it('is looked at from elsewhere, for ten seconds at most', async () => {
     const { calls, driver } = saying('fine')
     await recoverRoot(driver)
-    const bash = ['bash', '--noprofile', '--norc', '-c', expect.any(String)]
+    const script = expect.stringContaining('i <= 1000') as string
+    const bash = ['bash', '--noprofile', '--norc', '-c', script]
     const spillDirectory = SPILL_DIRECTORY
     const options = { cwd: '/', timeoutMs: 10_000, maxOutputBytes: 4096, spillDirectory }
     expect(calls).toEqual([[bash, options]])
