@@ -89,9 +89,10 @@ export interface Claimant {
  * @throws {WorkspaceFailedError} `ref-invalid`.
  */
 export function assertClaim(payload: SandboxRef, claimant: Claimant): void {
-  const { owner, isShared, sandbox } = payload
+  const { owner, isShared, sandbox, epoch } = payload
   if (isShared) {
-    if (owner === null && claimant.isShared && sandbox === claimant.sandbox) return
+    const isMade = owner === null && epoch !== null
+    if (isMade && claimant.isShared && sandbox === claimant.sandbox) return
     throw notOwn('is of a sandbox that the workspace does not share')
   }
   if (sandbox !== claimant.sandbox && !isForkId(sandbox)) throw notOwn('names another sandbox')

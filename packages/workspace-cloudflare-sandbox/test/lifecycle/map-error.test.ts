@@ -129,6 +129,70 @@ describe.each(Object.keys(operations))('%s', (operation) => {
   })
 })
 
+const again = { retryAfterMs: 3 }
+const takeNew = { hint: 'Take a new snapshot.', transient: false }
+
+test.each<[DriverErrorCode, string, object]>([
+  [
+    'unavailable',
+    'the sandbox is not available now',
+    { ...again, hint: 'It may pass: try again later.', transient: true },
+  ],
+  ['interrupted', 'the sandbox went away', { admitted: 'unknown' }],
+  ['replaced', 'the sandbox went away', { admitted: 'unknown' }],
+  [
+    'directory-missing',
+    'the working directory is missing or not a directory',
+    { hint: 'Make the directory, or use another one.' },
+  ],
+  [
+    'context-missing',
+    'there is no code context of this id any more',
+    { hint: 'Create a new context and run again what it needs.' },
+  ],
+  [
+    'process-missing',
+    'there is no background process of this id any more',
+    { hint: 'Background processes end with the container; list those that run.' },
+  ],
+  [
+    'language-missing',
+    'the image of the sandbox has no interpreter for it',
+    { hint: 'Use another language.' },
+  ],
+  ['snapshot-missing', 'the snapshot does not exist any more', { ...takeNew, ...again }],
+  ['snapshot-expired', 'the snapshot has expired', { ...takeNew, ...again }],
+  ['snapshot-too-large', 'the snapshot is over the limit of a restore', { ...takeNew, ...again }],
+  [
+    'snapshot-failed',
+    'the snapshot could not be taken or restored',
+    { ...again, transient: false },
+  ],
+  [
+    'snapshot-elsewhere',
+    'the workspace is a link to a place of which there are no snapshots',
+    {
+      ...again,
+      hint: 'Keep the files in /workspace itself, or below /home, /tmp, /var/tmp or /app.',
+      transient: false,
+    },
+  ],
+  [
+    'not-configured',
+    'the sandbox is not set up: X is missing',
+    { hint: 'An operator must add what is missing to the Worker.' },
+  ],
+  [
+    'destroy-unconfirmed',
+    'the platform did not confirm the end of the sandbox',
+    { ...again, transient: true },
+  ],
+  ['failed', 'the sandbox could not do it', { ...again, transient: false }],
+])('%s is told in our words, with what to do', (code, message, more) => {
+  const cause = new DriverError(code, 'X is missing', { admitted: 'yes', retryAfterMs: 3 })
+  expect(toWorkspaceError(cause)).toMatchObject({ message, cause, ...more })
+})
+
 test('an operation that found no container is repeated by the registry', async () => {
   const error = new DriverError('unavailable', 'x', { admitted: 'no', reason: 'starting' })
   expect(nameOf(await provoke('run', error))).toBe('WorkspaceEvictedError evicted')
