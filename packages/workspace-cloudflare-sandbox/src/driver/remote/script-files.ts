@@ -116,7 +116,7 @@ export class ScriptFiles implements DriverFiles {
   async search(path: string, query: SearchQuery): Promise<SearchOutcome> {
     const { payload, fields } = await this.#ask(searchScript(path, query), query.signal)
     const isFile = fields[0] !== '.'
-    const [found = '', large = ''] = payload.split('\n')
+    const [found = payload, large = ''] = payload.split('\n')
     const paths = await relativeNames(found, { isFile, signal: query.signal })
     const tooLarge = await relativeNames(large, { isFile, signal: query.signal })
     const isWhole = paths.length <= query.maxFiles && tooLarge.length <= query.maxFiles

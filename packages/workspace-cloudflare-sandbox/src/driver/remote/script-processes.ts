@@ -58,8 +58,9 @@ export class ScriptProcesses implements DriverProcesses {
     const { settings } = this.#link
     const script = (names: ProcessNames): string =>
       processOutputScript(settings, names, { id, ...from })
-    const [line = '', out = '', err = ''] = (await this.#ask(script, true)).payload.split('\n')
-    const [process] = readProcesses([line])
+    const lines = (await this.#ask(script, true)).payload.split('\n')
+    const [, out = '', err = ''] = lines
+    const [process] = readProcesses(lines)
     if (process === undefined) throw missing()
     const [stdout, stderr] = [decodeBase64(out), decodeBase64(err)]
     return {
@@ -106,8 +107,8 @@ export async function askProcesses(
 
 function readProcesses(lines: readonly string[]): readonly DriverProcess[] {
   return lines.flatMap((line) => {
-    const [id = '', pid, startedAt = '', exitCode = '-', command = ''] = line.split(' ')
-    if (id === '' || pid === undefined) return []
+    const [id, pid, startedAt = '', exitCode = '-', command = ''] = line.split(' ')
+    if (!id || pid === undefined) return []
     return [
       {
         id,

@@ -115,7 +115,8 @@ const ADMISSIONS: ReadonlyMap<string, CallAdmission> = new Map(
 )
 
 function ofCode(shape: ErrorShape, thrown: unknown): Classified | undefined {
-  const { code = '', message } = shape
+  const { code, message } = shape
+  if (code === undefined) return undefined
   if (code === 'INTERPRETER_NOT_READY') {
     return { error: unavailable('starting', retryAfter(thrown), thrown), isRetryable: true }
   }

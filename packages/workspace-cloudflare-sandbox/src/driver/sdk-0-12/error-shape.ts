@@ -30,8 +30,11 @@ export function readErrorShape(error: unknown): ErrorShape {
   }
 }
 
+/** A class in front of a message. An errno, in capitals, is a part of it. */
+const CLASS = /^([A-Z]\w*[a-z]\w*): /
+
 function splitName(whole: string, ownName: string): { name: string; message: string } {
-  const prefix = /^([A-Z]\w*): /.exec(whole)?.[1]
+  const prefix = CLASS.exec(whole)?.[1]
   if (prefix === undefined) return { name: ownName, message: whole }
   const name = ownName === 'Error' ? prefix : ownName
   return { name, message: whole.slice(prefix.length + 2) }
@@ -54,7 +57,7 @@ const ADDRESS = /\b([a-z][a-z\d+.-]*:\/\/)(?:[^\s/@]*@)?([^\s/?#'"<>)]*)\S*/gi
 
 /** The first line of a message, with no more of addresses than their host. */
 export function tellableLine(message: string): string {
-  const [line = ''] = message.split('\n')
+  const [line = message] = message.split('\n')
   return line.replace(ADDRESS, '$1$2').slice(0, TOLD_CHARACTERS)
 }
 

@@ -39,12 +39,10 @@ export class Liveness {
     this.#options = options
     this.#probe = probe
     this.#startedMs = options.clock.now()
-    // Whether it matters is decided by who races it.
-    this.#dead.promise.catch(ignore)
     this.#schedule()
   }
 
-  /** Rejects when the container is dead. */
+  /** Rejects when the container is dead. To be raced at once. */
   get dead(): Promise<never> {
     return this.#dead.promise
   }
@@ -71,7 +69,6 @@ export class Liveness {
     const cancelWait = this.#options.clock.setTimer(this.#options.silenceMs, () => this.#judge())
     const isAlive = await answer
     cancelWait()
-    if (this.#isOver) return
     if (isAlive) this.#silentSinceMs = undefined
     this.#judge()
     if (!this.#isOver) this.#schedule()
@@ -102,5 +99,3 @@ export class Liveness {
     this.#dead.reject(new DriverError('interrupted', detail, { admitted: 'unknown' }))
   }
 }
-
-function ignore(): void {}

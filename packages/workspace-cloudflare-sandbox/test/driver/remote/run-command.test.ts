@@ -101,6 +101,9 @@ describe('a command whose script was ended', () => {
     )
     expect((await run()).exitCode).toBe(Number(known))
     expect(ran[1]?.script).toContain(`hx_channel= r=${known}\n`)
+    expect(ran[1]?.script).toContain('n=0002 d=/scratch hx_slot=s-x-0 ')
+    // What was lost may still answer: its own proof is no proof of this.
+    expect(ran[1]?.script).toContain('%%0003 ')
     expect(ran[1]?.call).toEqual({ deadlineMs: 30_000, isRepeatable: true })
   })
   it('and left nothing was lost', async () => {
@@ -195,6 +198,23 @@ describe('a command with listeners', () => {
     await expect(run({ onStdout: async () => {} })).rejects.toThrow('lost')
     expect(ran.map(({ script }) => partOf(script))).toEqual(['run', 'poll', 'stop'])
   })
+  it('is over once it was stopped', async () => {
+    const stopped = Promise.withResolvers<void>()
+    let isOver = false
+    const { run } = commandOn(async ({ script }, nonce) => {
+      const part = partOf(script)
+      if (part === 'poll') throw new Error('lost')
+      if (part === 'stop') await stopped.promise
+      return ended(nonce, '0', '143')
+    })
+    const running = run({ onStdout: async () => {} })
+      .catch((error: unknown) => error)
+      .finally(() => (isOver = true))
+    for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+    expect(isOver).toBe(false)
+    stopped.resolve()
+    expect(await running).toMatchObject({ message: 'lost' })
+  })
   it('that fails itself says why, also when nobody can listen', async () => {
     const { run } = commandOn(async ({ script }, nonce) => {
       if (partOf(script) === 'poll') throw new Error('lost')
@@ -250,6 +270,8 @@ describe('an abort', () => {
     expect(isOver).toBe(false)
     stopped.resolve()
     expect(await running).toMatchObject({ exitCode: 143, aborted: true, timedOut: false })
+    expect(ran[1]?.script).toContain('n=0002 d=/scratch hx_slot=s-x-0 ')
+    expect(ran[1]?.script).toContain('%%0003 ')
     expect(ran[1]?.call).toEqual({ deadlineMs: 30_000, isRepeatable: true })
     await run()
     expect(ran[2]?.script).toContain('hx_slot=s-x-1 ')

@@ -151,6 +151,9 @@ describe('a search', () => {
   it('of one file gives no name', async () => {
     const { files: on } = files('ok f', `${names('/workspace/f')}\n`)
     expect(await on.search('/workspace/f', query)).toMatchObject({ paths: [''], tooLarge: [] })
+    const torn = files('ok .', names('./a'))
+    const found = { paths: ['a'], tooLarge: [], complete: true }
+    expect(await torn.files.search('/workspace', query)).toEqual(found)
   })
   it.each([
     [['a', 'b'], ['l', 'm'], true],

@@ -64,6 +64,22 @@ it('all processes come in the order of their start', async () => {
   expect(ran[0]?.call).toEqual(REPEATABLE)
 })
 
+it('a process of which little is told runs, without a name', async () => {
+  const bare = { id: 'b2', pid: 7, command: '', startedAtMs: 0, state: 'running' }
+  expect(await processes('ok', 'b2 7').processes.list()).toEqual([bare])
+  const outputs = await processes('ok', 'b2 7').processes.output('b2', {
+    stdoutOffset: 3,
+    stderrOffset: 4,
+  })
+  const nothing = { stdout: new Uint8Array(), stderr: new Uint8Array() }
+  expect(outputs).toEqual({
+    ...nothing,
+    nextStdoutOffset: 3,
+    nextStderrOffset: 4,
+    process: bare,
+  })
+})
+
 describe('outputs', () => {
   const from = { stdoutOffset: 3, stderrOffset: 4 }
   it('go on where they were read', async () => {

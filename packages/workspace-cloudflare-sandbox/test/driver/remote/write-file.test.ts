@@ -46,6 +46,9 @@ const sweepOf = (nonce: string): string => `rm -f -- ${staged(nonce)}*`
 
 const stream = (text = 'xyz'): ReadableStream<Uint8Array> => new Blob([text]).stream()
 
+const append = (link: ContainerLink, length: number): Promise<unknown> =>
+  appendBytes(link, { path, data: bytes(length) }, {})
+
 const write = (link: ContainerLink) => writeBytes(link, { path, data: bytes(LARGE_BYTES) }, {})
 
 describe('a small content', () => {
@@ -135,6 +138,38 @@ describe('a large content that goes first', () => {
       expect(scripts().slice(1)).toEqual([sweepOf('0001')])
     },
   )
+})
+
+describe('a write that fails', () => {
+  const lost = failure('interrupted')
+  it.each([
+    ['beside the script', 1, (link: ContainerLink) => append(link, WORD_BYTES + 1)],
+    ['before the script', 1, (link: ContainerLink) => append(link, LARGE_BYTES)],
+    ['of a stream', 1, (link: ContainerLink) => writeStream(link, { path, data: stream() }, {})],
+    ['whose content did not come', 2, (link: ContainerLink) => append(link, WORD_BYTES + 1)],
+  ])('%s is over once what came is removed', async (_, sweeps, act) => {
+    const held: (() => void)[] = []
+    let isOver = false
+    const { clock, link, ran } = container({ ask: lost, ...(sweeps > 1 && { store: lost }) })
+    const { runner } = link
+    const run: typeof runner.run = async (script, call) => {
+      const answer = runner.run(script, call)
+      if (/^(?:rm|:) /.test(script)) await new Promise<void>((resolve) => void held.push(resolve))
+      return answer
+    }
+    Object.assign(link, { runner: { ...runner, run } })
+    const done = act(link)
+      .catch((error: unknown) => error)
+      .finally(() => (isOver = true))
+    for (let sweep = 0; sweep < sweeps; sweep += 1) {
+      await clock.advance(0)
+      await new Promise((resolve) => setImmediate(resolve))
+      expect([held.length, isOver]).toEqual([1, false])
+      held.shift()?.()
+    }
+    expect(await done).toBe(lost)
+    expect(ran.length).toBe(1 + sweeps)
+  })
 })
 
 describe('a stream', () => {

@@ -107,6 +107,26 @@ it('a handle of another runtime, a lost connection and a loss by the platform ma
   }
 })
 
+it.each([
+  [{ stderr: 'disk: No space left' }, 'storage-full'],
+  [{ stderr: '' }, 'denied'],
+  [{ stderr: 7 }, 'denied'],
+  [undefined, 'denied'],
+])('a failure of the file system with %j is %s', (details, code) => {
+  const thrown = Object.assign(coded('FILESYSTEM_ERROR', 'EACCES: /f'), { details })
+  expect(classifyError(thrown).error).toMatchObject({ code, admitted: 'yes' })
+})
+
+it.each([
+  ['EISDIR: illegal operation on a directory, open', 'is-directory'],
+  ['EEXIST: file already exists, mkdir', 'exists'],
+  ['ENAMETOOLONG: name too long, open', 'name-too-long'],
+  ['ELOOP: too many symbolic links encountered, open', 'path-escape'],
+  ['ENFILE: file table overflow, open', 'storage-full'],
+])('an errno in front of a message tells what failed: %s', (message, code) => {
+  expect(codeOf('FILESYSTEM_ERROR', message)).toBe(code)
+})
+
 it('a command that failed for another reason says nothing of its directory', () => {
   for (const code of ['COMMAND_EXECUTION_ERROR', 'STREAM_START_ERROR']) {
     expect(codeOf(code, 'odd')).not.toBe('directory-missing')

@@ -27,6 +27,7 @@ describe('the shape of an error', () => {
       { ...plain, code: 'FILE_NOT_FOUND', name: 'FileNotFoundError' },
     ],
     [new Error('m: n'), { ...plain, message: 'm: n' }],
+    [new Error('EISDIR: illegal'), { ...plain, message: 'EISDIR: illegal' }],
     [new TypeError('FileNotFoundError: m'), { ...plain, name: 'TypeError' }],
     [
       { message: 'm', code: 'OWN', details: 7 },
