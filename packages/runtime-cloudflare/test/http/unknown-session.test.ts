@@ -1,4 +1,4 @@
-import { exports } from 'cloudflare:workers'
+import { env, exports } from 'cloudflare:workers'
 import { RequestError } from '@helix-agents/runtime-cloudflare'
 import { expect, test } from 'vitest'
 import { say } from '../scripts.ts'
@@ -74,6 +74,19 @@ test('a path of the application works without a session, and may store something
   expect((await session.get('/count')).body).toEqual({ count: 1 })
   expect((await session.get('/count')).body).toEqual({ count: 2 })
   expect((await storedIn(session)).keys).toEqual(['count'])
+})
+
+test.each([
+  ['GET', '/own', ['own']],
+  ['PUT', '/own', ['own']],
+  ['GET', '/state', []],
+  ['PUT', '/start', []],
+  ['POST', '/message', []],
+])('%s %s of an object whose class has paths of its own begins with %j', async (...row) => {
+  const [method, path, tables] = row
+  const session = createSession({}, { agent: 'tabled', namespace: env.TABLED })
+  await (await session.fetch(path, { method })).text()
+  expect((await storedIn(session)).tables).toEqual(tables)
 })
 
 test('a session that is started has all it needs', async () => {
