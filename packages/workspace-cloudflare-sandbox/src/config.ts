@@ -47,7 +47,7 @@ const mountSchema = z.strictObject({
   shareAcrossSessions: z.boolean().exactOptional(),
   /** Of an S3 service, instead of R2. */
   endpoint: z
-    .url({ protocol: /^https?$/ })
+    .url({ protocol: /^https?$/, abort: true })
     .refine(isPlainAddress, 'holds more than an address: credentials belong into the Worker')
     .exactOptional(),
 })
@@ -126,7 +126,6 @@ export function isRootMounted({ mounts }: Pick<CloudflareSandboxConfig, 'mounts'
 
 /** No user, password or query: an address is named in errors. */
 function isPlainAddress(address: string): boolean {
-  if (!URL.canParse(address)) return false
   const { username, password, search, hash } = new URL(address)
   return `${username}${password}${search}${hash}` === ''
 }

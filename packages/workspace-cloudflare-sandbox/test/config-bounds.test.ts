@@ -120,7 +120,6 @@ describe('refused', () => {
     ],
     ['a query', mount({ endpoint: 'https://s3.example/?a' }), 'mounts.0.endpoint: holds more'],
     ['a fragment', mount({ endpoint: 'https://s3.example/#a' }), 'mounts.0.endpoint: holds more'],
-    ['text', mount({ endpoint: 's3.example' }), 'mounts.0.endpoint: '],
     ['more than ten years', { backupTtlSeconds: 315_360_001 }, 'backupTtlSeconds: '],
     ['half a second', { backupTtlSeconds: 61.5 }, 'backupTtlSeconds: '],
     ['a time without end', { sleepAfter: '12345678s' }, 'sleepAfter: '],
@@ -158,6 +157,12 @@ describe('refused', () => {
     const mounts = ['/a', '/a'].map((path) => ({ bucket: 'B', path }))
     expect(problemOf({ autoRestore: true, shareAcrossSessions: true, mounts })).toBe(
       "cloudflare-sandbox: shareAcrossSessions: needs an id to share; autoRestore: needs backupR2Binding: 'BACKUP_BUCKET'; mounts: two are at /a; mounts: B is there twice",
+    )
+  })
+
+  test.each(['s3.example', 'ftp://s3.example', 'https://'])('an address %s, once', (address) => {
+    expect(problemOf(mount({ endpoint: address }))).toBe(
+      'cloudflare-sandbox: mounts.0.endpoint: Invalid URL',
     )
   })
 

@@ -59,9 +59,10 @@ function recorded(
         made.push(['start', argv, given])
         return Promise.resolve(processOf(argv.join(' ')))
       },
-      kill: (id: string) => {
+      kill: async (id: string) => {
+        await new Promise((resolve) => setImmediate(resolve))
         made.push(['kill', id])
-        return id === 'p2' ? Promise.reject(gone) : Promise.resolve()
+        if (id === 'p2') throw gone
       },
       list: () => Promise.resolve([running, exited]),
       output: (...args: unknown[]) => {
