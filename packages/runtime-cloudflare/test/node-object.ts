@@ -15,6 +15,20 @@ const { DatabaseSync } = (globalThis as unknown as Node).process.getBuiltinModul
 /** Until all that is ready has run: what was not waited for comes too late. */
 export const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
+/**
+ * Steps that take their time, one after the other.
+ * @param onOverlap hears of a step that did not wait for the one before
+ */
+export function createSteps(onOverlap: (name: string) => void) {
+  let isBusy = false
+  return async (name: string): Promise<void> => {
+    if (isBusy) onOverlap(name)
+    isBusy = true
+    await later()
+    isBusy = false
+  }
+}
+
 /** The state of an object. Each request to its storage that is not synchronous takes its time. */
 export function createNodeObject() {
   const state = {

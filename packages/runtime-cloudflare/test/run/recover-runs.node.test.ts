@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { ModelPerRun } from '../../src/run/model-per-run.ts'
 import { recoverRuns } from '../../src/run/recover-runs.ts'
 import { dueAt, MAX_DELAY_MS, RunRecords } from '../../src/run/run-records.ts'
+import { createSteps } from '../node-object.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 const NOW = 1000
@@ -54,24 +55,30 @@ function setup(world: World = {}) {
     if (world.fail === name) throw err
     return result
   }
+  const take = createSteps((name) => void events.push([name, 'is too early']))
+  /** Notes it when it is done. */
+  const note = async (...event: readonly [string, ...unknown[]]): Promise<void> => {
+    await take(event[0])
+    events.push(event)
+  }
   const stateStore = {
     loadSession: async () => guard('loadSession', status === 'gone' ? null : session),
     loadJournal: async () => [
       { result: undefined },
       ...Array.from({ length: finished }, () => ({ result: {} })),
     ],
-    beginRun: async (start: object) => void events.push(['beginRun', start]),
+    beginRun: (start: object) => note('beginRun', start),
     endRun: async (end: object) => {
-      events.push(['endRun', end])
+      await note('endRun', end)
       return guard('endRun', { ...session, ...end })
     },
   }
   const streamManager = {
-    resumeRun: async (...given: unknown[]) => void events.push(['resumeRun', ...given]),
-    endRun: async (...given: unknown[]) => void events.push(['endStream', ...given]),
+    resumeRun: (...given: unknown[]) => note('resumeRun', ...given),
+    endRun: (...given: unknown[]) => note('endStream', ...given),
   }
   const resumeLeft = async (of: Agent, record: object) => {
-    events.push(['resume', of.name, record])
+    await note('resume', of.name, record)
     return resume()
   }
   const parts = {
@@ -81,7 +88,7 @@ function setup(world: World = {}) {
     stateStore,
     streamManager,
     agentOf,
-    sync: async () => void events.push(['sync', records.get('s')]),
+    sync: () => note('sync', records.get('s')),
     clock,
     logger,
     maxAttempts: 3,

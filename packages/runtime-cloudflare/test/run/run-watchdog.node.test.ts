@@ -3,6 +3,7 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import { RunRecords } from '../../src/run/run-records.ts'
 import { RunWatchdog, type RunWatchdogParts } from '../../src/run/run-watchdog.ts'
+import { later } from '../node-object.ts'
 
 const HEARTBEAT_MS = 500
 
@@ -28,8 +29,8 @@ function setup(more: Partial<RunWatchdogParts> = {}) {
     clock,
     heartbeatMs: HEARTBEAT_MS,
     waitUntil: () => {},
-    ringBy: async (at) => void rung.push(at),
-    onChange: async () => void changes.push(sessions()),
+    ringBy: async (at) => (await later(), void rung.push(at)),
+    onChange: async () => (await later(), void changes.push(sessions())),
     onStarted: () => {},
     recover: async () => {},
     isLeft: async () => false,
@@ -97,7 +98,58 @@ describe('a run', () => {
   })
 })
 
+test('the platform and the readers hear of a run that has started, and of none that has not', async () => {
+  const [waits, events]: [Promise<unknown>[], string[]] = [[], []]
+  const { watchdog, sessions } = setup({
+    waitUntil: (work) => void waits.push(work),
+    onStarted: () => void events.push('started'),
+  })
+  const failing = watchdog.watch(record, () => Promise.reject(new Error('no')))
+  await expect(failing).rejects.toThrow('no')
+  expect([waits, events]).toEqual([[], []])
+  const { run, end } = startedRun()
+  expect(await watchdog.watch(record, async () => run)).toBe(run)
+  expect([waits.length, events]).toEqual([1, ['started']])
+  end()
+  await waits[0]
+  expect([sessions(), watchdog.running()]).toEqual([[], []])
+  await watchdog.untilAtRest()
+})
+
+test('two runs of a session are counted: it runs until both have ended', async () => {
+  const { watchdog, sessions, changes } = setup()
+  const [first, second] = [startedRun(), startedRun()]
+  await watchdog.watch(record, async () => first.run)
+  await watchdog.watch(record, async () => second.run)
+  first.end()
+  await later()
+  await later()
+  expect([watchdog.isRunning('s'), sessions(), changes]).toEqual([true, ['s'], [['s']]])
+  second.end()
+  await watchdog.untilAtRest()
+  expect([watchdog.isRunning('s'), sessions(), changes.at(-1)]).toEqual([false, [], []])
+})
+
+test('it takes up the runs of an earlier instance when it is woken', async () => {
+  let isRecovered = false
+  const { watchdog } = setup({
+    recover: async () => {
+      await later()
+      isRecovered = true
+    },
+  })
+  await watchdog.run()
+  expect([watchdog.name, isRecovered]).toEqual(['runs', true])
+})
+
 describe('what a run has to act on', () => {
+  test('is forgotten when it could not be stored', async () => {
+    const { watchdog, sessions, changes } = setup()
+    const failing = watchdog.note('s', () => Promise.reject(new Error('no')))
+    await expect(failing).rejects.toThrow('no')
+    expect([sessions(), changes]).toEqual([[], [[]]])
+  })
+
   test('is stored under a record, with an alarm a heartbeat later, and leaves none', async () => {
     const { watchdog, rung, changes, sessions } = setup()
     const during = await watchdog.note('s', async () => [...rung, ...sessions()])

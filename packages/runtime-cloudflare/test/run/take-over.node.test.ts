@@ -3,6 +3,7 @@ import { StateStoreError } from '@helix-agents/core'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { expect, test } from 'vitest'
 import { TakeOver } from '../../src/run/take-over.ts'
+import { createSteps } from '../node-object.ts'
 
 const err = new StateStoreError('unavailable', 's', 'the disk is full')
 
@@ -17,9 +18,10 @@ function setup() {
   const events: string[] = []
   const clock = new ManualClock(1000)
   const logger = new RecordingLogger()
+  const take = createSteps((name) => void events.push(`${name} is too early`))
   const step = async (name: string): Promise<void> => {
     events.push(name)
-    await Promise.resolve()
+    await take(name)
     if (state.failing === name) throw err
   }
   const takeOver = new TakeOver({

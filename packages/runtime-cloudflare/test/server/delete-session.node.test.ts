@@ -3,6 +3,7 @@ import { defineAgent, StateStoreError, WorkspaceFailedError } from '@helix-agent
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import { deleteSession } from '../../src/server/delete-session.ts'
+import { createSteps } from '../node-object.ts'
 
 const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 const other = defineAgent({ name: 'b', llmConfig: { model: {} } })
@@ -40,8 +41,9 @@ function hostOf(given: Given = {}) {
   const [events, logger, clock] = [[] as unknown[], new RecordingLogger(), new ManualClock(1000)]
   const failures = new Map(Object.entries(fails).map(([name, errors]) => [name, [...errors]]))
   const running = new Set(given.running)
+  const take = createSteps((name) => void events.push(`${name} is too early`))
   const step = async (name: string, ...what: unknown[]): Promise<void> => {
-    await Promise.resolve()
+    await take(name)
     const error = failures.get(name)?.shift()
     if (error !== undefined) throw error
     events.push([name, ...what].join(' '))

@@ -3,7 +3,7 @@ import { type Agent, defineAgent } from '@helix-agents/core'
 import { RecordingLogger } from '@helix-agents/core/testing'
 import type { Caller } from '../../src/route/caller.ts'
 import { openAccess, type SessionAccess } from '../../src/server/session-access.ts'
-import { later } from '../node-object.ts'
+import { createSteps } from '../node-object.ts'
 
 export const agent = defineAgent({ name: 'a', llmConfig: { model: {} } })
 export const other = defineAgent({ name: 'b', llmConfig: { model: {} } })
@@ -38,9 +38,9 @@ export function setup({
           status: state.status,
           ...(owner !== undefined && { userId: owner }),
         }
-  /** It takes its time: who does not wait for it is too early. */
+  const step = createSteps((name) => void events.push(`${name} is too early`))
   const note = async (event: unknown): Promise<void> => {
-    await later()
+    await step(String(event))
     events.push(event)
   }
   const handle = {
