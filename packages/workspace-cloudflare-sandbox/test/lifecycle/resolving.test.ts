@@ -176,6 +176,13 @@ describe('a container that lost its disk', () => {
     })
   })
 
+  test('without a snapshot is not started only to see that', async () => {
+    const { heard, resolve, world } = await opened(restoring)
+    world.sleep()
+    await expect(resolve()).rejects.toMatchObject(lost)
+    expect(heard.names()).toEqual(['driver', 'identity'])
+  })
+
   test('is lost where a snapshot in its ref is not to come back', async () => {
     const { heard, ref, resolve, snapshot, world } = await asleep(backups)
     const kept = (snapshot.ref as { snapshot: object }).snapshot
