@@ -156,6 +156,39 @@ describe('permissions', () => {
   })
 })
 
+it('a file is not copied onto itself, by whatever path it is named', async () => {
+  const { ino } = statSync(at('f'))
+  await copy('/f', '/l', { overwrite: true })
+  await copy('/l', '/f', { overwrite: true })
+  linkSync(at('f'), at('same'))
+  for (const transfer of [copy, move]) await transfer('/f', '/f', { overwrite: true })
+  expect([statSync(at('f')).ino, statSync(at('same')).ino, readlinkSync(at('l'))]).toEqual([
+    ino,
+    ino,
+    'f',
+  ])
+})
+
+it('a target that cannot be made is refused before anything is copied', async () => {
+  let restored = 0
+  const context = { ...opened().fs.context, restore: () => void (restored += 1) }
+  for (const to of ['/f/g', '/../g', '/d']) {
+    await expect(copyPath(context, { from: '/f', to, options: {} })).rejects.toThrow(
+      expect.objectContaining({ name: 'FileSystemError' }),
+    )
+  }
+  expect(restored).toBe(0)
+  await copyPath(context, { from: '/f', to: '/new/g', options: {} })
+  expect(restored).toBe(1)
+})
+
+it('a large file is whole when its copy is there', async () => {
+  const content = Buffer.alloc(9 * 1024 * 1024 + 1, 'abc')
+  writeFileSync(at('f'), content)
+  await copy('/f', '/g')
+  expect(readFileSync(at('g')).equals(content)).toBe(true)
+})
+
 it('two names of a file are one when it is moved, and two when it is copied', async () => {
   linkSync(at('f'), at('same'))
   await copy('/f', '/same', { overwrite: true })

@@ -126,7 +126,10 @@ describe.each([
     }
     await expect(write('/null', content)).rejects.toThrow(coded('path-escape', '/null'))
     writeFileSync(at('f'), '')
-    await expect(write('/f/g', content)).rejects.toThrow(coded('not-directory', '/f/g'))
+    for (const options of [{}, { ifVersion: 'v' }, { ifAbsent: true }]) {
+      const below = write('/f/g', content, options)
+      await expect(below).rejects.toThrow(coded('not-directory', '/f/g'))
+    }
   })
   it('brings back the place for drafts', async () => {
     rmSync(scratch(), { recursive: true })
@@ -155,7 +158,13 @@ describe('a stream', () => {
     writeFileSync(at('f'), 'old')
     const cancelled: unknown[] = []
     const source = new ReadableStream<Uint8Array>(
-      { pull: () => expect.unreachable(), cancel: (reason) => void cancelled.push(reason) },
+      {
+        pull: () => expect.unreachable(),
+        cancel: async (reason) => {
+          await new Promise((resolve) => setImmediate(resolve))
+          cancelled.push(reason)
+        },
+      },
       { highWaterMark: 0 },
     )
     const options = { ifAbsent: true }

@@ -5,6 +5,7 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BackgroundProcesses } from '../../src/shell/background-processes.ts'
 import type { ProcessEnd, StartedProcess } from '../../src/shell/start-process.ts'
+import { openFilesBelow } from '../open-files.ts'
 
 let scratch: string
 beforeEach(() => {
@@ -105,6 +106,73 @@ describe('background processes', () => {
     await settle()
     await all.killAll(30)
     expect(killed).toEqual([30])
+  })
+})
+
+/** Readers of outputs that end when they are told to, or stopped. */
+function readers(calls: string[]) {
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  const of = ends.map((end, at) => ({ ended: end.promise, stop: () => calls.push(`stop ${at}`) }))
+  return { ends, readers: of as unknown as StartedProcess['readers'] }
+}
+const noting = (calls: string[]) => ({
+  end: async (ms: number) => void calls.push(`end ${ms}`),
+  endLeftovers: async (ms: number) => {
+    await settle()
+    calls.push(`leftovers ${ms}`)
+  },
+})
+
+describe('a background process that ends', () => {
+  it('has ended when nothing of it is left, and its outputs are read', async () => {
+    const calls: string[] = []
+    const { ends, readers: of } = readers(calls)
+    const command = open().create('run')
+    command.attach({ ...ended({ exitCode: 3 }), readers: of }, noting(calls))
+    await settle()
+    await settle()
+    expect([calls, command.describe().state]).toEqual([['leftovers Infinity'], 'running'])
+    command.sinks[0](Buffer.from('late'))
+    ends[0].resolve()
+    await settle()
+    expect(command.describe().state).toBe('running')
+    ends[1].resolve()
+    await settle()
+    expect(calls).toEqual(['leftovers Infinity', 'stop 0', 'stop 1'])
+    expect(command.describe()).toMatchObject({ state: 'exited', exitCode: 3 })
+    expect(text(command.read({}).stdout)).toBe('late')
+  })
+  it('does not wait longer than a second for its outputs', async () => {
+    const calls: string[] = []
+    const command = open().create('run')
+    command.attach({ ...ended({ exitCode: 0 }), readers: readers(calls).readers }, noting(calls))
+    await settle()
+    await settle()
+    await clock.advance(999)
+    expect(command.describe().state).toBe('running')
+    await clock.advance(1)
+    await settle()
+    expect([calls.slice(1), command.describe().state]).toEqual([['stop 0', 'stop 1'], 'exited'])
+  })
+  it('is killed when it has ended, and closes its outputs', async () => {
+    const calls: string[] = []
+    const command = open().create('run')
+    const end = Promise.withResolvers<ProcessEnd>()
+    command.sinks[0](Buffer.from('x'))
+    command.sinks[1](Buffer.from('x'))
+    const descriptors = (): number => openFilesBelow(scratch)
+    const before = descriptors()
+    command.attach({ ...ended({ exitCode: 0 }), ended: end.promise }, noting(calls))
+    let isOver = false
+    const killing = command.kill(40).then(() => (isOver = true))
+    await settle()
+    expect([isOver, calls]).toEqual([false, ['end 40']])
+    end.resolve({ exitCode: 137 })
+    await killing
+    await expect.poll(() => command.describe().exitCode).toBe(137)
+    expect([before, descriptors()]).toEqual([2, 0])
+    command.forget()
+    expect(readdirSync(join(scratch, 'background'))).toEqual([])
   })
 })
 
