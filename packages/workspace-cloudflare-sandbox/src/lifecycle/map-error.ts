@@ -49,7 +49,7 @@ const TRANSLATIONS: Readonly<Partial<Record<DriverErrorCode, Translate>>> = {
   'language-missing': (cause) =>
     new WorkspaceFailedError('capability-missing', missingProgram(cause), {
       cause,
-      hint: `Use another language. ${INSTALL.get(cause.missing ?? '') ?? ''}`.trim(),
+      hint: `Use another language. ${INSTALL.get(cause.missing) ?? ''}`.trim(),
     }),
   'snapshot-missing': (cause) => noSnapshot('the snapshot does not exist any more', cause),
   'snapshot-expired': (cause) => noSnapshot('the snapshot has expired', cause),
@@ -69,7 +69,7 @@ const TRANSLATIONS: Readonly<Partial<Record<DriverErrorCode, Translate>>> = {
 }
 
 /** What an operator does about an interpreter that the image does not have. */
-const INSTALL: ReadonlyMap<string, string> = new Map(
+const INSTALL: ReadonlyMap<string | undefined, string> = new Map(
   Object.entries<string>({
     python3:
       'An operator must install Python in the Dockerfile: the image of the SDK has it with the tag that ends in -python.',
