@@ -75,7 +75,7 @@ export class CodeOutputs {
 
   #read(lines: Uint8Array): void {
     for (const line of new TextDecoder().decode(lines).split('\n')) {
-      const event = line === '' ? undefined : readCodeEvent(line)
+      const event = readCodeEvent(line)
       if (event !== undefined) this.#events.push(event)
     }
   }

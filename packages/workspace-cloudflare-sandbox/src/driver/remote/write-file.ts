@@ -78,7 +78,7 @@ async function send(
   { data, script }: Sending,
   call: ScriptCall,
 ): Promise<ScriptReply> {
-  const inline = inlineSource(data)
+  const inline = data.length > WORD_BYTES ? undefined : inlineSource(data)
   if (inline !== undefined) return link.ask(script(inline), call)
   const nonce = link.createNonce()
   const path = stagePath(link, nonce)
@@ -145,7 +145,6 @@ function isAnswer(error: unknown): boolean {
 const PLAIN = /^[\x01-\x7F]*$/
 
 function inlineSource(data: Uint8Array): ContentSource | undefined {
-  if (data.length > WORD_BYTES) return undefined
   const text = new TextDecoder('latin1').decode(data)
   const quotes = text.split("'").length - 1
   if (PLAIN.test(text) && text.length + 3 * quotes <= WORD_BYTES) return { from: 'text', text }

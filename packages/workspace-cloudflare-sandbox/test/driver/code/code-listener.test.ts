@@ -135,6 +135,14 @@ describe('a context whose run is ended', () => {
 
 describe('code in a file', () => {
   const long = 'x'.repeat(100_001)
+  it('that cannot be stored is not run', async () => {
+    const { link, ran } = linkTo((_, nonce) => said(nonce, 'ok'))
+    const full = new Error('no room')
+    Object.assign(link.runner, { store: () => Promise.reject(full) })
+    const on = new ScriptCode({ link, slots: new Slots('x'), env: {} })
+    await expect(on.runOnce('python', long, base)).rejects.toBe(full)
+    expect(ran).toEqual([])
+  })
   it('is removed before the run is over, also when that failed', async () => {
     for (const isLost of [true, false]) {
       const swept = Promise.withResolvers<void>()

@@ -206,6 +206,10 @@ describe('the outputs of a run', () => {
     outputs.emitEvents(bytesOf(result('r')))
     await outputs.settle(false)
     expect(lines).toEqual(['stdout ab', 'result r'])
+    const silent = recorded()
+    silent.outputs.emitEvents(bytesOf(result('r')))
+    await silent.outputs.settle(false)
+    expect(silent.lines).toEqual(['result r'])
   })
 
   it('keep the last error and the last end', async () => {

@@ -58,6 +58,8 @@ describe('a small content', () => {
     ['base64', new Uint8Array([0])],
     ['base64', bytes((WORD_BYTES / 4) * 3 - 1, "'")],
     ['text', bytes(WORD_BYTES / 4, "'")],
+    ['base64', Buffer.concat([bytes(WORD_BYTES / 4, "'"), bytes(1)])],
+    ['base64', bytes((WORD_BYTES / 4) * 3, '\xff')],
   ])('goes inside the script as %s', async (kind, data) => {
     const { link, ran, scripts, stored } = container()
     const entry = await writeBytes(link, { path, data }, {})
@@ -81,6 +83,11 @@ describe('a small content', () => {
 })
 
 describe('a content that needs a file of its own', () => {
+  it('is one that is too long as base64', async () => {
+    const { link, stored } = container()
+    await writeBytes(link, { path, data: bytes((WORD_BYTES / 4) * 3 + 1, '\xff') }, {})
+    expect(stored).toHaveLength(1)
+  })
   it.each([
     [WORD_BYTES + 1, ''],
     [LARGE_BYTES - 1, ''],
@@ -118,6 +125,11 @@ describe('a content that needs a file of its own', () => {
 })
 
 describe('a large content that goes first', () => {
+  it('and was refused, with a script that was lost, fails as it was refused', async () => {
+    const store = failure('denied', 'yes')
+    const { link } = container({ store, ask: new Error('odd') })
+    await expect(write(link)).rejects.toBe(store)
+  })
   it('and did not arrive is removed, and no script runs', async () => {
     for (const lost of [failure('interrupted'), new Error('odd')]) {
       const { link, scripts } = container({ store: lost })

@@ -1,8 +1,10 @@
 // When calls are made, repeated and given up, to the millisecond.
 import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, it } from 'vitest'
+import type { SdkDriverOptions } from '../../../src/driver/sdk-0-12/create-sdk-driver.ts'
 import { SdkCalls } from '../../../src/driver/sdk-0-12/sdk-calls.ts'
 import type { SandboxStub } from '../../../src/driver/sdk-0-12/stub.ts'
+import { connected, container } from './driver-on.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 const done = async (): Promise<string> => 'done'
@@ -14,18 +16,18 @@ const WARM_MS = 30_000
 function callsTo(status = 'healthy') {
   const clock = new ManualClock()
   const seen = { stubs: 0, probes: 0 }
-  const container = { status, lastChange: 0 }
+  const state = { status, lastChange: 0 }
   const connect = async (): Promise<SandboxStub> => {
     seen.stubs += 1
-    const getState = async (): Promise<typeof container> => {
+    const getState = async (): Promise<typeof state> => {
       seen.probes += 1
-      return container
+      return state
     }
     return { getState } as unknown as SandboxStub
   }
   const liveness = { intervalMs: 5000, silenceMs: 10_000 }
   const calls = new SdkCalls({ connect, clock, liveness, startAllowanceMs: 150_000 })
-  return { calls, clock, container, seen }
+  return { calls, clock, seen, state }
 }
 
 /** How a promise has ended by now. */
@@ -105,11 +107,11 @@ describe('a pending call', () => {
     [WARM_MS - 1, true],
     [WARM_MS, false],
   ])('%d ms after the last one is ended by a stop: %s', async (idleMs, isEnded) => {
-    const { calls, clock, container } = callsTo()
+    const { calls, clock, state } = callsTo()
     await calls.make(done, CALL)
     await clock.advance(idleMs)
     const ended = endOf(calls.make(never, REPEATABLE))
-    Object.assign(container, { status: 'stopped', lastChange: clock.now() + 1 })
+    Object.assign(state, { status: 'stopped', lastChange: clock.now() + 1 })
     await clock.advance(14_999)
     expect(ended.now).toBe('pending')
     await clock.advance(1)
@@ -209,5 +211,43 @@ describe('a call that is made again', () => {
       return Promise.reject(made === 1 ? asking({}) : denied)
     }
     await expect(calls.make(call, CALL)).rejects.toMatchObject({ code: 'denied', admitted: 'yes' })
+  })
+})
+
+/** A mount that gets no answer. */
+function mounting(getState: () => unknown, more: Partial<SdkDriverOptions>) {
+  const clock = new ManualClock()
+  const on = container({ mountBucket: never, getState })
+  const end: { error?: unknown } = {}
+  const { driver } = connected(on, { clock, ...more })
+  driver.mount({ bucket: 'B', path: '/mnt' }).catch((error: unknown) => (end.error = error))
+  return { asked: on.asked, clock, end }
+}
+
+describe('a driver whose call gets no answer', () => {
+  it.each([
+    [{}, 5000, 210_000],
+    [{ liveness: { intervalMs: 7000, silenceMs: 9 }, startAllowanceMs: 1000 }, 7000, 61_000],
+  ])('with %j is watched from %d ms on, and ends after %d ms', async (more, probeMs, endMs) => {
+    const starting = { status: 'running', lastChange: 0 }
+    const { asked, clock, end } = mounting(() => starting, more)
+    await clock.advance(probeMs - 1)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
+    expect(asked.at(-1)).toEqual(['getState'])
+    await clock.advance(endMs - probeMs - 1)
+    expect(end.error).toBeUndefined()
+    await clock.advance(1)
+    expect(end.error).toMatchObject({ message: 'the sandbox did not answer in time' })
+  })
+  it.each([
+    [{}, 15_000],
+    [{ liveness: { intervalMs: 7000, silenceMs: 9 } }, 7009],
+  ])('with %j is dead after %d ms of silence', async (more, ms) => {
+    const { clock, end } = mounting(never, more)
+    await clock.advance(ms - 1)
+    expect(end.error).toBeUndefined()
+    await clock.advance(1)
+    expect(end.error).toMatchObject({ message: 'the container went away during the operation' })
   })
 })

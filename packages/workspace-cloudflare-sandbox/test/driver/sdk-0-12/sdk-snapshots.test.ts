@@ -4,7 +4,6 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { describe, expect, it } from 'vitest'
 import { SdkSnapshots } from '../../../src/driver/sdk-0-12/sdk-snapshots.ts'
 import type { SdkCalls } from '../../../src/driver/sdk-0-12/sdk-calls.ts'
-import { emptyScript } from '../../../src/driver/script/lifecycle-scripts.ts'
 import type { ContainerLink } from '../../../src/driver/remote/container-link.ts'
 
 const SECRET = 'sk-planted'
@@ -34,37 +33,6 @@ const text =
   async () => ({ text: async () => content })
 
 const failing: Get = () => Promise.reject(new Error(`get https://key:${SECRET}@host/x: (10001)`))
-
-const names = (made: readonly unknown[]): unknown[] => made.map((each) => (each as unknown[])[0])
-
-/** @param fields Of each measure: members and bytes. @param inodes Of the archive. */
-function restoring(fields: readonly (readonly string[])[], inodes: number, isTorn = false) {
-  const head = new DataView(new ArrayBuffer(8))
-  head.setUint32(0, 0x73717368, true)
-  head.setUint32(4, inodes, true)
-  const made: unknown[] = []
-  const measured = [...fields]
-  const link = {
-    clock: new ManualClock(0),
-    ask: async (script: string, call: object) => {
-      made.push([script === emptyScript('/workspace') ? 'empty' : 'measure', call])
-      return { payload: '', status: 'measured', fields: measured.shift() ?? ['1', '1', '1'] }
-    },
-  } as unknown as ContainerLink
-  const calls = {
-    make: async (call: (stub: unknown) => Promise<unknown>, options: object) =>
-      call({
-        restoreBackup: async (handle: object) => {
-          made.push(['restore', handle, options])
-          if (isTorn) throw new Error('torn')
-        },
-      }),
-  } as unknown as SdkCalls
-  const bucket = {
-    get: async () => ({ arrayBuffer: async () => head.buffer }),
-  } as unknown as R2Bucket
-  return { made, snapshots: new SdkSnapshots({ calls, link, isLocal: true, bucket }) }
-}
 
 describe('a bucket that cannot be read', () => {
   it('may pass: the container is left as it is', async () => {
@@ -191,49 +159,6 @@ it('a snapshot can be restored until the millisecond of its end', async () => {
   expect(made.length).toBe(length)
 })
 
-describe('a restore', () => {
-  const DEADLINE_MS = 900_000
-  const repeatable = { isRepeatable: true, deadlineMs: DEADLINE_MS }
-  const emptied = ['empty', repeatable]
-  it('empties the place, brings the files, and counts them', async () => {
-    const { made, snapshots } = restoring([[], ['10', '10', '0']], 11)
-    const { signal } = new AbortController()
-    await snapshots.restore(snapshot, '/workspace', { ...limits, signal })
-    expect(made).toEqual([
-      emptied,
-      ['restore', { id: 'b1', dir: '/workspace', localBucket: true }, { ...repeatable, signal }],
-      ['measure', { ...repeatable, signal }],
-    ])
-  })
-  it.each([
-    ['members', { members: 11 }],
-    ['bytes', { totalBytes: 11 }],
-  ])('of too many %s is refused before anything is done', async (_, more) => {
-    const { made, snapshots } = restoring([], 1)
-    const restored = snapshots.restore({ ...snapshot, ...more }, '/workspace', limits)
-    await expect(restored).rejects.toMatchObject({ code: 'snapshot-too-large', admitted: 'no' })
-    expect(made).toEqual([])
-  })
-  it('of an archive with too many members is refused before anything is done', async () => {
-    const { made, snapshots } = restoring([], 12)
-    const restored = snapshots.restore(snapshot, '/workspace', limits)
-    await expect(restored).rejects.toMatchObject({ code: 'snapshot-too-large' })
-    expect(made).toEqual([])
-  })
-  it.each([[['11', '1']], [['1', '11']]])('that brought %j is emptied again', async (fields) => {
-    const { made, snapshots } = restoring([[], fields], 2)
-    const restored = snapshots.restore(snapshot, '/workspace', limits)
-    await expect(restored).rejects.toMatchObject({ code: 'snapshot-too-large' })
-    expect(names(made)).toEqual(['empty', 'restore', 'measure', 'empty'])
-  })
-  it('that fails leaves nothing', async () => {
-    const { made, snapshots } = restoring([], 2, true)
-    await expect(snapshots.restore(snapshot, '/workspace', limits)).rejects.toThrow('torn')
-    expect(names(made)).toEqual(['empty', 'restore', 'empty'])
-    expect(made.at(-1)).toEqual(emptied)
-  })
-})
-
 it('a snapshot is asked for with its time, and expires a minute before that', async () => {
   const requests: unknown[] = []
   const clock = new ManualClock(1000)
@@ -271,15 +196,6 @@ it('a snapshot is asked for with its time, and expires a minute before that', as
     ],
   ])
   expect(asked).toEqual([{ deadlineMs: 900_000, isRepeatable: true, signal }])
-})
-
-it('a snapshot of nothing fits where nothing is allowed', async () => {
-  const nothing = { maxBytes: 0, maxMembers: 0 }
-  for (const fields of [['0', '0', '0'], []]) {
-    const { made, snapshots } = restoring([[], fields], 1)
-    await snapshots.restore(snapshot, '/workspace', nothing)
-    expect(names(made)).toEqual(['empty', 'restore', 'measure'])
-  }
 })
 
 it('a tree that was not counted is taken for empty', async () => {
