@@ -76,6 +76,17 @@ it('paths are chosen for a grep in slices', async () => {
   expect(counted).toEqual([0, 1, 1])
 })
 
+it('a path costs a grep something also where all are chosen', async () => {
+  const counted = await around(slice(50), async (count) => {
+    const tooLarge = paths(count, 6)
+    const search = async () => ({ paths: [], tooLarge, complete: true })
+    const sorting = await pausesOf(() => sortByCodePoint(tooLarge, (path) => `/${path}`))
+    const options = { options: {}, maxFileBytes: 9, maxFiles: count }
+    return (await pausesOf(() => grep(callsOf({ search }), 'needle', options))) - sorting
+  })
+  expect(counted).toEqual([0, 1, 1])
+})
+
 it('files are searched by a grep in slices', async () => {
   const bytes = new Uint8Array([120])
   const countOf = async (count: number): Promise<number> => {
