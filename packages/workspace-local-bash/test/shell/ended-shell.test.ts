@@ -7,7 +7,9 @@ import { text } from '../open-workspace.ts'
 import { MARKED_BY_ANOTHER, useShellHost } from './open-shell.ts'
 
 const host = useShellHost()
-const STRAY = 'setsid -f env -i sleep 986 >/dev/null 2>&1'
+/** Returns once nothing tells any more whose the stray is. */
+const STRAY = `setsid -f env -i sh -c '> ready; exec sleep 986' >/dev/null 2>&1
+until [ -e ready ]; do :; done`
 const ignore = (): void => {}
 const closed = expect.objectContaining({ code: 'closed', message: 'the workspace is closed' })
 

@@ -140,20 +140,24 @@ describe('a workspace that is made from a snapshot', () => {
   })
   it('is one of this process while it is filled', async () => {
     const { manifest } = await take(1)
-    const seen: unknown[] = []
+    const owners: unknown[] = []
+    const names: string[][] = []
     let ms = 5000
     Object.assign(clock, { now: () => (ms += 1) })
     const signal = {
       throwIfAborted: () => {
         const [name = ''] = made()
-        seen.push(readOwner(join(root(), name)), readdirSync(join(root(), name, 'root')))
+        owners.push(readOwner(join(root(), name)))
+        names.push(readdirSync(join(root(), name, 'root')))
       },
     } as AbortSignal
     const { directory } = await open().fork(
       { manifest, scope: LINE, signal, lost: undefined },
       like,
     )
-    expect(seen).toEqual([ownMarker({ ...like, sinceMs: 5001 }), ['f']])
+    const own = ownMarker({ ...like, sinceMs: 5001 })
+    // A slow machine asks more than once.
+    expect([owners, names.at(-1)]).toEqual([owners.map(() => own), ['f']])
     expect(readOwner(directory.path)).toEqual({ format: 1, ...like, sinceMs: 5002 })
   })
   it('is gone when it cannot be filled, or the caller stops', async () => {

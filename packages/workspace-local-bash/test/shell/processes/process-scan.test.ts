@@ -11,10 +11,12 @@ import {
   allPids,
   isEnded,
   newestPid,
+  placesOf,
   readProcess,
 } from '../../../src/shell/processes/process-table.ts'
 import { turnsDuring } from '../../slow-machine.ts'
 
+const programOf = (pid: number): string | undefined => placesOf(pid, ['exe'])[0]
 const pidsOf = ({ processes }: ProcessScan): number[] => processes.map(({ pid }) => pid)
 
 async function sleeper(): Promise<number> {
@@ -58,13 +60,15 @@ describe('a scan of all processes', () => {
     expect(new Set(found).size).toBe(found.length)
   })
   it('leaves out what has ended, and threads of the kernel', async () => {
-    const holder = spawn('/bin/bash', ['-c', 'true & echo $!; exec sleep 986'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
+    const line = '(kill -STOP $BASHPID; :) & echo $!; exec sleep 986'
+    const holder = spawn('/bin/bash', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] })
     onTestFinished(() => void holder.kill('SIGKILL'))
-    const [line] = (await once(holder.stdout, 'data')) as [Buffer]
-    const ended = Number(line)
-    // Its parent is a program by now that fetches none.
+    const [said] = (await once(holder.stdout, 'data')) as [Buffer]
+    const ended = Number(said)
+    // It ends when its parent is a program that fetches none.
+    await expect.poll(() => readProcess(ended)?.state, { interval: 1 }).toBe('T')
+    await expect.poll(() => programOf(holder.pid ?? 0), { interval: 1 }).toMatch(/sleep$/)
+    process.kill(ended, 'SIGCONT')
     await expect.poll(() => readProcess(ended)?.state, { interval: 1 }).toBe('Z')
     expect(allPids()).toContain(ended)
     expect([
