@@ -87,12 +87,9 @@ describe('a snapshot that is looked for', () => {
   })
   it('is one of the session, unless the caller allows others', async () => {
     const { ref, manifest } = await take(1, { sessionId: 'other' })
-    for (const allowCrossSession of [undefined, false]) {
-      await expect(
-        open().find(ref, { ...wanted, ...(allowCrossSession === false && { allowCrossSession }) }),
-      ).rejects.toMatchObject({
+    for (const more of [{}, { allowCrossSession: false }]) {
+      await expect(open().find(ref, { ...wanted, ...more })).rejects.toMatchObject({
         code: 'cross-session',
-        message: expect.stringContaining('the snapshot was taken by another session') as string,
         hint: 'Restore a snapshot that this session took.',
       })
     }
