@@ -208,14 +208,18 @@ describe('a stream', () => {
     await expect(writeStream(link, { path, data }, {})).rejects.toBe(torn)
     expect(scripts()).toEqual([sweepOf('0001')])
   })
-  it('that fails although it was stored is not put in place', async () => {
+  it.each([
+    ['is stored', undefined],
+    ['is refused by the platform in its own words', failure('interrupted')],
+  ])('that fails and %s is not put in place, and says why', async (_, refused) => {
     const torn = new Error('torn')
     const data = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(torn) })
-    const parts = linkTo((_, nonce) => said(nonce, ENTRY))
+    const parts = linkTo((_ran, nonce) => said(nonce, ENTRY))
     const runner = {
       ...parts.link.runner,
       store: async (_path: string, content: unknown): Promise<void> => {
         await new Response(content as ReadableStream).text().catch(() => '')
+        if (refused !== undefined) throw refused
       },
     }
     const link = Object.assign(Object.create(parts.link) as ContainerLink, { runner })
