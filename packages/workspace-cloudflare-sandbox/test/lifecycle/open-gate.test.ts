@@ -63,7 +63,61 @@ describe('after an open that found no room', () => {
     for (const { resolve } of gates) resolve()
     await Promise.all(opens)
     expect(most).toBe(1)
-    await Promise.all([1, 2, 3].map(() => gate.run(async () => settle(), wait())))
+    const together = Promise.withResolvers<void>()
+    const later = [1, 2, 3].map(() =>
+      gate.run(async () => {
+        active += 1
+        await together.promise
+      }, wait()),
+    )
+    await settle()
+    expect(active).toBe(3)
+    together.resolve()
+    await Promise.all(later)
+  })
+
+  test('one that succeeds ends the pause for those who wait, and waits begin anew', async () => {
+    const gate = new OpenGate(undefined)
+    const plain = unavailable({ reason: 'capacity' })
+    const refusePlainly = async (): Promise<void> => {
+      await gate.run(() => Promise.reject(plain), wait()).catch(() => undefined)
+    }
+    await refusePlainly()
+    await clock.advance(2000)
+    await refusePlainly()
+    await clock.advance(4000)
+    expect(await gate.run(async () => 'open', wait())).toBe('open')
+    await refusePlainly()
+    const progress = follow(gate.run(async () => 'open', wait()))
+    await settle()
+    await clock.advance(1999)
+    expect(progress.isDone).toBe(false)
+    await clock.advance(1)
+    await settle()
+    expect(progress.isDone).toBe(true)
+  })
+
+  test('those who wait in turn go at once when there is room again', async () => {
+    const gate = new OpenGate(undefined)
+    const now = unavailable({ reason: 'capacity', retryAfterMs: 0 })
+    await gate.run(() => Promise.reject(now), wait()).catch(() => undefined)
+    const opens = [1, 2].map((id) => gate.run(async () => id, wait()))
+    await settle()
+    expect(await Promise.all(opens)).toEqual([1, 2])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('no wait is longer than a minute', async () => {
+    const gate = new OpenGate(undefined)
+    const long = unavailable({ reason: 'capacity', retryAfterMs: 3_600_000 })
+    await gate.run(() => Promise.reject(long), wait()).catch(() => undefined)
+    const progress = follow(gate.run(async () => 'open', wait()))
+    await settle()
+    await clock.advance(59_999)
+    expect(progress.isDone).toBe(false)
+    await clock.advance(1)
+    await settle()
+    expect(progress.isDone).toBe(true)
   })
 
   test('one that waits can be aborted', async () => {

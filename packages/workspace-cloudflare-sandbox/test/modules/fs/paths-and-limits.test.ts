@@ -1,5 +1,5 @@
 // What the files of a workspace pass on: to strict files, to searches, and of their errors.
-import { FileSystemError } from '@helix-agents/core'
+import { FileSystemError, WorkspaceFailedError } from '@helix-agents/core'
 import { expect, it } from 'vitest'
 import type { DriverFiles } from '../../../src/driver/port.ts'
 import type { LiveSandbox } from '../../../src/lifecycle/live-sandbox.ts'
@@ -62,6 +62,31 @@ it('a source is given up before its failure is told', async () => {
   })
   const code = await fs.writeStream('/f', source).catch((error: FileSystemError) => error.code)
   expect([...told, code]).toEqual(['given up', 'read-only'])
+})
+
+it('a stream that fails with its container does not ask for the root', async () => {
+  const away = new WorkspaceFailedError('provider-failed', 'x')
+  const { calls, fs } = over({
+    writeStream: () => Promise.reject(away),
+    stat: async () => entryOf('', 'directory'),
+  })
+  await expect(fs.writeStream('/f', new Blob(['x']).stream())).rejects.toBe(away)
+  expect(calls.made.map(([name]) => name)).toEqual(['writeStream'])
+})
+
+it('a directory may go to the place of what holds it, and deeper with limits', async () => {
+  const { calls, fs } = over({ move: async () => entryOf('a', 'directory') })
+  await fs.move('/a/b', '/a')
+  await fs.move('/aaaa', '/b/c')
+  expect(calls.made).toEqual([
+    ['move', '/workspace/a/b', '/workspace/a', { overwrite: false }],
+    [
+      'move',
+      '/workspace/aaaa',
+      '/workspace/b/c',
+      { overwrite: false, below: { depth: 254, bytes: 4092 } },
+    ],
+  ])
 })
 
 it('a stream may take longer to be written than a call', async () => {
