@@ -1,10 +1,9 @@
 // Runs of an interpreter, whose process is in the hands of a test.
-import { PassThrough } from 'node:stream'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CodeOutput, RunCodeOptions } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ChannelProcess, Interpreter } from '../../src/code/interpreter.ts'
-import type { ProcessEnd } from '../../src/shell/start-process.ts'
+import { Interpreter } from '../../src/code/interpreter.ts'
+import { ProcessInHand, turn } from './process-in-hand.ts'
 
 let clock: ManualClock
 beforeEach(() => {
@@ -14,37 +13,11 @@ afterEach(() => {
   if (clock.pendingTimers > 0) throw new Error('a timer is left')
 })
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** An interpreter, and what its process says and hears. */
 async function started() {
-  const ended = Promise.withResolvers<ProcessEnd>()
-  const calls: string[] = []
-  const sinks: ((piece: Uint8Array) => void)[] = []
-  const heard: string[] = []
-  const channel = new PassThrough()
-  channel.write = ((piece: string) => {
-    heard.push(piece)
-    return true
-  }) as typeof channel.write
-  const reader = { ended: Promise.resolve(), stop: () => void calls.push('stop') }
-  const process = {
-    started: { pid: 7, ended: ended.promise, readers: [reader, reader], pipePaths: [] },
-    hold: {
-      end: async (ms: number) => void calls.push(`end ${ms}`),
-      endLeftovers: async () => {},
-    },
-    channel,
-  } as unknown as ChannelProcess
+  const process = new ProcessInHand()
   const interpreter = new Interpreter()
-  await interpreter.start(
-    async (words, given) => {
-      calls.push(words.join(' '))
-      sinks.push(...given)
-      return process
-    },
-    ['python3', '-c'],
-  )
+  await interpreter.start(process.start, ['python3', '-c'])
   const run = (options: RunCodeOptions = {}) =>
     interpreter.run('code', options, {
       timeoutMs: 5000,
@@ -52,14 +25,18 @@ async function started() {
       killGraceMs: 70,
       clock,
     })
-  const mark = (): string => heard.at(-1)?.split('\0')[0] ?? ''
-  const say = (event: object): boolean =>
-    channel.emit('data', Buffer.from(`${mark()} J ${JSON.stringify(event)}\n`))
-  const print = (at: 0 | 1, text: string): void => sinks[at]?.(Buffer.from(text))
-  const printMarks = (): void => {
-    for (const at of [0, 1] as const) print(at, `\u001e${mark()}\u001e`)
+  const { calls, channel, ended, heard } = process
+  return {
+    calls,
+    channel,
+    ended,
+    heard,
+    interpreter,
+    run,
+    print: (at: 0 | 1, text: string) => process.print(at, text),
+    printMarks: () => process.printMarks(),
+    say: (event: object) => process.say(event),
   }
-  return { calls, channel, ended, heard, interpreter, print, printMarks, run, say }
 }
 const texts = (outputs: readonly CodeOutput[]): string[] =>
   outputs.map((one) =>
