@@ -1,5 +1,5 @@
 import { ToolInputError } from '../../../errors/tool-input-error.ts'
-import type { FileStat } from '../contract.ts'
+import type { WriteOptions } from '../contract.ts'
 import type { PlannedFile } from '../patch/plan-patch.ts'
 import type { FileChange } from './rewrite-file.ts'
 import { staleWrite } from './rewrite-file.ts'
@@ -22,6 +22,8 @@ interface Done {
   readonly file: PlannedFile
   /** Of the file afterwards; absent when it was removed. */
   readonly version?: string
+  /** It has its new content. */
+  readonly isWritten?: boolean
 }
 
 /**
@@ -83,9 +85,8 @@ async function writeOne(change: FileChange, file: PlannedFile, done: Done[]): Pr
     done.push({ file, version })
   }
   if (content === undefined) return
-  const options = version === undefined ? { ifAbsent: true } : { ifVersion: version }
-  const stat = await module.writeFile(path, content, options)
-  done.push({ file, version: stat.version })
+  const stat = await module.writeFile(path, content, onlyOver(version))
+  done.push({ file, version: stat.version, isWritten: true })
 }
 
 async function requireVersion(
@@ -112,48 +113,35 @@ async function undo(change: FileChange, done: readonly Done[]): Promise<string[]
 }
 
 /** False when another writer has changed the file since. */
-async function restore(change: FileChange, { file, version }: Done): Promise<boolean> {
-  const { module } = change
-  const { path, action, from, before } = file
-  if (action === 'removed') {
-    await putBack(change, path, before?.data ?? '', undefined)
-    return true
+async function restore(change: FileChange, done: Done): Promise<boolean> {
+  const { module, context } = change
+  const { file, version } = done
+  const { path, action, before } = file
+  // Of a removed one there is no version.
+  if (version !== undefined && (await module.stat(path)).version !== version) return false
+  if (action === 'moved') await moveBack(change, done)
+  else if (action === 'created' || action === 'copied') await module.rm(path)
+  else {
+    const stat = await module.writeFile(path, before?.data ?? '', onlyOver(version))
+    context.ledger.recordWrite(context.actor, path, stat.version)
   }
-  const current = await module.stat(path)
-  if (current.version !== version) return false
-  if (action === 'changed') {
-    await putBack(change, path, before?.data ?? '', version)
-    return true
-  }
-  if (action !== 'moved' || from === undefined) {
-    await module.rm(path)
-    return true
-  }
-  await moveBack(change, file, current)
   return true
 }
 
-async function moveBack(change: FileChange, file: PlannedFile, current: FileStat): Promise<void> {
-  const { module, context } = change
-  const { path, from = path, content, before } = file
-  if (content !== undefined && before?.data !== undefined) {
-    await module.writeFile(path, before.data, { ifVersion: current.version })
-  }
+async function moveBack(
+  { module, context }: FileChange,
+  { file, version, isWritten }: Done,
+): Promise<void> {
+  const { path, from = path, before } = file
+  if (isWritten) await module.writeFile(path, before?.data ?? '', onlyOver(version))
   await module.move(path, from)
-  const { version } = await module.stat(from)
-  if (before !== undefined) context.ledger.revise(from, before.version, version)
+  const moved = await module.stat(from)
+  if (before !== undefined) context.ledger.revise(from, before.version, moved.version)
 }
 
-async function putBack(
-  change: FileChange,
-  path: string,
-  data: string | Uint8Array,
-  version: string | undefined,
-): Promise<void> {
-  const { module, context } = change
-  const options = version === undefined ? { ifAbsent: true } : { ifVersion: version }
-  const stat = await module.writeFile(path, data, options)
-  context.ledger.recordWrite(context.actor, path, stat.version)
+/** A write replaces this version, or nothing. */
+function onlyOver(version: string | undefined): WriteOptions {
+  return version === undefined ? { ifAbsent: true } : { ifVersion: version }
 }
 
 function record(change: FileChange, done: readonly Done[]): void {
