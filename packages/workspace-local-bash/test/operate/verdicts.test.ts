@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -10,7 +12,9 @@ import {
 import { join } from 'node:path'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { reapLocalBashTmpdirs, type ReapOptions } from '@helix-agents/workspace-local-bash'
-import { describe, expect, it } from 'vitest'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
 import { isUnfinished, lastChangeMs, removeUnfinished } from '../../src/operate/unfinished.ts'
 import { date, DEAD, markerOf, NAME, place, PLACED_MS, useRoot } from './placed-workspace.ts'
 
@@ -72,6 +76,41 @@ describe('how long a workspace waits', () => {
   })
 })
 
+describe('what a workspace has left', () => {
+  it('are processes, which end with it', async () => {
+    const name = `helix-ws-reaped${process.pid}`
+    place(root(), markerOf({ process: DEAD }), name)
+    const env = { [MARKER_VARIABLE]: `${name}:1` }
+    const child = spawn('/bin/sleep', ['986'], { env, stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child, 'spawn')
+    const ended = once(child, 'exit')
+    expect(await reap(HOUR_MS)).toEqual({ ...nothing, removed: [name] })
+    expect(readProcess(child.pid ?? 0)?.state ?? 'Z').toBe('Z')
+    expect(await ended).toEqual([null, 'SIGKILL'])
+  })
+  it('are snapshots, which wait as long', async () => {
+    const directory = join(root(), 'store')
+    await new DirectorySnapshotStore({ directory }).putBlocks('line', [])
+    const [scope = ''] = readdirSync(directory)
+    utimesSync(join(directory, scope), 1, PLACED_MS / 1000)
+    const options = { snapshotDirectory: directory }
+    expect((await reap(HOUR_MS - 1, options)).snapshots).toEqual([])
+    expect((await reap(4, { ...options, graceMs: 5 })).snapshots).toEqual([])
+    expect((await reap(HOUR_MS, { ...options, dryRun: true })).snapshots).toEqual(['line'])
+    expect((await reap(HOUR_MS, options)).snapshots).toEqual(['line'])
+    expect(readdirSync(directory)).toEqual([])
+  })
+  it('are removals that were interrupted, which are finished first', async () => {
+    const names = Array.from({ length: 9 }, (_, n) => `helix-ws-several${n}`)
+    const all = names.flatMap((name) => [name, `${name}.reaped`])
+    for (const name of all) place(root(), markerOf({ process: DEAD }), name)
+    const { removed, waiting } = await reap(HOUR_MS)
+    expect([removed.toSorted(), waiting]).toEqual([all.toSorted(), []])
+    expect(readdirSync(root())).toEqual([])
+  })
+})
+
 describe('what stands in the way', () => {
   it('is an earlier removal that cannot be finished: the next one waits', async () => {
     place(root(), markerOf({ process: DEAD }))
@@ -103,6 +142,36 @@ describe('what stands in the way', () => {
     expect(logger.lines).toEqual([
       { level: 'error', message: 'workspace could not be reaped', fields: { err: error, name } },
     ])
+  })
+  it.each([
+    ['that is there', 'ENOENT', false, 1],
+    ['that is gone', 'ENOENT', true, 0],
+    ['that is gone for another reason', 'EIO', true, 1],
+  ])('is told of a workspace %s after %s', async (_, code, isGone, count) => {
+    const path = place(root(), markerOf({ process: DEAD }))
+    const clock = Object.assign(new ManualClock(PLACED_MS), {
+      now: () => {
+        if (isGone) rmSync(path, { recursive: true })
+        throw Object.assign(new Error(code), { code })
+      },
+    })
+    const { failed, ...rest } = await reapLocalBashTmpdirs({ tmpdirRoot: root(), clock })
+    expect([failed.length, rest]).toEqual([
+      count,
+      { removed: [], live: [], waiting: [], foreign: [], snapshots: [] },
+    ])
+  })
+  it('is a place of workspaces that is gone: their snapshots stay', async () => {
+    const directory = join(root(), 'store')
+    const store = new DirectorySnapshotStore({ directory })
+    await store.putBlocks('line', [])
+    const options = { snapshotDirectory: directory, graceMs: 0 }
+    const gone = await reapLocalBashTmpdirs({ ...options, tmpdirRoot: join(root(), 'gone') })
+    expect([gone.snapshots, store.holds('line')]).toEqual([[], true])
+    const there = await reapLocalBashTmpdirs({ ...options, tmpdirRoot: root() })
+    expect([there.snapshots, store.holds('line')]).toEqual([['line'], false])
+    const none = { ...options, snapshotDirectory: join(root(), 'none'), tmpdirRoot: root() }
+    expect((await reapLocalBashTmpdirs(none)).snapshots).toEqual([])
   })
   it('is a directory of workspaces that cannot be read', async () => {
     writeFileSync(join(root(), 'file'), '')
