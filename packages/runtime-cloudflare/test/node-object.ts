@@ -36,6 +36,8 @@ export function createNodeObject() {
     isSqlite: true,
     fail: undefined as string | undefined,
     syncs: 0,
+    /** How often the alarm was set. */
+    sets: 0,
     waits: [] as Promise<unknown>[],
   }
   const values = new Map<string, unknown>()
@@ -89,6 +91,7 @@ export function createNodeObject() {
     setAlarm: async (at: number) => {
       await slow('setAlarm')
       state.alarm = at
+      state.sets += 1
     },
     deleteAlarm: async () => {
       await slow('deleteAlarm')

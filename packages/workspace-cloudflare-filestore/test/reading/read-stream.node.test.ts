@@ -1,10 +1,10 @@
 // A stream of a file: its range, what holds it, and how it ends: in Node, over its SQLite.
 import type { FileSystem, ReadStreamOptions } from '@helix-agents/core/provider'
 import { describe, expect, test } from 'vitest'
-import { databaseFaults } from './crash/audit.ts'
-import { MapBucket } from './map-bucket.ts'
-import { NodeStorage } from './node-storage.ts'
-import { createProvider, openOptions, type ProviderSetup, session } from './provider-harness.ts'
+import { databaseFaults } from '../crash/audit.ts'
+import { MapBucket } from '../map-bucket.ts'
+import { NodeStorage } from '../node-storage.ts'
+import { createProvider, openOptions, type ProviderSetup, session } from '../provider-harness.ts'
 
 /** Objects whose readers let go of them slowly, and that may be cut short. */
 class SlowBucket extends MapBucket {

@@ -112,6 +112,27 @@ describe('a content', () => {
     expect([(has & flags.text) !== 0, (has & flags.binary) !== 0]).toEqual([isText, isBinary])
   })
 
+  test.each<readonly [string, readonly string[], number]>([
+    ['text', ['te', 'xt'], 0],
+    ['a NUL', ['te', 'x\0t', 'more'], flags.binary],
+    ['nothing', [], 0],
+  ])('of a stream of %s has flags of its own', async (_, pieces, expected) => {
+    const stream = () =>
+      new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+          controller.close()
+        },
+      })
+    const { fs, flagsOf } = await open()
+    await fs.writeStream('/a', stream())
+    expect(flagsOf('a')).toBe(expected)
+    const inBucket = await open({ r2: new MapBucket(), inlineThresholdBytes: 2, partBytes: 2 })
+    await inBucket.fs.writeStream('/a', stream())
+    const spilled = pieces.length === 0 ? 0 : flags.spilled
+    expect(inBucket.flagsOf('a')).toBe(expected | spilled)
+  })
+
   test.each([
     [MIN_INNER, [BLOCK, MIN_INNER, BLOCK, 7]],
     [MIN_INNER - 1, [BLOCK, BLOCK, MIN_INNER - 1 + 7]],

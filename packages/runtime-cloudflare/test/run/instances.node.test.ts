@@ -4,7 +4,7 @@ import { InMemoryWorkspaceProvider } from '@helix-agents/workspace-memory'
 import { describe, expect, test } from 'vitest'
 import { say } from '../http/node-host.ts'
 import { later } from '../node-object.ts'
-import { createHost, gated, NOW, plain } from './host-fixture.ts'
+import { createHost, gated, NOW, plain } from '../server/host-fixture.ts'
 
 const MINUTE_MS = 60_000
 const record = 'helix:run:s'

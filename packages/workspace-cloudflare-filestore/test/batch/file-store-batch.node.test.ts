@@ -1,10 +1,10 @@
 // The small changes of a command: what is gathered, what is stored at once, and when the rest is: in Node.
 import { describe, expect, test } from 'vitest'
-import { type BatchFixture, openBatch } from './batch-fixture.ts'
-import { databaseFaults } from './crash/audit.ts'
-import { MapBucket } from './map-bucket.ts'
-import { NodeStorage } from './node-storage.ts'
-import type { ProviderSetup } from './provider-harness.ts'
+import { type BatchFixture, openBatch } from '../batch-fixture.ts'
+import { databaseFaults } from '../crash/audit.ts'
+import { MapBucket } from '../map-bucket.ts'
+import { NodeStorage } from '../node-storage.ts'
+import type { ProviderSetup } from '../provider-harness.ts'
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
@@ -212,8 +212,10 @@ describe('what is gathered', () => {
     await batch.commit()
     expect(bucket.objects.size).toBe(0)
     await batch.files.appendFile('/d/old', '4')
-    await batch.commit()
+    // What needs all of it waits for that too.
+    await batch.files.ls('/')
     expect(bucket.objects.size).toBe(2)
+    expect(await batch.commit()).toEqual([])
     expect(textOf(await fs.readFile('/d/old'))).toBe('old1234')
     expect(databaseFaults(storage)).toEqual([])
   })

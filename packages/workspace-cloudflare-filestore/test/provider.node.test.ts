@@ -160,3 +160,33 @@ test('a bucket that is gone is a mistake of the operator, while files are in it'
     hint: 'An operator must pass the bucket as r2 to the provider.',
   })
 })
+
+test('all files of a workspace are gone when it is closed, however many there are', async () => {
+  const { storage, ws, fs } = await open()
+  await fs.writeFile('/a', 'x')
+  storage.sql.exec(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001)
+      INSERT INTO helix_fs_nodes SELECT s.id, '/', 'd' || i, NULL, 0, 0, 0, 0, 0
+      FROM n, helix_fs_namespaces s`,
+  )
+  await ws.close()
+  expect(storage.sql.exec('SELECT name FROM helix_fs_nodes').toArray()).toEqual([])
+})
+
+test('an object is put with the hash that names it', async () => {
+  const puts: unknown[] = []
+  class HashedBucket extends MapBucket {
+    override async put(...call: [key: string, value: Uint8Array, options?: object]): Promise<void> {
+      const [key, value, options] = call
+      puts.push([key, options])
+      await super.put(key, value)
+    }
+  }
+  const { fs, ws } = await open({ r2: new HashedBucket(), inlineThresholdBytes: 3 })
+  await fs.writeFile('/a', 'larger')
+  const digest = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', new TextEncoder().encode('larger')),
+  )
+  const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  expect(puts).toEqual([[`helix/${ws.id}/${sha256}.1`, { sha256 }]])
+})
