@@ -192,6 +192,24 @@ describe('a context', () => {
     await deleting
     expect(at(0).calls).toEqual(['bash -c', 'end 70', 'stop', 'stop'])
   })
+  it('is one of 16 at most, and one that cannot be started is none', async () => {
+    let fails = true
+    const code = open({
+      start: (words, sinks) => {
+        if (fails) throw new Error('no process')
+        return new ProcessInHand().start(words, sinks)
+      },
+    })
+    await expect(code.createContext('bash')).rejects.toThrow('no process')
+    fails = false
+    const ids = await Promise.all(Array.from({ length: 16 }, () => code.createContext('bash')))
+    expect([ids[0], ids[15]]).toEqual(['c2', 'c17'])
+    await expect(code.createContext('bash')).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: '16 contexts are open already',
+      hint: 'Delete one of them first.',
+    })
+  })
   it('that is deleted is gone, once its process has ended', async () => {
     const code = open()
     const id = await code.createContext('python')

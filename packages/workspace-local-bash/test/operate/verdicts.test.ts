@@ -47,6 +47,8 @@ describe('how long a workspace waits', () => {
     place(root(), marker)
     expect(await reap(graceMs - 1)).toEqual({ ...nothing, waiting: [NAME] })
     expect(await reap(graceMs, { dryRun: true })).toEqual({ ...nothing, removed: [NAME] })
+    const atOnce = { [option]: 0, dryRun: true }
+    expect(await reap(0, atOnce)).toEqual({ ...nothing, removed: [NAME] })
     expect(await reap(4, { [option]: 5 })).toEqual({ ...nothing, waiting: [NAME] })
     expect(await reap(5, { [option]: 5 })).toEqual({ ...nothing, removed: [NAME] })
     expect(readdirSync(root())).toEqual([])
