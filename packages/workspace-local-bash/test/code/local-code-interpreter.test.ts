@@ -183,6 +183,31 @@ describe('a context', () => {
     await expect(running).rejects.toThrow('stopped')
     await expect(code.deleteContext(id)).rejects.toMatchObject(GONE)
   })
+  it('whose process fails is gone with it', async () => {
+    const code = open()
+    const id = await code.createContext('bash')
+    const running = Promise.allSettled([code.runInContext(id, 'a')])
+    const error = new Error('no end')
+    const process = await told(() => at(0), 'a')
+    process.ended.reject(error)
+    expect(await running).toEqual([{ status: 'rejected', reason: error }])
+    expect(process.calls).toEqual(['bash -c', 'end 0'])
+    await expect(code.deleteContext(id)).rejects.toMatchObject(GONE)
+  })
+  it('takes code of 8 Mi characters, and no more', async () => {
+    const code = open()
+    const id = await code.createContext('bash')
+    const longest = 'x'.repeat(8 * 1024 * 1024)
+    await expect(code.runInContext(id, `${longest}x`)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: 'the code has more than 8388608 characters',
+      hint: 'Put data into files and read them from the code.',
+    })
+    const running = code.runInContext(id, longest)
+    await expect.poll(() => at(0).heard.length, { interval: 1 }).toBe(1)
+    at(0).finish(4)
+    expect((await running).exitCode).toBe(4)
+  })
   it('whose run never got its turn stays', async () => {
     const code = open({ inTurn })
     const id = await code.createContext('bash')
