@@ -212,6 +212,11 @@ describe('several files', () => {
     expect(asked()).toEqual([`left=99 paths=(${paths.join(' ')})`])
     expect(ran[0]?.call).toEqual({ ...REPEATABLE, signal })
   })
+  it('may be empty, the first one too', async () => {
+    const { link } = container([['ok', '\n=0\n\n=1\nx\n\n']])
+    const found = await readMany(link, ['/a', '/b', '/c', '/d'], { maxBytes: 99 })
+    expect(found.map(({ bytes }) => text(bytes))).toEqual(['', '', 'x', ''])
+  })
   it('are eight mebibytes together at most, and end where the answer ends', async () => {
     const { asked, link, ran } = container([['ok', '=1\nx\n']])
     const found = await readMany(link, ['/a', '/b'], { maxBytes: 9 * MEBIBYTE })

@@ -5,15 +5,18 @@ import type { SandboxNamespace } from '../../../src/driver/sdk-0-12/stub.ts'
 import { binding, command, connected, container, settings } from './driver-on.ts'
 
 /** The package loads in workerd alone. */
-const installed = vi.hoisted(() => ({ made: [] as unknown[][], stub: {} }))
-vi.mock('@cloudflare/sandbox', () => ({
-  getSandbox: (...given: unknown[]) => {
-    installed.made.push(given)
-    return installed.stub
-  },
-  SandboxClient: true,
-  ContainerUnavailableError: true,
-}))
+const installed = vi.hoisted(() => ({ made: [] as unknown[][], stub: {}, isLoaded: false }))
+vi.mock('@cloudflare/sandbox', () => {
+  installed.isLoaded = true
+  return {
+    getSandbox: (...given: unknown[]) => {
+      installed.made.push(given)
+      return installed.stub
+    },
+    SandboxClient: true,
+    ContainerUnavailableError: true,
+  }
+})
 
 describe('a driver of a binding', () => {
   it('makes the sandbox with its settings, without a session of its own', async () => {
@@ -32,6 +35,7 @@ describe('a driver of a binding', () => {
       enableDefaultSession: false,
     }
     expect(made).toEqual([[namespace, 'sb-1', options]])
+    expect(installed.isLoaded).toBe(false)
   })
   it('of the next line names neither transport nor session', async () => {
     const on = container({ exec: () => Promise.reject(new Error('odd')) })
