@@ -14,7 +14,7 @@ import {
 } from '../src/local-bash-workspaces.ts'
 import { hashSession, ownMarker, type OwnerMarker, readOwner, writeOwner } from '../src/owner.ts'
 import { findProgram } from '../src/shell/find-program.ts'
-import { MARKER_VARIABLE } from '../src/shell/processes/process-table.ts'
+import { MARKER_VARIABLE, readProcess } from '../src/shell/processes/process-table.ts'
 import { text } from './open-workspace.ts'
 import { useDirectory } from './snapshots/store/store-fixture.ts'
 
@@ -188,6 +188,8 @@ describe('a workspace that is attached to', () => {
     await once(child, 'spawn')
     const ended = once(child, 'exit')
     await resolve(name)
+    // At once, not only some time later.
+    expect((readProcess(child.pid ?? 0)?.state ?? 'Z') === 'Z').toBe(isEnded)
     if (isEnded) await ended
     expect([child.exitCode, child.signalCode]).toEqual([null, isEnded ? 'SIGKILL' : null])
   })

@@ -150,7 +150,7 @@ function watch({ clock, timeoutMs }: InterpreterLimits, signal: AbortSignal | un
   const cancel = clock.setTimer(timeoutMs, () => resolve({ reason: 'timeout' }), {
     keepsProcessAlive: true,
   })
-  signal?.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
   return {
     reason: promise,

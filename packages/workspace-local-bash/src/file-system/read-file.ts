@@ -100,7 +100,7 @@ export class FileReader {
 
   stream(signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
     const onAbort = (): void => this.close()
-    signal?.addEventListener('abort', onAbort, { once: true })
+    signal?.addEventListener('abort', onAbort)
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {

@@ -57,7 +57,7 @@ export class CommandGate {
       reject(signal.reason)
     }
     this.#waiting.add(resolve)
-    signal.addEventListener('abort', onAbort, { once: true })
+    signal.addEventListener('abort', onAbort)
     try {
       await promise
     } finally {

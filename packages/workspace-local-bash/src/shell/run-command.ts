@@ -81,7 +81,7 @@ function watchForStop({ timeoutMs, clock, signal }: RunLimits): Stop {
   const { promise, resolve } = Promise.withResolvers<'timeout' | 'abort'>()
   const onAbort = (): void => resolve('abort')
   const cancelTimer = clock.setTimer(timeoutMs, () => resolve('timeout'))
-  signal?.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
   return {
     reason: promise,

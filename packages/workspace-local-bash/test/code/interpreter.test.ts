@@ -1,4 +1,5 @@
 // Runs of an interpreter, whose process is in the hands of a test.
+import { getEventListeners } from 'node:events'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CodeOutput, RunCodeOptions } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -110,6 +111,16 @@ describe('a run', () => {
     ended.resolve({ exitCode: 0 })
     const { ended: how } = await run({ signal: AbortSignal.abort() })
     expect(how).toBe('aborted')
+  })
+  it('that is over is no concern of the signal of its caller', async () => {
+    const { printMarks, run, say } = await started()
+    const { signal } = new AbortController()
+    const running = run({ signal })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    say({ type: 'done', status: 0 })
+    printMarks()
+    await running
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
   it('whose process ends has its exit code', async () => {
     const { calls, ended, run, say } = await started()

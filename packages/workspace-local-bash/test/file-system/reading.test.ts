@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   chmodSync,
   linkSync,
@@ -77,6 +78,19 @@ describe('reading', () => {
     abort.abort(new Error('stopped'))
     expect(openFilesBelow(opened.base)).toBe(0)
     await expect(reader.read()).rejects.toThrow('stopped')
+  })
+  it('a stream that is over is no concern of the signal of its caller', async () => {
+    writeFileSync(at('f'), 'x')
+    const { signal } = new AbortController()
+    const [one, two] = [
+      await fs.readStream('/f', { signal }),
+      await fs.readStream('/f', { signal }),
+    ]
+    expect(getEventListeners(signal, 'abort')).toHaveLength(2)
+    expect(await new Response(one).text()).toBe('x')
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await two.cancel()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
   it('a stream that is cancelled or left closes its file', async () => {
     writeFileSync(at('f'), 'x'.repeat(200_000))

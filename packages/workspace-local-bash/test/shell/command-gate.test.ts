@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { CommandGate } from '../../src/shell/command-gate.ts'
@@ -68,6 +69,19 @@ it('a place is given back by a command that fails, and by one that is aborted', 
   const aborted = gate.run(commands.start(2), AbortSignal.abort(new Error('before')))
   await expect(aborted).rejects.toThrow('before')
   expect(await gate.run(async () => 'free', never)).toBe('free')
+})
+
+it('who has waited for a place leaves nothing with the signal', async () => {
+  const [gate, commands] = [new CommandGate(1), new Commands()]
+  const abort = new AbortController()
+  const first = gate.run(commands.start(0), never)
+  const second = gate.run(commands.start(1), abort.signal)
+  await turns(10)
+  expect(getEventListeners(abort.signal, 'abort')).toHaveLength(1)
+  await commands.end(0)
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+  await commands.end(1)
+  await Promise.all([first, second])
 })
 
 it('an abort between the place and the turn gives the place back', async () => {

@@ -1,4 +1,5 @@
 // How a command is awaited: to its end, its deadline, an abort, and until its outputs are read.
+import { getEventListeners } from 'node:events'
 import { closeSync, mkdtempSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -116,6 +117,16 @@ describe('a command that ends by itself', () => {
     expect(await outcome).toMatchObject({ end: { exitCode: 0 }, timedOut: true })
     closeOutputs()
   })
+})
+
+it('a command that is over is no concern of the signal of its caller', async () => {
+  const { signal } = new AbortController()
+  const { ended, outcome } = command(signal)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  ended.resolve({ exitCode: 0 })
+  closeOutputs()
+  await outcome
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 describe('a command that is ended', () => {
