@@ -14,6 +14,7 @@ import {
 } from '../src/local-bash-workspaces.ts'
 import { hashSession, ownMarker, type OwnerMarker, readOwner, writeOwner } from '../src/owner.ts'
 import { findProgram } from '../src/shell/find-program.ts'
+import { probeNamespace } from '../src/shell/namespace/namespace.ts'
 import { MARKER_VARIABLE, readProcess } from '../src/shell/processes/process-table.ts'
 import { text } from './open-workspace.ts'
 import { useDirectory } from './snapshots/store/store-fixture.ts'
@@ -126,6 +127,23 @@ describe('a workspace that is opened', () => {
     await open(workspaces({ logger: own }))
     expect([logger.lines.length, own.lines.length]).toEqual([1, 1])
   })
+  it('has a namespace where the host gives one, unless it has to have one', async () => {
+    const { namespace, reason } = await probeNamespace()
+    const containment = namespace === undefined ? 'scan' : 'namespace'
+    const { ws } = await open(workspaces({ containment: 'auto' }))
+    expect([ws.containment, ws.maxProcesses]).toEqual([containment, namespace?.limit && 2048])
+    const fields = { providerId: 'local-bash', isolation: 'none', containment }
+    const expected = reason === undefined ? fields : { ...fields, reason }
+    expect(logger.lines[0]?.fields).toStrictEqual(expected)
+    const [opening] = await Promise.allSettled([open(workspaces({ containment: 'namespace' }))])
+    expect(opening).toMatchObject(
+      namespace === undefined
+        ? { reason: { code: 'config-invalid' } }
+        : { value: { ws: { containment: 'namespace' } } },
+    )
+    const { ws: other } = await open(workspaces({ containment: 'auto', maxProcesses: 301 }))
+    expect(other.maxProcesses).toBe(namespace?.limit && 301)
+  })
   it.skipIf(findProgram('bwrap') === undefined)(
     'in bubblewrap is said to be isolated',
     async () => {
@@ -210,13 +228,15 @@ describe('commands', () => {
   })
   it('have two minutes, and a mebibyte of output', async () => {
     const { ws } = await open(workspaces({ clock }))
-    const timed = await ws.shell.run('head -c 1048576 /dev/zero; echo >&2; exec sleep 986', {
+    const obeys = 'trap "printf asked; exit" TERM; echo >&2; sleep 986 & wait'
+    const timed = await ws.shell.run(`head -c 1048571 /dev/zero; ${obeys}`, {
       onStderr: async () => {
         await clock.advance(119_999)
         await clock.advance(1)
       },
     })
     expect([timed.timedOut, timed.stdoutCut, timed.exitCode]).toEqual([true, undefined, 124])
+    expect(text(timed.stdout.subarray(-5))).toBe('asked')
     const { stdoutCut } = await ws.shell.run('head -c 1048577 /dev/zero')
     expect(stdoutCut?.totalBytes).toBe(1_048_577)
   })
