@@ -153,7 +153,7 @@ function lineEndOf({ oldText, unix, windows }: Located): LineEnd | undefined {
 async function withOverlap(file: EditedText, { oldText, places }: Located): Promise<Places> {
   const [first] = places.first
   if (first === undefined || places.count > 1) return places
-  const around = file.text.slice(first + 1, first + 2 * oldText.length - 1)
+  const around = file.text.slice(first + 1, first + 2 * oldText.length)
   const others = await findPlaces({ ...file, text: around }, oldText)
   const [other] = others.first
   if (other === undefined) return places

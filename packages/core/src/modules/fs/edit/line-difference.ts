@@ -102,7 +102,7 @@ function show({ lines, isPart }: WantedLines, index: number, column: number): st
   const name = NAMES[point]
   if (name !== undefined) return `${name} (${codeOf(point)})`
   const text = JSON.stringify(withoutLineEnd(line.slice(wordAt(line, column), column + MAX_SHOWN)))
-  return point > 0x20 && point < 0x7f ? text : `${text} (${codeOf(point)})`
+  return /^[!-~]/.test(rest) ? text : `${text} (${codeOf(point)})`
 }
 
 /** Where the word around a place begins, when it is near. */

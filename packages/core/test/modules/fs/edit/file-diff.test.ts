@@ -1,6 +1,6 @@
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { fileDiff } from '../../../../src/modules/fs/edit/file-diff.ts'
 import { createWorkTurn } from '../../../../src/modules/fs/edit/work-turn.ts'
 import { MAX_HOLD_MS, measureHold } from '../event-loop-hold.ts'
@@ -62,6 +62,38 @@ test('what is not cut can be applied and gives the new text', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+/** Lines of which each second one is changed, so many of them, and some that are new. */
+function edited(changed: number, added: number): Promise<string> {
+  const before = Array.from({ length: changed }, (_, n) => `same ${n}\nold ${n}\n`).join('')
+  const after = Array.from({ length: changed }, (_, n) => `same ${n}\nnew ${n}\n`).join('')
+  return diffOf(before, after + 'more\n'.repeat(added)).then(({ diff }) => diff)
+}
+
+/** Whether lines were compared: else all old ones stand in front of all new ones. */
+const isCompared = (diff: string): boolean => diff.includes('\n-old 0\n+new 0\n')
+
+describe('a comparison', () => {
+  test('is of 500 lines that come or go', async () => {
+    vi.spyOn(Date, 'now').mockReturnValue(0)
+    expect(isCompared(await edited(250, 0))).toBe(true)
+    expect(isCompared(await edited(249, 2))).toBe(true)
+    expect(isCompared(await edited(250, 1))).toBe(false)
+  })
+
+  test.each([
+    [25, true],
+    [26, false],
+  ])('that takes %i ms is finished: %s', async (ms, expected) => {
+    let isFirst = true
+    vi.spyOn(Date, 'now').mockImplementation(() => {
+      const now = isFirst ? 0 : ms
+      isFirst = false
+      return now
+    })
+    expect(isCompared(await edited(3, 0))).toBe(expected)
+  })
 })
 
 describe('large files', () => {

@@ -99,6 +99,17 @@ describe('compileSearch', () => {
     expect(result.countIsComplete).toBe(false)
   })
 
+  it('takes a pattern of 10,000 characters, and no longer one', async () => {
+    for (const mode of ['literal', 'regex'] as const) {
+      const search = await compileSearch('x'.repeat(10_000), { mode })
+      expect(search.requiredLiteral?.text).toBe('x'.repeat(64))
+      await expect(compileSearch('x'.repeat(10_001), { mode })).rejects.toMatchObject({
+        code: 'invalid-pattern',
+        message: expect.stringContaining('a pattern has 1 to 10000 characters'),
+      })
+    }
+  })
+
   it.each(['(a', '(?=a)', 'a{1,100000}', '(a)\\1', '[z-a]', '*a', ''])(
     'refuses %j with a readable reason',
     async (pattern) => {
