@@ -1,18 +1,14 @@
 // The stored snapshots of a provider: which of them a session finds, and what is freed when.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { noopLogger } from '@helix-agents/core'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
-import { DirectorySnapshotStore, TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  detachedMarker,
-  ownMarker,
-  type OwnerMarker,
-  readOwner,
-  writeOwner,
-} from '../../src/owner.ts'
+import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { ownMarker, type OwnerMarker, readOwner, writeOwner } from '../../src/owner.ts'
+import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
 import {
   type LocalBashSnapshotOptions,
   LocalSnapshots,
@@ -20,7 +16,7 @@ import {
 } from '../../src/snapshots/local-snapshots.ts'
 import { toSnapshotRef } from '../../src/snapshots/snapshot-ref.ts'
 import { sha256 } from '../../src/snapshots/store/block-files.ts'
-import { createDirectory, restoreDirectory } from '../../src/workspace-directory.ts'
+import { createDirectory } from '../../src/workspace-directory.ts'
 import { manifestOf, useDirectory } from './store/store-fixture.ts'
 
 const root = useDirectory()
@@ -102,6 +98,16 @@ describe('a snapshot that is looked for', () => {
     await expect(open().find(other, wanted)).rejects.toMatchObject({
       code: 'corrupt',
       message: 'the stored snapshot is not the one that was taken',
+    })
+  })
+  it('is damaged, when it is', async () => {
+    const { ref } = await take(1)
+    const manifests = join(store.blockDirectory(LINE) ?? '', '../manifests')
+    const [name = ''] = readdirSync(manifests)
+    truncateSync(join(manifests, name), 10)
+    await expect(open().find(ref, wanted)).rejects.toMatchObject({
+      name: 'SnapshotStoreError',
+      code: 'corrupt',
     })
   })
   it.each([
@@ -186,6 +192,8 @@ describe('kept snapshots', () => {
     expect((await store.listManifests(LINE)).items.map(({ createdAt }) => createdAt)).toEqual([2])
     place()
     await open().remove(LINE, idOf(2))
+    const manifests = join(store.blockDirectory(LINE) ?? '', '../manifests')
+    expect(readdirSync(manifests)).toEqual([])
     await open().remove(LINE, idOf(3))
     expect([(await store.listManifests(LINE)).items, store.holds(LINE)]).toEqual([[], true])
   })
@@ -221,7 +229,12 @@ describe('a workspace that is closed', () => {
     const { session: ___, ...none } = detached
     writeOwner(without.path, none)
     await take(1)
+    const env = { [MARKER_VARIABLE]: `${left[0]?.name}:1` }
+    const child = spawn('/bin/sleep', ['986'], { env, stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child, 'spawn')
     await open().release(directory, marker)
+    expect(readProcess(child.pid ?? 0)?.state ?? 'Z').toBe('Z')
     expect(left.map(({ path }) => existsSync(path))).toEqual([false, false])
     for (const { path } of [...others, without, directory]) expect(existsSync(path)).toBe(true)
     expect(store.holds(LINE)).toBe(true)
@@ -247,70 +260,5 @@ describe('a workspace that is closed', () => {
     expect(store.holds(LINE)).toBe(true)
     await open().releaseLine(LINE)
     expect(store.holds(LINE)).toBe(false)
-  })
-})
-
-describe('the snapshotter of a workspace', () => {
-  const ofLine: OwnerMarker = ownMarker({ env: { A: '1' }, sinceMs: 1, line: LINE })
-  function snapshotter(options?: LocalBashSnapshotOptions, marker = ofLine) {
-    const { directory } = place()
-    restoreDirectory(directory)
-    const { root: files, scratch } = directory
-    const fs = new TmpdirFileSystem({ root: files, scratch, restore: () => mkdirSync(files) })
-    const session = { sessionId: 's', agentType: 'a' }
-    const placed = { directory, isolation: 'none', marker, session } as const
-    const opened = { workspace: 'box' } as Parameters<LocalSnapshots['snapshotterOf']>[0]['options']
-    const parts = { files: fs.context, shellRoot: files, clock, logger: noopLogger }
-    return {
-      directory,
-      fs,
-      taken: open(options).snapshotterOf({ ...placed, options: opened }, parts),
-    }
-  }
-
-  it('says of each snapshot whose it is, and restores it as a workspace of no session', async () => {
-    const { directory, fs, taken } = snapshotter()
-    await fs.writeFile('/f', 'x')
-    const ref = await taken.snapshot()
-    expect((await store.listManifests(LINE)).items).toMatchObject([
-      { sessionId: 's', agentType: 'a', workspace: 'box', workspaceId: directory.name },
-    ])
-    const { ref: restored } = await taken.restore(ref)
-    const { directory: name } = restored as { readonly directory: string }
-    expect(restored).toEqual({ directory: name, isolation: 'none' })
-    expect(readFileSync(join(root(), name, 'root', 'f'), 'utf8')).toBe('x')
-    expect(readOwner(join(root(), name))).toEqual({
-      ...detachedMarker(ownMarker({ env: { A: '1' }, sinceMs: 0, line: LINE }), 5000),
-      isolation: 'none',
-    })
-  })
-  it('restores what another session took when that is allowed', async () => {
-    const { taken } = snapshotter()
-    const { ref } = await take(1, { sessionId: 'other' })
-    await expect(taken.restore(ref)).rejects.toMatchObject({ code: 'cross-session' })
-    const options = { allowCrossSession: true, signal: AbortSignal.abort(new Error('stopped')) }
-    await expect(taken.restore(ref, options)).rejects.toThrow('stopped')
-    expect(await taken.branch(ref, { allowCrossSession: true })).toMatchObject({
-      providerId: 'local-bash',
-    })
-  })
-  it.each([
-    [{ maxSnapshots: 2 }, 2],
-    [{ maxBytes: 2 }, 2],
-    [undefined, 4],
-  ])('keeps as many as %j says', async (options, count) => {
-    const { fs, taken } = snapshotter(options)
-    for (const text of ['a', 'b', 'c', 'd']) {
-      await fs.writeFile('/f', text)
-      await taken.snapshot()
-    }
-    expect((await store.listManifests(LINE)).items).toHaveLength(count)
-  })
-  it('of a workspace of an older release has a line of its own', async () => {
-    const { line: __, ...unlined } = ofLine
-    const { ref } = await snapshotter(undefined, unlined).taken.snapshot()
-    const { line } = ref as { readonly line: string }
-    expect(line).toMatch(/^[0-9a-f]{32}$/)
-    expect([line === LINE, store.holds(LINE), store.holds(line)]).toEqual([false, false, true])
   })
 })
