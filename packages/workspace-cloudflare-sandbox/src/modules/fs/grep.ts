@@ -151,8 +151,8 @@ async function fetchFiles(scan: Scan, paths: readonly string[]): Promise<readonl
   )
   signal?.throwIfAborted()
   if (fetched === undefined) return Promise.all(paths.map((path) => fetchFile(scan, path)))
-  const found = fetched.slice(0, paths.length).map(async ({ bytes }, index) => {
-    const path = paths[index] ?? ''
+  const found = paths.slice(0, fetched.length).map(async (path, index) => {
+    const bytes = fetched[index]?.bytes
     // Too large to come with others, or gone.
     return bytes === undefined ? fetchFile(scan, path) : { path, bytes }
   })

@@ -75,6 +75,7 @@ describe('a glob', () => {
     const { signal } = abort
     const calls = callsOf({
       list: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
         abort.abort(new Error('stopped'))
         return []
       },

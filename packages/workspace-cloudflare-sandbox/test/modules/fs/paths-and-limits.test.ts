@@ -64,6 +64,30 @@ it('a source is given up before its failure is told', async () => {
   expect([...told, code]).toEqual(['given up', 'read-only'])
 })
 
+it('what fails for its source is told by that', async () => {
+  const torn = new Error('torn')
+  const { fs } = over({
+    writeStream: async (_, data) => {
+      await new Response(data).text().catch(() => undefined)
+      throw new FileSystemError('read-only', '/f')
+    },
+  })
+  const source = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(torn) })
+  await expect(fs.writeStream('/f', source)).rejects.toBe(torn)
+})
+
+it('a root that cannot be made again is told', async () => {
+  const denied = new FileSystemError('permission-denied', '/')
+  const { fs } = over({
+    remove: () => Promise.reject(new WorkspaceFailedError('working-directory-missing', 'x')),
+    makeDirectory: async () => {
+      await turn()
+      throw denied
+    },
+  })
+  await expect(fs.rm('/', { recursive: true })).rejects.toBe(denied)
+})
+
 it('a stream that fails with its container does not ask for the root', async () => {
   const away = new WorkspaceFailedError('provider-failed', 'x')
   const { calls, fs } = over({
