@@ -1,5 +1,5 @@
 import { SnapshotStoreError } from '../errors/snapshot-store-error.ts'
-import type { FileSystem } from '../modules/fs/contract.ts'
+import type { FileMode, FileSystem } from '../modules/fs/contract.ts'
 import { createTimeSlice } from '../time/slice.ts'
 import { inParallel } from './in-parallel.ts'
 import { byPath, type SnapshotLoss } from './loss.ts'
@@ -71,8 +71,7 @@ export async function restoreSnapshot(
   await inParallel(streamed, write, { signal, atOnce: STREAMS_AT_ONCE })
   const links = entries.filter((entry) => entry.type === 'symlink')
   await inParallel(links, (link) => writer.makeLink(link), { signal })
-  // From the leaves up: a directory that may not be searched is closed last.
-  await inOrder(entries.toReversed(), signal, (entry) => writer.setMode(entry))
+  await writer.setModes(entries, signal)
   return { files: files.length, bytes: header.bytes, losses: await byPath(writer.losses) }
 }
 
@@ -133,6 +132,11 @@ function isWhole({ blocks }: SnapshotFile): boolean {
   return blocks.length <= 1
 }
 
+function modeOf(entry: SnapshotEntry): readonly FileMode[] {
+  if (entry.type === 'symlink' || entry.mode === undefined) return []
+  return [{ path: entry.path, mode: entry.mode }]
+}
+
 /** Writes entries, and records what the target has no place for. */
 class EntryWriter {
   readonly losses: SnapshotLoss[] = []
@@ -164,11 +168,15 @@ class EntryWriter {
     else await attributes.makeLink(path, target)
   }
 
-  async setMode(entry: SnapshotEntry): Promise<void> {
-    if (entry.type === 'symlink' || entry.mode === undefined) return
+  /** From the leaves up: a directory that may not be searched is closed last. */
+  async setModes(entries: readonly SnapshotEntry[], signal?: AbortSignal): Promise<void> {
     const { attributes } = this.#fs
-    if (attributes?.writeMode === undefined) this.losses.push({ path: entry.path, kind: 'mode' })
-    else await attributes.writeMode(entry.path, entry.mode)
+    const modes = entries.toReversed().flatMap(modeOf)
+    if (attributes?.writeModes === undefined) {
+      for (const { path } of modes) this.losses.push({ path, kind: 'mode' })
+      return
+    }
+    await attributes.writeModes(modes, { signal })
   }
 
   #stream(hashes: readonly string[]): ReadableStream<Uint8Array> {

@@ -119,6 +119,7 @@ test('modules, their optional parts, and what changes no file', () => {
           "withoutLinks",
           "readLink",
           "readMode",
+          "readAhead",
         ],
       },
       {

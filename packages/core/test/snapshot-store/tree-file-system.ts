@@ -19,7 +19,12 @@ export class TreeFileSystem extends MapFileSystem {
   readonly log: string[] = []
   attributes: FileAttributes = {
     readMode: async (path) => this.modes.get(path) ?? 0o100_644,
-    writeMode: async (path, mode) => void this.log.push(`mode ${path} ${mode.toString(8)}`),
+    writeModes: async (modes, { signal } = {}) => {
+      for (const { path, mode } of modes) {
+        signal?.throwIfAborted()
+        this.log.push(`mode ${path} ${mode.toString(8)}`)
+      }
+    },
     readLink: async (path) => this.links.get(path) ?? '/nowhere',
     makeLink: async (path, target) => void this.log.push(`link ${path} ${target}`),
   }

@@ -141,7 +141,7 @@ async function compare(
   const options = snapshotOptions(services, session, declaration)
   const found = await takeSnapshot(files, new FileBlocks(files), options)
   const lost = new Set(losses.map(({ path }) => path))
-  const isModes = files.attributes?.writeMode === undefined
+  const isModes = files.attributes?.writeModes === undefined
   const differences = await compareEntries(expected.manifest.entries, found.manifest.entries)
   const wrong = differences.filter(({ path, change, from }) => {
     // Source without modes: the new place has its own.

@@ -121,6 +121,30 @@ export interface DriverFiles {
    * least one. What is gone by now has no bytes. Absent: files are read one by one.
    */
   readMany?(paths: readonly string[], options: ReadManyOptions): Promise<readonly DriverFile[]>
+  /**
+   * Links and permissions, for snapshots; a link on the way or in the last place is not followed.
+   * Absent: the driver knows of neither.
+   */
+  readonly attributes?: DriverAttributes
+}
+
+/** A path and its permission bits, 0 to 0o777. */
+export interface DriverMode {
+  readonly path: string
+  readonly mode: number
+}
+
+export interface DriverAttributes {
+  /** In the order asked for; undefined for what is missing, or a link. */
+  statMany(
+    paths: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<readonly ((DriverEntry & DriverMode) | undefined)[]>
+  /** In the order given; the first that fails ends it. */
+  writeModes(modes: readonly DriverMode[], signal?: AbortSignal): Promise<void>
+  readLink(path: string): Promise<string>
+  /** Rejected with `exists` when something is there. */
+  makeLink(path: string, target: string): Promise<void>
 }
 
 export interface AppendOptions {

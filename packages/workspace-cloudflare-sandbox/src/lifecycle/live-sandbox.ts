@@ -101,6 +101,11 @@ export class LiveSandbox {
     return this.#fileLimit(() => this.call(run, { path }))
   }
 
+  /** Whether links and permissions can be asked for. */
+  get hasAttributes(): boolean {
+    return this.driver.files.attributes !== undefined
+  }
+
   /** The same for paths without links. */
   withoutLinks(): FileCalls {
     return {

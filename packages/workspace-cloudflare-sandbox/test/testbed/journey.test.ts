@@ -1,5 +1,6 @@
 // Moves and a history with the real SDK in workerd, and the container server behind it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CarriedOver } from '../worker/carry-over.ts'
 import type { Journey } from '../worker/journey.ts'
 import { availability, Bench, skipNote } from './bench.ts'
 
@@ -33,4 +34,28 @@ describe.skipIf(!availability.available)(`a session travels${skipNote}`, () => {
       expect((await bucket.list()).objects.map(({ key }) => key)).toEqual([])
     },
   )
+
+  test('as a portable snapshot, with links and permissions, in few calls', async () => {
+    const { value, error } = await bench.ask('carry-over', { program: 'carry-over', arguments: {} })
+    expect(error).toBeUndefined()
+    const { taken, takenAgain, restored, told, detail } = value as CarriedOver
+    expect(told.split('\n')).toEqual([
+      'ran',
+      '755 run.sh',
+      '700 d/e',
+      '600 d/1',
+      'changed',
+      '62',
+      '600000',
+      '',
+    ])
+    expect(detail).toBeUndefined()
+    // Three directories, three links, and the large file by itself.
+    const lists = ['list', 'list', 'list']
+    const links = ['readLink', 'readLink', 'realPath']
+    const together = ['readMany', 'statMany', 'statMany']
+    expect(takenAgain).toEqual([...lists, ...links, ...together].toSorted())
+    expect(taken).toEqual([...takenAgain, 'read', 'stat'].toSorted())
+    expect(restored).toEqual(['list', 'makeDirectory', 'makeDirectory', 'makeLink', 'writeModes'])
+  })
 })

@@ -18,6 +18,7 @@ import {
 } from '@helix-agents/workspace-cloudflare-sandbox'
 import { BehaviourRunner, type Transport } from './behaviour-runner.ts'
 import { PacedClock } from './paced-clock.ts'
+import { carryOver } from './carry-over.ts'
 import { composedCalls } from './composed-calls.ts'
 import { travel } from './journey.ts'
 import { reproduceRemoval } from './removal-reproduction.ts'
@@ -123,6 +124,8 @@ export class BenchObject extends DurableObject<BenchBindings> {
         return this.#call(given as unknown as CallArguments)
       case 'journey':
         return travel(this.makeProvider(), given.way === 'backups' ? 'backups' : 'portable')
+      case 'carry-over':
+        return carryOver({ namespace: this.env.SANDBOX })
       default:
         return Promise.resolve('touched')
     }

@@ -3,7 +3,7 @@ import type { CloudflareSandboxConfigInput } from '@helix-agents/workspace-cloud
 
 /** What a test asks of a bench object, and how. */
 export interface Asked {
-  readonly program: 'behaviour' | 'open' | 'resolve' | 'call' | 'touch' | 'journey'
+  readonly program: 'behaviour' | 'open' | 'resolve' | 'call' | 'touch' | 'journey' | 'carry-over'
   readonly arguments: Readonly<Record<string, unknown>>
 }
 

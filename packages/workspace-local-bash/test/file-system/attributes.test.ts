@@ -36,8 +36,12 @@ it('no link leads a change of modes out, and none is made in the place of a file
   symlinkSync(outside, join(ws.shellRoot, 'out'))
   symlinkSync(host.tmpdirRoot, join(ws.shellRoot, 'up'))
   const { attributes } = ws.fs
-  await expect(attributes.writeMode?.('/out', 0o777)).rejects.toMatchObject({ code: 'path-escape' })
-  await expect(attributes.writeMode?.('/up/outside', 0o777)).rejects.toMatchObject({
+  await expect(attributes.writeModes?.([{ path: '/out', mode: 0o777 }])).rejects.toMatchObject({
+    code: 'path-escape',
+  })
+  await expect(
+    attributes.writeModes?.([{ path: '/up/outside', mode: 0o777 }]),
+  ).rejects.toMatchObject({
     code: 'path-escape',
   })
   await expect(attributes.makeLink?.('/out', 'x')).rejects.toMatchObject({ code: 'already-exists' })

@@ -93,7 +93,7 @@ describe('attributes', () => {
   it('are links and permissions of what is there', async () => {
     const attributes = createAttributes(fs.context)
     writeFileSync(at('f'), '')
-    await attributes.writeMode('/f', 0o7640)
+    await attributes.writeModes([{ path: '/f', mode: 0o7640 }])
     expect([await attributes.readMode('/f'), statSync(at('f')).mode & 0o7777]).toEqual([
       0o640, 0o640,
     ])
@@ -105,8 +105,8 @@ describe('attributes', () => {
     writeFileSync(at('f'), '')
     symlinkSync('f', at('l'))
     await rejects(attributes.readMode('/no'), 'not-found')
-    await rejects(attributes.writeMode('/no', 0o600), 'not-found')
-    await rejects(attributes.writeMode('/l', 0o600), 'path-escape')
+    await rejects(attributes.writeModes([{ path: '/no', mode: 0o600 }]), 'not-found')
+    await rejects(attributes.writeModes([{ path: '/l', mode: 0o600 }]), 'path-escape')
     await rejects(attributes.readLink('/no'), 'not-found')
     await rejects(attributes.readLink('/f'), 'invalid-path')
     await rejects(attributes.makeLink('/f', 'l'), 'already-exists')

@@ -108,9 +108,31 @@ export interface FileEvent {
   readonly path: string
 }
 
+/** A path as it was at one moment. */
+export interface PathAhead {
+  readonly stat: FileStat
+  /** Permission bits, 0 to 0o777. */
+  readonly mode: number
+  /** Content of a file. Absent: it is read by itself. */
+  readonly bytes?: Uint8Array
+}
+
+/** What is read ahead. */
+export interface ReadAheadOptions {
+  /** Whether the content of a file is known, so that it need not be read. */
+  readonly isKnown: (stat: FileStat) => boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Permission bits of a path. */
+export interface FileMode {
+  readonly path: string
+  readonly mode: number
+}
+
 /**
- * What some providers know of a file beyond its content. Paths are those of `FileSystem`, and no link
- * is followed on the way or in the last place.
+ * What snapshots need of files beyond `FileSystem`. Paths are those of `FileSystem`, and no link is
+ * followed on the way or in the last place.
  */
 export interface FileAttributes {
   /** Text of a symbolic link, as it is stored. @throws {FileSystemError} `not-found`. */
@@ -119,8 +141,22 @@ export interface FileAttributes {
   makeLink?(path: string, target: string): Promise<void>
   /** Permission bits of a file or directory, 0 to 0o777. @throws {FileSystemError} `not-found`. */
   readMode?(path: string): Promise<number>
-  /** Sets the permission bits of a file or directory. @throws {FileSystemError} `not-found`. */
-  writeMode?(path: string, mode: number): Promise<void>
+  /**
+   * Sets the permission bits of files and directories, in the order given; there may be many.
+   * @throws {FileSystemError} `not-found`; those before it are set.
+   */
+  writeModes?(
+    modes: readonly FileMode[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<void>
+  /**
+   * Describes paths, and reads the small files among them, in few calls: for providers where each call
+   * is a round trip. What changes meanwhile, is missing or is a link is left out. The map is the caller's.
+   */
+  readAhead?(
+    entries: readonly FileEntry[],
+    options: ReadAheadOptions,
+  ): Promise<Map<string, PathAhead>>
 }
 
 /**
@@ -229,8 +265,8 @@ export interface FileSystem {
    */
   withoutLinks?(): FileSystem
   /**
-   * Links and permissions, for snapshots. No tool reaches them, and neither does anything behind a
-   * policy. Absent: the provider has neither.
+   * For snapshots: links, permissions, many files in one call. No tool reaches them, and neither does anything behind a
+   * policy. Absent: the provider has none of it.
    */
   readonly attributes?: FileAttributes
   /** Calls back for each change below a path until the returned function is called. */

@@ -34,6 +34,7 @@ export const fileSystemModule: ModuleDefinition<'fs', FileSystem, typeof fileSys
     'withoutLinks',
     'readLink',
     'readMode',
+    'readAhead',
   ],
   guard: withFileSystemPolicy,
   tools: [

@@ -1,6 +1,6 @@
 import { FileSystemError } from '../../errors/file-system-error.ts'
 import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
-import type { FileEntry, FileStat, FileSystem } from '../../modules/fs/contract.ts'
+import type { FileEntry, FileStat, FileSystem, PathAhead } from '../../modules/fs/contract.ts'
 import { parentPath } from '../../modules/fs/path/path.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { isInnerTarget } from '../check-tree.ts'
@@ -24,12 +24,22 @@ export class EntryReader {
   readonly #content: FileSystem
   readonly #writer: BlockWriter
   readonly #known: ReadonlyMap<string, SnapshotFile>
+  /** What is known of the next paths; each is used once. */
+  #ahead: Map<string, PathAhead> | undefined
 
   constructor(fs: FileSystem, writer: BlockWriter, known: ReadonlyMap<string, SnapshotFile>) {
     this.#fs = fs
     this.#content = fs.withoutLinks?.() ?? fs
     this.#writer = writer
     this.#known = known
+  }
+
+  /** Asks the provider for what it can say of many paths at once, without the content that the parent has. */
+  async readAhead(nodes: readonly FileEntry[], signal?: AbortSignal): Promise<void> {
+    this.#ahead = await this.#fs.attributes?.readAhead?.(nodes, {
+      isKnown: (stat) => this.#knownOf(stat) !== undefined,
+      signal,
+    })
   }
 
   /**
@@ -51,7 +61,9 @@ export class EntryReader {
   async #readNode(node: FileEntry, signal?: AbortSignal): Promise<SnapshotEntry | undefined> {
     const { path } = node
     if (node.type === 'symlink') return this.#readLink(path)
-    if (node.type === 'directory') return { path, type: 'directory', ...(await this.#mode(path)) }
+    if (node.type === 'directory') {
+      return { path, type: 'directory', ...(await this.#mode(path, this.#take(path))) }
+    }
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const file = await undefinedIfReplaced(this.#readFile(path, signal))
       if (file !== undefined) return file
@@ -63,29 +75,38 @@ export class EntryReader {
 
   /** Undefined when it changed meanwhile. */
   async #readFile(path: string, signal?: AbortSignal): Promise<SnapshotFile | undefined> {
-    const stat = await this.#content.stat(path)
+    const ahead = this.#take(path)
+    const stat = ahead?.stat ?? (await this.#content.stat(path))
     if (stat.type !== 'file') return undefined
-    const blocks = this.#knownBlocks(stat) ?? (await this.#storeContent(stat, signal))
+    const known = this.#knownOf(stat)
+    const blocks = known?.blocks ?? (await this.#storeContent(stat, ahead?.bytes, signal))
     if (blocks === undefined) return undefined
+    if (known !== undefined) this.reusedFiles += 1
     const { size, version } = stat
-    const mode = await this.#mode(path)
+    const mode = await this.#mode(path, ahead)
     const isShort = version.length <= MAX_VERSION_CHARACTERS
     return { path, type: 'file', size, blocks, ...mode, ...(isShort && { version }) }
   }
 
-  /** Those of the parent, for the same version. */
-  #knownBlocks({ path, size, version }: FileStat): readonly string[] | undefined {
+  /** The file of the parent, for the same version. */
+  #knownOf({ path, size, version }: FileStat): SnapshotFile | undefined {
     const known = this.#known.get(path)
-    if (known?.version !== version || known.size !== size) return undefined
-    this.reusedFiles += 1
-    return known.blocks
+    return known?.version === version && known.size === size ? known : undefined
+  }
+
+  #take(path: string): PathAhead | undefined {
+    const ahead = this.#ahead?.get(path)
+    this.#ahead?.delete(path)
+    return ahead
   }
 
   /** Hashes of the blocks, or undefined when the file changed meanwhile. */
   async #storeContent(
     { path, size, version }: FileStat,
+    whole: Uint8Array | undefined,
     signal?: AbortSignal,
   ): Promise<readonly string[] | undefined> {
+    if (whole?.length === size) return size === 0 ? [] : [await this.#writer.add(whole)]
     const hashes: string[] = []
     let bytes = 0
     for await (const block of this.#blocks(path, size, signal)) {
@@ -106,8 +127,8 @@ export class EntryReader {
     yield* inBlocks(partsOf(await this.#content.readStream(path, { ...(signal && { signal }) })))
   }
 
-  async #mode(path: string): Promise<{ readonly mode?: number }> {
-    const mode = await this.#fs.attributes?.readMode?.(path)
+  async #mode(path: string, ahead?: PathAhead): Promise<{ readonly mode?: number }> {
+    const mode = ahead?.mode ?? (await this.#fs.attributes?.readMode?.(path))
     return mode === undefined ? {} : { mode: mode & 0o777 }
   }
 

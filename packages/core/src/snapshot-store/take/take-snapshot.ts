@@ -1,5 +1,5 @@
 import { SnapshotStoreError } from '../../errors/snapshot-store-error.ts'
-import type { FileSystem } from '../../modules/fs/contract.ts'
+import type { FileEntry, FileSystem } from '../../modules/fs/contract.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
 import type { SessionRef } from '../../workspace/provider.ts'
 import { BlockWriter } from './block-writer.ts'
@@ -17,7 +17,10 @@ import {
 } from '../manifest.ts'
 import { EntryReader } from './read-entry.ts'
 import type { SnapshotStore } from '../snapshot-store.ts'
-import { walkTree } from './walk-tree.ts'
+import { tooMany, walkTree } from './walk-tree.ts'
+
+/** Paths that are read one beside the other, and asked for together where the provider can do so. */
+const PATHS_TOGETHER = 512
 
 /** Whose files are stored, where, and which of them. */
 export interface TakeSnapshotOptions {
@@ -95,13 +98,17 @@ async function take(
   const reader = new EntryReader(fs, writer, filesOf(options))
   const found: (SnapshotEntry | undefined)[] = walked.nodes.map(() => undefined)
   let bytes = 0
-  const read = async (node: (typeof walked.nodes)[number], index: number): Promise<void> => {
-    const entry = await reader.read(node, signal)
-    if (entry?.type === 'file') bytes += entry.size
-    if (bytes > limits.maxTotalBytes) throw tooManyBytes(limits.maxTotalBytes)
-    found[index] = entry
+  for (let first = 0; first < walked.nodes.length; first += PATHS_TOGETHER) {
+    const nodes = walked.nodes.slice(first, first + PATHS_TOGETHER)
+    await reader.readAhead(nodes, signal)
+    const read = async (node: FileEntry, index: number): Promise<void> => {
+      const entry = await reader.read(node, signal)
+      if (entry?.type === 'file') bytes += entry.size
+      if (bytes > limits.maxTotalBytes) throw tooMany('bytes', limits.maxTotalBytes)
+      found[first + index] = entry
+    }
+    await inParallel(nodes, read, { signal })
   }
-  await inParallel(walked.nodes, read, { signal })
   await writer.flush()
   const entries = found.filter((entry) => entry !== undefined)
   const manifest = await toManifest(entries, bytes, options)
@@ -150,10 +157,4 @@ async function toManifest(
     digest: await digestEntries(entries),
   } as const
   return { header, entries }
-}
-
-function tooManyBytes(limit: number): SnapshotStoreError {
-  return new SnapshotStoreError('too-large', `the workspace has more than ${limit} bytes`, {
-    hint: 'Leave out directories that can be made again, such as node_modules/.',
-  })
 }

@@ -44,7 +44,7 @@ export async function walkTree(fs: FileSystem, options: TreeWalkOptions): Promis
       nodes.push(entry)
       if (entry.type === 'directory') below.push(entry.path)
     }
-    if (nodes.length > options.maxEntries) throw tooManyEntries(options.maxEntries)
+    if (nodes.length > options.maxEntries) throw tooMany('entries', options.maxEntries)
   }
   while (level.length > 0) {
     const below: string[] = []
@@ -87,8 +87,9 @@ function isHoldable(path: string): boolean {
   }
 }
 
-function tooManyEntries(limit: number): SnapshotStoreError {
-  return new SnapshotStoreError('too-large', `the workspace has more than ${limit} entries`, {
+/** The workspace has more of something than a snapshot may. */
+export function tooMany(what: string, limit: number): SnapshotStoreError {
+  return new SnapshotStoreError('too-large', `the workspace has more than ${limit} ${what}`, {
     hint: 'Leave out directories that can be made again, such as node_modules/.',
   })
 }

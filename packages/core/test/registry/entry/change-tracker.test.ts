@@ -7,7 +7,7 @@ const done = Promise.resolve()
 /** Methods of private state, as those of a class are. */
 class Files {
   #written = 0
-  attributes = { readMode: async () => 0o644, writeMode: async () => {} }
+  attributes = { readMode: async () => 0o644, writeModes: async () => {} }
   async readFile() {
     return new Uint8Array(this.#written)
   }
@@ -35,7 +35,7 @@ test('what reads is no change, and every other method is', async () => {
   expect([tracker.hasChanged, live.id]).toEqual([false, 'w'])
   for (const change of [
     () => fs.writeFile('/a', 'x'),
-    () => fs.attributes?.writeMode?.('/a', 0o600),
+    () => fs.attributes?.writeModes?.([{ path: '/a', mode: 0o600 }]),
     () => fs.withoutLinks?.().writeFile('/a', 'x'),
   ]) {
     tracker.begin()

@@ -2,6 +2,7 @@
 import { defineAgent } from '@helix-agents/core'
 import {
   type FileAttributes,
+  type FileMode,
   type FileSystem,
   takeSnapshot,
   type WorkspaceProvider,
@@ -37,7 +38,9 @@ function modes(given: Readonly<Record<string, number>> = {}, standard = 0o644) {
   const known = new Map(Object.entries(given))
   return {
     readMode: async (path: string) => known.get(path) ?? standard,
-    writeMode: async (path: string, mode: number) => void known.set(path, mode),
+    writeModes: async (all: readonly FileMode[]) => {
+      for (const { path, mode } of all) known.set(path, mode)
+    },
   }
 }
 
@@ -155,7 +158,7 @@ describe('permission bits', () => {
     const given = await content(modes({ '/a': 0o755 }))
     expect((await fillBackend(place, given)).report.losses).toEqual([])
     expect(await there.readMode('/a')).toBe(0o755)
-    const deaf = { ...modes(), writeMode: async () => {} }
+    const deaf = { ...modes(), writeModes: async () => {} }
     const other = placeOf({ fs: withAttributes(deaf) })
     await expect(fillBackend(other.place, given)).rejects.toMatchObject({
       code: 'provider-failed',

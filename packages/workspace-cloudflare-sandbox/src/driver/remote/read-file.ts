@@ -2,6 +2,7 @@ import { decodeBase64, toBytes } from '@helix-agents/core/provider'
 import { brokenContent, DriverError } from '../driver-error.ts'
 import type { DriverFile, ReadManyOptions, ReadOptions } from '../port.ts'
 import { decodeText } from '../script/file-reply.ts'
+import { inCalls } from '../script/compose.ts'
 import { readManyScript, readScript } from '../script/read-script.ts'
 import type { ScriptReply } from '../script/reply.ts'
 import type { FileLink } from './container-link.ts'
@@ -92,15 +93,12 @@ function fetchEarly(
   }
 }
 
-/** Paths of one call: together they are far shorter than a word of a command line may be. */
-const PATHS_BYTES = 60_000
-
 export async function readMany(
   link: FileLink,
   paths: readonly string[],
   { maxBytes, signal }: ReadManyOptions,
 ): Promise<readonly DriverFile[]> {
-  const asked = firstPaths(paths)
+  const [asked = []] = inCalls(paths, (path) => path)
   if (asked.length === 0) return []
   const script = readManyScript(asked, Math.min(maxBytes, TOGETHER_BYTES))
   const { payload } = await link.ask(script, {
@@ -125,12 +123,6 @@ function filesOf(payload: string, asked: readonly string[]): readonly DriverFile
     at = end + 1 + (line.startsWith('=') ? textLength + 1 : 0)
   }
   return files
-}
-
-function firstPaths(paths: readonly string[]): readonly string[] {
-  let bytes = 0
-  const end = paths.findIndex((path) => (bytes += path.length * 4 + 3) > PATHS_BYTES)
-  return end < 0 ? paths : paths.slice(0, Math.max(1, end))
 }
 
 function ask(

@@ -1,8 +1,10 @@
 import type {
   AppendOptions,
+  DriverAttributes,
   DriverEntry,
   DriverFile,
   DriverFiles,
+  DriverMode,
   ListOptions,
   ReadManyOptions,
   ReadOptions,
@@ -12,17 +14,22 @@ import type {
   WriteOptions,
 } from '../port.ts'
 import { DriverError } from '../driver-error.ts'
-import { decodeText, eachName, readEntries, readEntry } from '../script/file-reply.ts'
+import { inCalls } from '../script/compose.ts'
+import { decodeText, eachName, readEntries, readEntry, readStatus } from '../script/file-reply.ts'
 import type { ScriptReply } from '../script/reply.ts'
 import {
   copyScript,
   listScript,
   makeDirectoryScript,
+  makeLinkScript,
   moveScript,
+  readLinkScript,
   realPathScript,
   removeScript,
   searchScript,
+  statManyScript,
   statScript,
+  writeModesScript,
 } from '../script/tree-scripts.ts'
 import type { FileLink } from './container-link.ts'
 import { readBytes, readMany, readStream } from './read-file.ts'
@@ -103,6 +110,10 @@ export class ScriptFiles implements DriverFiles {
     return readMany(this.#link, paths, options)
   }
 
+  get attributes(): DriverAttributes {
+    return new ScriptAttributes(this.#link.refusingLinks())
+  }
+
   async realPath(path: string, options: { readonly followLast: boolean }): Promise<string> {
     const { payload } = await this.#ask(realPathScript(path, options.followLast), undefined)
     const relative = decodeText(payload.trim())
@@ -129,6 +140,50 @@ export class ScriptFiles implements DriverFiles {
 
   #ask(script: string, signal: AbortSignal | undefined): Promise<ScriptReply> {
     return this.#link.ask(script, { ...REPEATABLE, ...(signal !== undefined && { signal }) })
+  }
+}
+
+/** Links and permissions by scripts, many paths in one round trip. */
+class ScriptAttributes implements DriverAttributes {
+  readonly #link: FileLink
+
+  /** @param link Rejects links on the way. */
+  constructor(link: FileLink) {
+    this.#link = link
+  }
+
+  async statMany(
+    paths: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<readonly ((DriverEntry & DriverMode) | undefined)[]> {
+    const found: ((DriverEntry & DriverMode) | undefined)[] = []
+    for (const asked of inCalls(paths, (path) => path)) {
+      const { payload } = await this.#link.ask(statManyScript(asked), {
+        isRepeatable: true,
+        ...(signal && { signal }),
+      })
+      const lines = payload.split('\n')
+      found.push(...asked.map((path, index) => readStatus(lines[index] ?? '-', path)))
+    }
+    return found
+  }
+
+  async writeModes(modes: readonly DriverMode[], signal?: AbortSignal): Promise<void> {
+    for (const some of inCalls(modes, ({ path }) => path)) {
+      await this.#link.ask(writeModesScript(some), {
+        isRepeatable: true,
+        ...(signal && { signal }),
+      })
+    }
+  }
+
+  async readLink(path: string): Promise<string> {
+    const { payload } = await this.#link.ask(readLinkScript(path), { isRepeatable: true })
+    return decodeText(payload.trim())
+  }
+
+  async makeLink(path: string, target: string): Promise<void> {
+    await this.#link.ask(makeLinkScript(path, target))
   }
 }
 

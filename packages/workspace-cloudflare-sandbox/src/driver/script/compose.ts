@@ -1,6 +1,9 @@
 import { quoteWord } from '@helix-agents/core/provider'
 import { type ScriptName, SCRIPTS } from './scripts.generated.ts'
 
+/** Paths of one call: together they are far shorter than a word of a command line may be. */
+const PATHS_BYTES = 60_000
+
 /** What a variable of a script can hold: `true` is 1, `undefined` and `false` are empty. */
 export type ScriptValue = string | number | boolean | readonly string[] | undefined
 
@@ -27,6 +30,24 @@ export function compose(
 /** A limit of bytes or entries; without limit it is empty. */
 export function limit(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined
+}
+
+/** What one call after the other is about, at least one path each. */
+export function inCalls<Item>(
+  items: readonly Item[],
+  pathOf: (item: Item) => string,
+): readonly (readonly Item[])[] {
+  const calls: Item[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const item of items) {
+    bytes += pathOf(item).length * 4 + 3
+    if (bytes > PATHS_BYTES) {
+      calls.push([])
+      bytes = pathOf(item).length * 4 + 3
+    }
+    calls.at(-1)?.push(item)
+  }
+  return calls
 }
 
 function wordOf(value: ScriptValue): string {

@@ -1,9 +1,10 @@
 import { createSearchPace, decodeBase64 } from '@helix-agents/core/provider'
 import { DriverError, type DriverErrorCode } from '../driver-error.ts'
-import type { DriverEntry } from '../port.ts'
+import type { DriverEntry, DriverMode } from '../port.ts'
 import type { ScriptReply } from './reply.ts'
 
 const TYPE_BITS = 0xf000
+const PERMISSION_BITS = 0o777
 const TYPES: Readonly<Record<number, DriverEntry['type']>> = {
   0x8000: 'file',
   0x4000: 'directory',
@@ -22,6 +23,14 @@ export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
   const [mode = '', size = '', time = '', inode = '', change = ''] = fields
   const type = TYPES[Number.parseInt(mode, 16) & TYPE_BITS] ?? 'other'
   return toEntry({ path, type, size, time, inode, change })
+}
+
+/** Reads a line `MODE SIZE TIME INODE CHANGE`; undefined for `-`. */
+export function readStatus(line: string, path: string): (DriverEntry & DriverMode) | undefined {
+  if (line === '-') return undefined
+  const fields = line.split(' ')
+  const entry = readEntry({ payload: '', status: 'ok', fields }, path)
+  return { ...entry, mode: Number.parseInt(fields[0] ?? '', 16) & PERMISSION_BITS }
 }
 
 /** Reads a listing: NUL-ended `LETTER SIZE TIME INODE CHANGE PATH` in base64, in no order. */

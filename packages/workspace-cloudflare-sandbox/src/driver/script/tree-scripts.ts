@@ -1,4 +1,4 @@
-import type { TransferOptions } from '../port.ts'
+import type { DriverMode, TransferOptions } from '../port.ts'
 import { compose, limit } from './compose.ts'
 
 /** The script that describes what a path leads to. */
@@ -9,6 +9,20 @@ export function statScript(path: string): string {
 /** The script that answers with the path relative to the workspace, whatever of it is missing. */
 export function realPathScript(path: string, followLast: boolean): string {
   return compose({ path, last: followLast }, 'real-path')
+}
+
+/** The script that describes several paths. */
+export function statManyScript(paths: readonly string[]): string {
+  return compose({ paths }, 'stat-many')
+}
+
+/** The script that sets the permissions of several paths. */
+export function writeModesScript(modes: readonly DriverMode[]): string {
+  const values = {
+    paths: modes.map(({ path }) => path),
+    modes: modes.map(({ mode }) => mode.toString(8)),
+  }
+  return compose(values, 'write-modes')
 }
 
 export interface ListScriptOptions {
@@ -53,6 +67,16 @@ export function moveScript(from: string, to: string, options: TransferOptions): 
 
 function transferOf(from: string, to: string, { overwrite, below }: TransferOptions) {
   return { from, to, overwrite, depth: below?.depth, bytes: below?.bytes }
+}
+
+/** The script that reads a link. */
+export function readLinkScript(path: string): string {
+  return compose({ path }, 'read-link')
+}
+
+/** The script that makes a link. */
+export function makeLinkScript(path: string, target: string): string {
+  return compose({ path, target }, 'make-link')
 }
 
 export interface SearchScriptQuery {

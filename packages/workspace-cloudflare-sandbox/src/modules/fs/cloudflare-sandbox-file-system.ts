@@ -1,5 +1,6 @@
 import { FileSystemError, WorkspaceFailedError } from '@helix-agents/core'
 import {
+  type FileAttributes,
   type FileEntry,
   type FileStat,
   type FileSystem,
@@ -20,6 +21,7 @@ import {
 import { WORKSPACE_ROOT } from '../../config.ts'
 import { toContainerPath, toWorkspacePath } from '../container-path.ts'
 import type { SandboxDriver, TransferOptions as DriverTransferOptions } from '../../driver/port.ts'
+import { SandboxAttributes } from './attributes.ts'
 import { toFileEntries, toFileStat } from './entries.ts'
 import { glob } from './glob.ts'
 import { grep } from './grep.ts'
@@ -42,6 +44,8 @@ type TransferMethod = 'copy' | 'move'
  * is rejected in the container itself, where no race can come between.
  */
 export class CloudflareSandboxFileSystem implements FileSystem {
+  /** Links and permissions, where the driver has them. */
+  readonly attributes?: FileAttributes
   readonly #live: LiveSandbox
   readonly #sandbox: FileCalls
   readonly #limits: SandboxFileLimits
@@ -51,6 +55,7 @@ export class CloudflareSandboxFileSystem implements FileSystem {
     this.#live = live
     this.#sandbox = calls
     this.#limits = limits
+    if (live.hasAttributes) this.attributes = new SandboxAttributes(live.withoutLinks())
   }
 
   async readFile(path: string): Promise<Uint8Array> {

@@ -10,7 +10,7 @@ export interface RecordedCalls extends FileCalls {
 }
 
 /** What is not answered is not there. */
-export function callsOf(answers: Partial<DriverFiles>): RecordedCalls {
+export function callsOf(answers: Partial<Omit<DriverFiles, 'attributes'>>): RecordedCalls {
   const made: unknown[][] = []
   const paths: (string | undefined)[] = []
   const files = Object.fromEntries(

@@ -1,0 +1,5 @@
+# Makes a link. In: $path; $target.
+at "$path"
+exists && fail exists
+ln -sT -- "$target" "./$b" || fail system
+say ok
