@@ -124,7 +124,7 @@ export class EntryReader {
       yield await this.#content.readFile(path)
       return
     }
-    yield* inBlocks(partsOf(await this.#content.readStream(path, { ...(signal && { signal }) })))
+    yield* inBlocks(await this.#content.readStream(path, { ...(signal && { signal }) }))
   }
 
   async #mode(path: string, ahead?: PathAhead): Promise<{ readonly mode?: number }> {
@@ -171,14 +171,4 @@ function relativeTarget(link: string, target: string): string {
   while (shared < from.length && from[shared] === to[shared]) shared += 1
   const names = [...from.slice(shared).fill('..'), ...to.slice(shared)]
   return names.length === 0 ? '.' : names.join('/')
-}
-
-async function* partsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader()
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
-  } finally {
-    await reader.cancel()
-    reader.releaseLock()
-  }
 }

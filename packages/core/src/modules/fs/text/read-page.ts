@@ -86,18 +86,12 @@ async function pushText(reading: PageReading, text: string, signal: AbortSignal)
 async function pushStream(reading: PageReading, source: PageSource): Promise<void> {
   const { fs, stat, signal } = source
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  const reader = (await fs.readStream(stat.path, { signal })).getReader()
   let bytes = 0
-  try {
-    while (!reading.isDone && bytes < MAX_SCANNED_BYTES) {
-      const { done, value } = await reader.read()
-      if (done) return await pushText(reading, decoder.decode(), signal)
-      bytes += value.byteLength
-      await pushText(reading, decoder.decode(value, { stream: true }), signal)
-    }
-    reading.isPartial = true
-  } finally {
-    // After the end it does nothing.
-    await reader.cancel()
+  for await (const part of await fs.readStream(stat.path, { signal })) {
+    bytes += part.byteLength
+    await pushText(reading, decoder.decode(part, { stream: true }), signal)
+    reading.isPartial = reading.isDone || bytes >= MAX_SCANNED_BYTES
+    if (reading.isPartial) return
   }
+  await pushText(reading, decoder.decode(), signal)
 }
