@@ -207,6 +207,33 @@ it.each([
   },
 )
 
+it('what the bucket is asked for is waited for, step by step', async () => {
+  const waiting: { readonly name: string; letGo(): void }[] = []
+  const wait = (name: string) => () =>
+    new Promise<void>((resolve) => void waiting.push({ name, letGo: resolve }))
+  const clock = new ManualClock()
+  const { bucket } = paged(1, new Date(clock.now() - HOUR_MS))
+  Object.assign(bucket, { put: wait('put'), delete: wait('delete') })
+  const index = new BackupIndex(bucket, clock)
+  const backup = { id: 'b1', directory: '/workspace', expiresAtMs: 5, local: false }
+  const operations: (readonly [() => Promise<unknown>, ...steps: readonly string[]])[] = [
+    [() => index.begin(NAME), 'put'],
+    [() => index.finish(NAME, `${NAME}.m`, { takenAtMs: 1, backup }), 'put', 'delete'],
+    [() => index.forget(NAME, 'b1'), 'delete'],
+    [() => index.list(NAME), 'delete'],
+  ]
+  for (const [act, ...steps] of operations) {
+    let isOver = false
+    const done = act().finally(() => (isOver = true))
+    for (const step of steps) {
+      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+      expect([waiting.map(({ name }) => name), isOver]).toEqual([[step], false])
+      waiting.shift()?.letGo()
+    }
+    await done
+  }
+})
+
 it('what was begun is forgotten once it is kept', async () => {
   const bucket = new MemoryBucket()
   const index = new BackupIndex(bucket.binding, new ManualClock())

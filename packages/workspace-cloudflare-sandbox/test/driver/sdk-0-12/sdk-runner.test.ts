@@ -164,6 +164,42 @@ const failing = (...errors: readonly unknown[]) => {
   }
 }
 
+/** Answers that come when they are let go, one at a time. */
+function held() {
+  const waiting: (() => void)[] = []
+  const wait = (): Promise<undefined> =>
+    new Promise((resolve) => void waiting.push(() => resolve(undefined)))
+  const letGo = async (): Promise<void> => {
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+    expect(waiting).toHaveLength(1)
+    waiting.shift()?.()
+  }
+  return { letGo, wait }
+}
+
+describe('each call', () => {
+  it('of a content in pieces waits for the one before it', async () => {
+    const { letGo, wait } = held()
+    const { asked, runner } = runnerOn({ exec: wait, writeFile: wait }, true, PIECE_BYTES)
+    const stored = runner.store('/f', streamOf(PIECE_BYTES, PIECE_BYTES, 1), CALL)
+    for (const calls of [1, 2, 3, 4, 5]) {
+      await letGo()
+      expect(asked).toHaveLength(calls)
+    }
+    await stored
+  })
+  it('that brings the workspace back is waited for', async () => {
+    const { letGo, wait } = held()
+    const missing = failure('directory-missing')
+    const { asked, runner } = runnerOn({ exec: wait, writeFile: failing(missing) })
+    const stored = runner.store('/f', new Uint8Array(1), CALL)
+    await letGo()
+    expect(asked).toHaveLength(2)
+    await stored
+    expect(asked).toHaveLength(3)
+  })
+})
+
 describe('a file of a container without its workspace', () => {
   const missing = failure('directory-missing')
   const make = "[[ -e '/work space' || -L '/work space' ]] || mkdir -p -- '/work space'"
