@@ -136,24 +136,22 @@ describe('the outputs of a run', () => {
   })
 
   it('are taken one after the other, and all before it settles', async () => {
-    const steps: string[] = []
-    const outputs = new CodeOutputs(async ({ type }) => {
-      steps.push(`${type} begins`)
-      await Promise.resolve()
-      steps.push(`${type} ends`)
-    })
-    outputs.print('stdout', bytesOf('a'))
-    outputs.print('stderr', bytesOf('b'))
-    outputs.emitEvents(bytesOf(result('r', [1, 0])))
-    await outputs.settle(false)
-    const taken = ['stdout', 'stderr', 'result'].flatMap((type) => [
-      `${type} begins`,
-      `${type} ends`,
-    ])
-    expect(steps.toSorted()).toEqual(taken.toSorted())
-    expect(
-      steps.filter((_, index) => index % 2 === 0).every((step) => step.endsWith('begins')),
-    ).toBe(true)
+    const held: { readonly name: string; letGo(): void }[] = []
+    let isOver = false
+    const outputs = new CodeOutputs(
+      (output) =>
+        new Promise((resolve) => void held.push({ name: lineOf(output), letGo: resolve })),
+    )
+    outputs.print('stdout', bytesOf('ab'))
+    outputs.print('stderr', bytesOf('cd'))
+    outputs.emitEvents(bytesOf(result('r', [1, 1])))
+    const settled = outputs.settle(false).finally(() => (isOver = true))
+    for (const name of ['stdout a', 'stderr c', 'result r', 'stdout b', 'stderr d']) {
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+      expect([held.map((each) => each.name), isOver]).toEqual([[name], false])
+      held.shift()?.letGo()
+    }
+    await settled
   })
 
   it('wait for what an event says was printed before it, in both streams', async () => {

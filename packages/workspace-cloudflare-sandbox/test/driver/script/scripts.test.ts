@@ -1,4 +1,6 @@
 // What each script is given: names and bounds, and which sources follow.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { REFUSE_LINKS, filePrelude } from '../../../src/driver/script/file-prelude.ts'
 import {
@@ -36,6 +38,13 @@ const sources = (...parts: readonly ScriptName[]): string =>
   parts.map((name) => SCRIPTS[name]).join('')
 
 const given = (script: string): string => assignedBy(script, 2)
+
+it('each script of the folder is embedded, and is not empty', () => {
+  const folder = join(import.meta.dirname, '../../../src/driver/script/bash')
+  const files = readdirSync(folder).map((name) => name.replace(/\.sh$/, ''))
+  expect(Object.keys(SCRIPTS).toSorted()).toEqual(files.toSorted())
+  for (const script of Object.values(SCRIPTS)) expect(script).toMatch(/\n$/)
+})
 
 describe('a script on a path', () => {
   const search = { literal: 'x', ignoreCase: false, maxFileBytes: 9.5, maxFiles: 3 }
