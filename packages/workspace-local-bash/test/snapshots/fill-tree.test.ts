@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -88,6 +89,10 @@ describe('a tree', () => {
 })
 
 describe('a large file', () => {
+  it('of one block is whole when the tree is filled', async () => {
+    await fill([await fileOf('/one', [block(3)])])
+    expect(readFileSync(at('one')).equals(Buffer.from(block(3)))).toBe(true)
+  })
   it('is whole when the tree is filled', async () => {
     const blocks = [block(1), block(2), block(1), text('end')]
     await fill([await fileOf('/large', blocks, 0o600)])
@@ -101,6 +106,30 @@ describe('a large file', () => {
     const found = readFileSync(at('f'))
     expect(found.equals(Buffer.concat([block(0), block(7), block(0)]))).toBe(true)
     expect(statSync(at('f')).blocks * 512).toBeLessThan(2 * SNAPSHOT_BLOCK_BYTES)
+  })
+})
+
+describe('files of many batches, which a thread reads ahead', () => {
+  const names = Array.from({ length: 1537 }, (_, n) => `f${n}`)
+  /** All with the same content, but for one of the third batch. */
+  async function many() {
+    const [same, other] = [await fileOf('', [text('same')]), await fileOf('', [text('other')])]
+    const files = names.map((name, n) => ({ ...(n === 1100 ? other : same), path: `/${name}` }))
+    const [hash = ''] = other.blocks
+    return { files, path: join(store.blockDirectory('s') ?? '', hash.slice(0, 2), hash.slice(2)) }
+  }
+
+  it('are each what they were, once', async () => {
+    const { files } = await many()
+    await fill(files)
+    const found = names.map((name) => readFileSync(at(name), 'utf8'))
+    expect(found).toEqual(names.map((_, n) => (n === 1100 ? 'other' : 'same')))
+    expect(readdirSync(root())).toHaveLength(names.length)
+  })
+  it('are refused when one of them is missing', async () => {
+    const { files, path } = await many()
+    rmSync(path)
+    await expect(fill(files)).rejects.toThrow('the content of /f1100 is missing')
   })
 })
 
@@ -143,6 +172,36 @@ describe('a slow machine', () => {
     ]
     // One for listing each file, one for each block or file, and more.
     expect(await turnsDuring(() => fill(files))).toBeGreaterThanOrEqual(19)
+  })
+  it('hears an abort at each of its turns', async () => {
+    const [last = ''] = (await fileOf('/end', [text('end')])).blocks
+    const blocks = [...Array.from({ length: 9 }, () => ZEROS), last]
+    const entries = [
+      ...directories.slice(0, 3),
+      { path: '/large', type: 'file' as const, size: 9 * SNAPSHOT_BLOCK_BYTES + 3, blocks },
+      await fileOf('/one', [text('x')]),
+      await fileOf('/two', [text('y')]),
+    ]
+    const turns = await turnsDuring(() => fill(entries))
+    expect(turns).toBeGreaterThan(20)
+    const ends: unknown[] = []
+    for (let nth = 1; nth < turns - 1; nth += 1) {
+      rmSync(root(), { recursive: true })
+      mkdirSync(root())
+      const abort = new AbortController()
+      let turn = 0
+      const count = (): void => {
+        turn += 1
+        if (turn === nth) abort.abort(new Error('stopped'))
+        else setImmediate(count)
+      }
+      setImmediate(count)
+      const [end] = await Promise.allSettled([fill(entries, abort.signal)])
+      if (end.status === 'rejected') ends.push(end.reason)
+    }
+    // It does not hear those that come while the last directory gets its mode.
+    expect(ends.length).toBeGreaterThanOrEqual(turns - 6)
+    expect(ends).toEqual(ends.map(() => new Error('stopped')))
   })
   it('hears an abort meanwhile', async () => {
     const abort = new AbortController()
