@@ -8,6 +8,7 @@ const nested = (depth: number): unknown => (depth === 0 ? 'end' : { a: nested(de
 
 /** One value for the list, one for each list in it, and their items. */
 const lists = (last: number): number[][] => [...many(24).map(() => many(200)), many(last)]
+const copyOf = (last: number) => value(lists(last)) as unknown[][]
 
 describe('of a value', () => {
   test('objects are written twelve deep', () => {
@@ -37,7 +38,6 @@ describe('of a value', () => {
   })
 
   test('5,000 values are written in all', () => {
-    const copyOf = (last: number) => value(lists(last)) as unknown[][]
     expect(copyOf(174).at(-1)?.at(-1)).toBe(173)
     expect(copyOf(175).at(-1)?.slice(-2)).toEqual([173, '[more]'])
   })
