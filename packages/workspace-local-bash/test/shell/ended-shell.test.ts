@@ -1,8 +1,10 @@
 // Programs that are talked to, strays, and the end of a shell, without a namespace.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Launcher } from '../../src/shell/launcher.ts'
+import { scanProcesses } from '../../src/shell/processes/process-scan.ts'
 import { text } from '../open-workspace.ts'
 import { MARKED_BY_ANOTHER, useShellHost } from './open-shell.ts'
 
@@ -10,6 +12,9 @@ const host = useShellHost()
 /** Returns once nothing tells any more whose the stray is. */
 const STRAY = `setsid -f env -i sh -c '> ready; exec sleep 986' >/dev/null 2>&1
 until [ -e ready ]; do :; done`
+/** Says that it was asked to end, and then waits for a file. */
+const obeys = (name: string): string =>
+  `trap "> asked-${name}; until [ -e go ]; do :; done; exit 5" TERM; echo; sleep 986 & wait`
 const ignore = (): void => {}
 const closed = expect.objectContaining({ code: 'closed', message: 'the workspace is closed' })
 
@@ -102,6 +107,25 @@ describe('a shell that is closed', () => {
     await shell.close()
     expect([isOver, (await running).exitCode, host().running]).toEqual([true, 143, []])
     expect((await shell.list()).map(({ state }) => state)).toEqual(['exited'])
+  })
+  it('lets all of them end as they are asked to, before it looks for others', async () => {
+    const shell = host().open()
+    const begun = Promise.withResolvers<void>()
+    const running = shell.run(obeys('run'), { onStdout: async () => begun.resolve() })
+    await begun.promise
+    const { id } = await shell.start(obeys('start'))
+    await expect.poll(async () => (await shell.output(id)).nextStdoutOffset).toBe(1)
+    const closing = shell.close()
+    for (const name of ['run', 'start']) {
+      await expect
+        .poll(() => existsSync(host().at(`root/asked-${name}`)), { interval: 1 })
+        .toBe(true)
+      for (let scan = 0; scan < 3; scan += 1) await scanProcesses()
+      if (name === 'run') writeFileSync(host().at('root/go'), '')
+    }
+    await closing
+    expect((await running).exitCode).toBe(5)
+    expect(await shell.list()).toMatchObject([{ state: 'exited', exitCode: 5 }])
   })
   it('looks for processes that others may have started', async () => {
     const { ended } = await stranger()
