@@ -1,3 +1,4 @@
+import { attributeBehaviours } from './attributes.ts'
 import { backgroundBehaviours } from './background.ts'
 import { callbackBehaviours } from './callbacks.ts'
 import { endingBehaviours } from './ending.ts'
@@ -14,6 +15,7 @@ const all: readonly ShellBehaviour[] = [
   ...callbackBehaviours,
   ...shellFileBehaviours,
   ...linkBehaviours,
+  ...attributeBehaviours,
   ...backgroundBehaviours,
 ]
 

@@ -25,6 +25,7 @@ import {
   GrepCollector,
   normalizePath,
 } from '@helix-agents/core/provider'
+import { createDiskAttributes } from './disk-attributes.ts'
 
 /** What shell behaviours ask of a file system, on disk, without the races that a real one closes. */
 export function createDiskFiles(root: string): FileSystem {
@@ -66,6 +67,7 @@ export function createDiskFiles(root: string): FileSystem {
   }
   return {
     realPath,
+    attributes: createDiskAttributes(root, realPath),
     withoutLinks: () => withoutLinks(createDiskFiles(root), realPath),
     readFile: async (path) => {
       if (statOf(path).type !== 'file') throw new FileSystemError('is-directory', path)

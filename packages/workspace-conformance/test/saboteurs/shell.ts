@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, readFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, cpSync, readFileSync, symlinkSync } from 'node:fs'
 import type {
   FileSystem,
   RunResult,
@@ -218,6 +218,23 @@ export const shellSaboteurs: Readonly<Record<string, Saboteur>> = {
   'shell/links/path-rules-hold-for-copies-and-moves': withFiles((good) => ({
     realPath: async (path) => path,
     withoutLinks: () => good,
+  })),
+  'shell/attributes/are-read-and-set': withFiles((good) => ({
+    attributes: { ...good.attributes, writeModes: async () => {} },
+  })),
+  'shell/attributes/follow-no-link': withFiles((good, ws) => ({
+    attributes: {
+      ...good.attributes,
+      writeModes: async (modes) => {
+        for (const { path, mode } of modes) chmodSync(`${ws.shellRoot}${path}`, mode)
+      },
+    },
+  })),
+  'shell/attributes/a-link-replaces-nothing-and-leads-nowhere-else': withFiles((good, ws) => ({
+    attributes: {
+      ...good.attributes,
+      makeLink: async (path, target) => symlinkSync(target, `${ws.shellRoot}${path}`),
+    },
   })),
   'shell/background/outlives-the-call': withShell((good) => ({
     start: async (command) => ({ ...(await good.start!(command)), state: 'exited' }),
