@@ -147,6 +147,28 @@ describe('a long script', () => {
     expect(path).toContain(stored[0]?.path)
   })
 
+  it('runs once it is stored, and has failed once its file is removed', async () => {
+    const held: (() => void)[] = []
+    const wait = (): Promise<void> => new Promise((resolve) => void held.push(resolve))
+    let isOver = false
+    const failure = interrupted()
+    const { link, ran } = linkTo(async ({ script }) => {
+      if (!script.startsWith('rm ')) throw failure
+      await wait()
+      throw new Error('no')
+    })
+    Object.assign(link.runner, { store: wait })
+    const work = runOfAnyLength(link, 'long', 'x'.repeat(120_001), call)
+      .catch((error: unknown) => error)
+      .finally(() => (isOver = true))
+    for (const calls of [0, 2]) {
+      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+      expect([ran.length, held.length, isOver]).toEqual([calls, 1, false])
+      held.shift()?.()
+    }
+    expect(await work).toBe(failure)
+  })
+
   it('that fails leaves no file, and fails with its own error', async () => {
     const failure = interrupted()
     const { link, ran } = linkTo(() => Promise.reject(failure))
