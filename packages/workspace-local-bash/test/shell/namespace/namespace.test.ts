@@ -55,6 +55,8 @@ describe('no namespace is found', () => {
     ['printf "%0300d" 7 >&2', '0'.repeat(200)],
     ['', 'it did not start'],
     ['echo; echo odd >&2', 'odd'],
+    // It is tried with the programs of the system.
+    ['echo "$HELIX_WS_0_" >&2', '/usr/bin:/bin'],
   ])('for a reason that is said last: %s', async (script, reason) => {
     expect(await reasonOf(script)).toBe(reason)
   })
