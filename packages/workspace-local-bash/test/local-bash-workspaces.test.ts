@@ -228,15 +228,13 @@ describe('commands', () => {
   })
   it('have two minutes, and a mebibyte of output', async () => {
     const { ws } = await open(workspaces({ clock }))
-    const obeys = 'trap "printf asked; exit" TERM; echo >&2; sleep 986 & wait'
-    const timed = await ws.shell.run(`head -c 1048571 /dev/zero; ${obeys}`, {
+    const timed = await ws.shell.run('head -c 1048576 /dev/zero; echo >&2; exec sleep 986', {
       onStderr: async () => {
         await clock.advance(119_999)
         await clock.advance(1)
       },
     })
     expect([timed.timedOut, timed.stdoutCut, timed.exitCode]).toEqual([true, undefined, 124])
-    expect(text(timed.stdout.subarray(-5))).toBe('asked')
     const { stdoutCut } = await ws.shell.run('head -c 1048577 /dev/zero')
     expect(stdoutCut?.totalBytes).toBe(1_048_577)
   })

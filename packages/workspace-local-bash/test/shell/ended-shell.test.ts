@@ -105,7 +105,8 @@ describe('a shell that is closed', () => {
     void running.finally(() => (isOver = true))
     await begun.promise
     await shell.close()
-    expect([isOver, (await running).exitCode, host().running]).toEqual([true, 143, []])
+    expect([isOver, host().running]).toEqual([true, []])
+    expect((await running).exitCode).toBeGreaterThan(128)
     expect((await shell.list()).map(({ state }) => state)).toEqual(['exited'])
   })
   it('lets all of them end as they are asked to, before it looks for others', async () => {
