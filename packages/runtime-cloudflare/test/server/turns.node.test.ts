@@ -153,10 +153,14 @@ describe('hooks', () => {
       afterResume: note('afterResume'),
     }
     const { open, state } = setup({ options: { hooks }, caller, owner: 'u' })
+    const counts: number[] = []
     await start('Go')(await open())
+    counts.push(seen.length)
     state.status = 'failed'
     await resume()(await open())
+    counts.push(seen.length)
     await resume('on')(await open())
+    expect([...counts, seen.length]).toEqual([2, 4, 6])
     const turn = { sessionId: 's', agent: 'a', caller }
     expect(seen).toStrictEqual([
       ['beforeStart', { ...turn, message: 'Go' }],

@@ -206,8 +206,6 @@ export class FileStoreBatch implements CommandBatch {
   }
 
   async #isDirectory(path: string): Promise<boolean> {
-    const entry = this.#pending.get(path)
-    if (entry !== undefined) return entry.type === 'directory'
     if (path === '/') return true
     return !(await this.#isAbsent(path)) && (await this.#stat(path)).type === 'directory'
   }
