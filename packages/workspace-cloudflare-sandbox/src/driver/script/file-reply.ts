@@ -19,7 +19,7 @@ const LETTERS: ReadonlyMap<string | undefined, DriverEntry['type']> = new Map(
 )
 
 /** Reads `ok MODE SIZE TIME INODE CHANGE`. */
-export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
+export function readEntry({ fields }: Pick<ScriptReply, 'fields'>, path: string): DriverEntry {
   const [mode = '', size = '', time = '', inode = '', change = ''] = fields
   const type = TYPES[Number.parseInt(mode, 16) & TYPE_BITS] ?? 'other'
   return toEntry({ path, type, size, time, inode, change })
@@ -28,9 +28,8 @@ export function readEntry({ fields }: ScriptReply, path: string): DriverEntry {
 /** Reads a line `MODE SIZE TIME INODE CHANGE`; undefined for `-`. */
 export function readStatus(line: string, path: string): (DriverEntry & DriverMode) | undefined {
   if (line === '-') return undefined
-  const fields = line.split(' ')
-  const entry = readEntry({ payload: '', status: 'ok', fields }, path)
-  return { ...entry, mode: Number.parseInt(fields[0] ?? '', 16) & PERMISSION_BITS }
+  const entry = readEntry({ fields: line.split(' ') }, path)
+  return { ...entry, mode: Number.parseInt(line, 16) & PERMISSION_BITS }
 }
 
 /** Reads a listing: NUL-ended `LETTER SIZE TIME INODE CHANGE PATH` in base64, in no order. */
