@@ -98,6 +98,7 @@ describe('after an open that found no room', () => {
   })
 
   test('those who wait in turn go at once when there is room again', async () => {
+    clock = new ManualClock(0)
     const gate = new OpenGate(undefined)
     const now = unavailable({ reason: 'capacity', retryAfterMs: 0 })
     await gate.run(() => Promise.reject(now), wait()).catch(() => undefined)
