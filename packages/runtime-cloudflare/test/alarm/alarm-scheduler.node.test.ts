@@ -1,5 +1,5 @@
 import { noopLogger } from '@helix-agents/core'
-import { ManualClock } from '@helix-agents/core/testing'
+import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { describe, expect, test } from 'vitest'
 import { AlarmRetries } from '../../src/alarm/alarm-retries.ts'
 import { AlarmScheduler, type AlarmSource } from '../../src/alarm/alarm-scheduler.ts'
@@ -27,6 +27,7 @@ function createSubject(...sources: readonly AlarmSource[]) {
       state.alarm = null
     },
   }
+  const logger = new RecordingLogger()
   const kept = new Map<string, unknown>()
   const kv = {
     get: (key: string) => kept.get(key) as never,
@@ -39,11 +40,11 @@ function createSubject(...sources: readonly AlarmSource[]) {
       storage,
       retries: new AlarmRetries(kv, noopLogger),
       clock,
-      logger: noopLogger,
+      logger,
       sources: () => sources,
       isEmpty: async () => state.isEmpty,
     })
-  return { clock, state, scheduler: create(), create, kept }
+  return { clock, state, scheduler: create(), create, kept, logger }
 }
 
 /** Wants to be called at the times that are left. */
@@ -128,9 +129,12 @@ test('a source that fails is tried again a minute later, and does not stop the o
     run: () => Promise.reject(new Error('mine')),
   }
   const good = source('good', [base])
-  const { state, scheduler } = createSubject(bad, good)
+  const { state, scheduler, logger } = createSubject(bad, good)
   await scheduler.ring()
   expect(good.ran).toEqual([base])
+  expect(logger.lines.map(({ fields }) => fields)).toEqual([
+    { err: new Error('mine'), source: 'bad' },
+  ])
   expect(state.alarm).toBe(base + 60_000)
 })
 
@@ -185,10 +189,17 @@ test('a source whose wish fails is asked again when its time has come, and then 
     nextAt: () => Promise.reject(new Error('mine')),
     run: async () => {},
   }
-  const { clock, state, scheduler } = createSubject(bad)
+  const { clock, state, scheduler, logger } = createSubject(bad)
   const base = clock.now()
   await scheduler.update()
   expect(state.alarm).toBe(base + 60_000)
+  expect(logger.lines).toEqual([
+    {
+      level: 'error',
+      message: 'work of an alarm failed',
+      fields: { err: new Error('mine'), source: 'bad' },
+    },
+  ])
   await clock.advance(59_999)
   await scheduler.update()
   expect(state.alarm).toBe(base + 60_000)

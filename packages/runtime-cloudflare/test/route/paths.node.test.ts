@@ -25,16 +25,20 @@ test('the path names the agent, the session and what is asked', () => {
   })
   const longest = 'x'.repeat(64)
   expect(toSessionPath([longest, longest], 'p')).toMatchObject({ sessionId: longest })
-  for (const [parts, code] of [
-    [[], 'not-found'],
-    [['a'], 'not-found'],
-    [['', 's'], 'not-found'],
-    [['a b', 's'], 'not-found'],
-    [[`${longest}x`, 's'], 'not-found'],
-    [['a', ''], 'invalid-session-id'],
-    [['a', `${longest}x`], 'invalid-session-id'],
+  for (const [parts, message] of [
+    [[], 'there is no such route'],
+    [['a'], 'there is no such route'],
+    [['', 's'], 'there is no such agent'],
+    [['a b', 's'], 'there is no such agent'],
+    [[`${longest}x`, 's'], 'there is no such agent'],
+    [['a', ''], 'a session id is 1 to 64 letters, digits, "-" or "_"'],
+    [['a', `${longest}x`], 'a session id is 1 to 64 letters, digits, "-" or "_"'],
   ] as const) {
-    expect(() => toSessionPath(parts, 'p')).toThrow(expect.objectContaining({ code }))
+    const isRoute = message.startsWith('there')
+    const [status, code] = isRoute ? [404, 'not-found'] : [400, 'invalid-session-id']
+    expect(() => toSessionPath(parts, 'p')).toThrow(
+      expect.objectContaining({ status, code, message }),
+    )
   }
   expect(() => siblingOf({ ...path, rest: '' }, 'b/c')).toThrow('1 to 64 letters')
 })
@@ -184,6 +188,16 @@ describe('an object that does not answer', () => {
     expect(counted()).toBe(2)
     const twice = stubOf(moved, moved)
     await expect(sendToObject(twice.stub, new Request(base))).rejects.toBe(moved)
+  })
+
+  test('gets a copy of what may be sent again, and a body without one', async () => {
+    const seen: unknown[] = []
+    const fetch = async (request: Request) => (seen.push(request), new Response('ok'))
+    const stub = { fetch } as unknown as DurableObjectStub
+    const read = new Request(base)
+    const write = new Request(base, { method: 'POST', body: 'x' })
+    for (const request of [read, write]) await sendToObject(stub, request)
+    expect([seen[0] === read, seen[1] === write]).toEqual([false, true])
   })
 
   test.each([
