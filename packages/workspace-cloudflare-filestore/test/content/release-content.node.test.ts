@@ -68,6 +68,26 @@ describe('a content', () => {
     },
   )
 
+  test.each([
+    ['text', 'a\0', flags.text | flags.binary],
+    ['a\0', 'text', flags.text],
+    ['text', Uint8Array.of(65), 0],
+  ])(
+    '%j, written over by %j without being known, has the flags of that',
+    async (first, second, expected) => {
+      const { storage, fs } = await open()
+      await fs.writeFile('/a', first)
+      const { ws } = await createProvider(storage).open(
+        { kind: 'cloudflare-filestore' },
+        session,
+        openOptions(),
+      )
+      await ws.fs?.writeFile('/a', second)
+      const [row] = storage.sql.exec("SELECT flags FROM helix_fs_nodes WHERE name = 'a'").toArray()
+      expect(row?.flags).toBe(expected)
+    },
+  )
+
   test('that several share in the bucket is there until the last is gone', async () => {
     const bucket = new MapBucket()
     const { storage, fs, textOf } = await open({

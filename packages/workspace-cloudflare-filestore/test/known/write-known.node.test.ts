@@ -167,6 +167,40 @@ describe('one statement is enough', () => {
   })
 })
 
+/** Another isolate, which knows nothing. */
+async function reopen() {
+  const { storage } = await open()
+  const counted = countStatements(storage)
+  const { ws } = await createProvider(counted.storage).open(
+    { kind: 'cloudflare-filestore' },
+    session,
+    openOptions(),
+  )
+  const took = async (path: string): Promise<number> => {
+    counted.statements.length = 0
+    await ws.fs?.writeFile(path, 'x')
+    return counted.statements.length
+  }
+  return { took }
+}
+
+describe('what a write has found out is known to the next one', () => {
+  test('the directory, so that a new file beside it is one statement', async () => {
+    const { took } = await reopen()
+    expect(await took('/d/a')).toBeGreaterThan(1)
+    expect(await took('/d/new')).toBe(1)
+    expect(await took('/d/newer')).toBe(1)
+  })
+
+  test('how many files there are, so that the last that fits is one statement', async () => {
+    const { took } = await open({ maxFiles: 4 })
+    const counts: number[] = []
+    for (const path of ['/d/b', '/d/c']) counts.push((await took(path, 'x')).statements)
+    expect(counts).toEqual([1, 1])
+    expect((await took('/d/d', 'x')).stat).toMatchObject({ code: 'storage-full' })
+  })
+})
+
 describe('more are needed', () => {
   test.each([
     ['for an empty file', '/d/a', ''],

@@ -62,3 +62,38 @@ test('a kept snapshot is gone when its removal settles, and so is all of an obje
   await provider.deleteNamespaces()
   expect([count('helix_fs_nodes'), count('helix_fs_namespaces')]).toEqual([0, 0])
 })
+
+test.each([
+  [10, 'in one step'],
+  [MANY, 'in several'],
+])('contents that no file has any more go with their workspace: %i files, %s', async (files) => {
+  const { storage, opened, count } = await open()
+  const { fs } = opened.ws
+  await fs?.writeFile('/a', 'left')
+  const reading = await fs?.readStream('/a')
+  await fs?.rm('/a')
+  if (files === MANY) plant(storage)
+  expect([count('helix_fs_unlinked'), count('helix_fs_blocks')]).toEqual([1, 1])
+  // Another isolate: nobody reads there.
+  const { sql } = storage
+  const other = createProvider({
+    sql: { exec: (statement, ...bindings) => sql.exec(statement, ...bindings) },
+    transactionSync: (work) => storage.transactionSync(work),
+  })
+  const { ws } = await other.resolve(opened.ref, { ...openOptions(), session })
+  await ws.close()
+  expect([count('helix_fs_unlinked'), count('helix_fs_blocks')]).toEqual([0, 0])
+  await reading?.cancel()
+})
+
+test('a content that is read is there until its reader has ended', async () => {
+  const { opened, count } = await open()
+  const { fs } = opened.ws
+  await fs?.writeFile('/a', 'read')
+  const reading = await fs?.readStream('/a')
+  await fs?.rm('/a')
+  await opened.ws.close()
+  expect([count('helix_fs_unlinked'), count('helix_fs_blocks')]).toEqual([1, 1])
+  await reading?.cancel()
+  expect([count('helix_fs_unlinked'), count('helix_fs_blocks')]).toEqual([0, 0])
+})

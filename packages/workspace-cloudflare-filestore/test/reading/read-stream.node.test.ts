@@ -1,6 +1,7 @@
 // A stream of a file: its range, what holds it, and how it ends: in Node, over its SQLite.
 import type { FileSystem, ReadStreamOptions } from '@helix-agents/core/provider'
-import { describe, expect, test } from 'vitest'
+import { RecordingLogger } from '@helix-agents/core/testing'
+import { describe, expect, test, vi } from 'vitest'
 import { databaseFaults } from '../crash/audit.ts'
 import { MapBucket } from '../map-bucket.ts'
 import { NodeStorage } from '../node-storage.ts'
@@ -149,4 +150,26 @@ test('a file whose block is gone is damaged, not empty', async () => {
     code: 'content-missing',
     path: '/a',
   })
+})
+
+test('a content that cannot be removed when its reader ends is left to the collector, and logged', async () => {
+  const storage = new NodeStorage()
+  const logger = new RecordingLogger()
+  const { ws } = await createProvider(storage, { logger }).open(
+    { kind: 'cloudflare-filestore' },
+    session,
+    openOptions(),
+  )
+  await ws.fs?.writeFile('/a', 'x')
+  const stream = await ws.fs?.readStream('/a')
+  await ws.fs?.rm('/a')
+  vi.spyOn(storage, 'transactionSync').mockImplementation(() => {
+    throw new Error('no disk')
+  })
+  await stream?.cancel()
+  const [line] = logger.with('file store: removing a content failed')
+  expect([line?.level, String(line?.fields['error'])]).toEqual([
+    'warn',
+    'WorkspaceFailedError: the database of the file store failed',
+  ])
 })

@@ -1,6 +1,6 @@
 // How a search goes through the files: what is read together, when others may run, and what an abort ends.
 import type { FileSystem, GrepOptions } from '@helix-agents/core/provider'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { countStatements } from '../counted-storage.ts'
 import { NodeStorage } from '../node-storage.ts'
 import { createProvider, openOptions, type ProviderSetup, session } from '../provider-harness.ts'
@@ -78,6 +78,23 @@ test.each([
   const reason = new Error('enough')
   abort.abort(reason)
   await expect(searching).rejects.toBe(reason)
+})
+
+test.each([
+  ['little has been read, but much time is over', 40, 100, [ANY]],
+  ['16 MiB have been read, and the clock stands still', 257, 0, [ANY, 'needle']],
+])('lets others run when %s', async (_, files, msPerLook, patterns) => {
+  const { fs } = await open()
+  for (let n = 0; n < files; n += 1) await fs.writeFile(nameOf(n), '-'.repeat(BLOCK))
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += msPerLook))
+  for (const pattern of patterns) {
+    const abort = new AbortController()
+    const searching = fs.grep(pattern, { signal: abort.signal })
+    await settled()
+    abort.abort(new Error('enough'))
+    await expect(searching).rejects.toThrow('enough')
+  }
 })
 
 test('does not begin once the signal has come', async () => {
