@@ -1,4 +1,5 @@
 import {
+  estimateTokens,
   fitContext,
   type FitContextOptions,
   type Message,
@@ -20,6 +21,8 @@ const result = (toolCallId: string): Message => ({
   toolName: 'tool',
   content: 'done',
 })
+
+const estimate = ({ content }: Message): number => Number(content)
 
 function draft(messages: readonly Message[]): StepDraft {
   return {
@@ -55,6 +58,15 @@ describe('fitContext', () => {
     expect(kept[0]).toBe(messages[0])
     expect(kept[1]).toMatchObject({ role: 'user' })
     expect(kept.slice(2)).toEqual(messages.slice(-2))
+  })
+
+  test('counts the first message, which stays, and not those that are left out', () => {
+    const messages = [user('1'), user('9'), user('1'), user('1'), user('1')]
+    const kept = fit(messages, { maxTokens: 12, keepTokens: 4, estimate })
+    expect(kept.filter((_, index) => index !== 1)).toEqual([messages[0], ...messages.slice(2)])
+    const heavy = [user('3'), user('1'), user('1'), user('1'), user('9')]
+    const left = fit(heavy, { maxTokens: 12, keepTokens: 12, estimate })
+    expect(left.slice(2)).toEqual([heavy[4]])
   })
 
   test('keeps an answer with all results of its calls, however long', () => {
@@ -126,5 +138,49 @@ describe('withWholeCalls', () => {
       { ...answer('c'), content: 'so' },
       result('c'),
     ])
+  })
+})
+
+describe('estimateTokens', () => {
+  const text = 'x'.repeat(35)
+  const part = { type: 'text', text } as const
+  const tool = { role: 'tool', toolCallId: '1', toolName: 'tool' } as const
+  const toolCalls = [{ id: '1', name: 'tool', arguments: { text } }]
+  const calls = Math.ceil(JSON.stringify(toolCalls).length / 3.5)
+
+  test.each<readonly [string, Message, number]>([
+    ['a text', user(text), 4 + 10],
+    ['a text that is no whole number of them', user(`${text}x`), 4 + 11],
+    ['nothing', user(''), 4],
+    [
+      'an answer and what was thought',
+      { role: 'assistant', content: text, thinking: text },
+      4 + 20,
+    ],
+    ['calls', { role: 'assistant', content: '', toolCalls }, 4 + calls],
+    ['a result', { ...tool, content: text }, 4 + 10],
+    ['texts of a result', { ...tool, content: [part, part] }, 4 + 20],
+    [
+      'a file of a result',
+      {
+        ...tool,
+        content: [part, { type: 'media', mediaType: 'image/png', data: new Uint8Array(99) }],
+      },
+      4 + 10 + 1600,
+    ],
+    [
+      'files of a person',
+      {
+        role: 'user',
+        content: text,
+        files: [
+          { mediaType: 'image/png', data: text },
+          { mediaType: 'image/png', data: '' },
+        ],
+      },
+      4 + 10 + 2 * 1600,
+    ],
+  ])('counts %s', (_, message, expected) => {
+    expect(estimateTokens(message)).toBe(expected)
   })
 })

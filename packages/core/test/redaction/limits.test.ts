@@ -62,3 +62,10 @@ test('a cut text keeps no half of a word of up to 4,096 characters', () => {
   expect(cut(4096)).toBe(`${kept(28_672)}[4097 more characters]`)
   expect(cut(4097)).toBe(`${kept(28_671)}y[4097 more characters]`)
 })
+
+test('a name is written as it is up to 24 characters, a longer one as a text that may hold a secret', () => {
+  const secret = 'sk-abcdefghijklmnopqrstuvwxyz0123456789'
+  const [short, long] = [secret.slice(0, 24), secret.slice(0, 25)]
+  expect(value({ [short]: 1 })).toEqual({ [short]: 1 })
+  expect(value({ [long]: 1 })).not.toHaveProperty(long)
+})

@@ -17,6 +17,8 @@ export class TreeFileSystem extends MapFileSystem {
   /** Where links lead that are not followed here. */
   readonly realPaths = new Map<string, string>()
   readonly log: string[] = []
+  /** Of each write, whether nothing may be there. */
+  readonly absent: (boolean | undefined)[] = []
   attributes: FileAttributes = {
     readMode: async (path) => this.modes.get(path) ?? 0o100_644,
     writeModes: async (modes, { signal } = {}) => {
@@ -59,6 +61,7 @@ export class TreeFileSystem extends MapFileSystem {
     options?: WriteOptions,
   ): Promise<FileStat> {
     this.log.push(`write ${path}`)
+    this.absent.push(options?.ifAbsent)
     return super.writeFile(path, data, options)
   }
 
@@ -68,6 +71,7 @@ export class TreeFileSystem extends MapFileSystem {
     options?: WriteOptions,
   ): Promise<FileStat> {
     this.log.push(`stream ${path}`)
+    this.absent.push(options?.ifAbsent)
     return super.writeStream(path, source, options)
   }
 }

@@ -83,3 +83,21 @@ test('a background process counts as long as it runs, and once more when it has 
   await tracker.checkProcesses(raw)
   expect(tracker.hasChanged).toBe(false)
 })
+
+test('a change that fails at once, or ends at once, is over', () => {
+  const tracker = new ChangeTracker()
+  const broken = { id: 'w', isolation: 'none', close: () => done } as const
+  const live = tracker.watch({
+    ...broken,
+    fs: {
+      writeFile: () => {
+        throw new Error('no disk')
+      },
+      rm: () => 'at once',
+    },
+  } as unknown as Workspace)
+  expect(() => live.fs?.writeFile('/a', '')).toThrow('no disk')
+  void live.fs?.rm('/a')
+  tracker.begin()
+  expect(tracker.hasChanged).toBe(false)
+})

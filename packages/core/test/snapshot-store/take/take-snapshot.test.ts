@@ -286,3 +286,17 @@ test('contents are read without following links', async () => {
   fs.withoutLinks = () => inner
   expect((await take()).manifest.header.bytes).toBe('within'.length)
 })
+
+test('an abort ends the listing of directories', async () => {
+  for (let index = 0; index < 100; index += 1) await fs.writeFile(`/${index}/a`, '')
+  const stop = new AbortController()
+  const listed: string[] = []
+  const ls = fs.ls.bind(fs)
+  fs.ls = async (path) => {
+    listed.push(path)
+    if (path !== '/') stop.abort(new Error('stopped'))
+    return ls(path)
+  }
+  await expect(take({ signal: stop.signal })).rejects.toThrow('stopped')
+  expect(listed.length).toBeLessThan(10)
+})

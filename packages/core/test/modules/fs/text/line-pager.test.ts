@@ -32,6 +32,16 @@ describe('LinePager', () => {
     expect(result.lastLine).toBe(total)
   })
 
+  it.each([
+    ['two lines', 'abc\nd\n', 22],
+    ['the last one without an end', 'abc\nd', 21],
+  ])('has room for exactly %s', (_, text, room) => {
+    expect(page([text], { room })).toMatchObject({ content: text })
+    expect(page([text], { room: room - 1 }).content.length).toBeLessThan(text.length)
+    // Character by character: no line is whole when it comes.
+    expect(page(Array.from(text), { room })).toMatchObject({ content: text })
+  })
+
   it('says where to go on', () => {
     expect(page(['a\nb\nc\n'], { limit: 2 })).toEqual({
       content: 'a\nb\n',

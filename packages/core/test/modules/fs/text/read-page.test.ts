@@ -87,3 +87,23 @@ test('an abort ends it between two pieces', async () => {
   controller.abort(new Error('stop'))
   await expect(pending).rejects.toThrow('stop')
 })
+
+/** A file of these pieces, too large to be read whole. */
+function piecesFile(...pieces: readonly string[]) {
+  const chunks = pieces.map((piece) => new TextEncoder().encode(piece))
+  const size = chunks.reduce((sum, { length }) => sum + length, 0)
+  const readStream = async () => ReadableStream.from(chunks)
+  const stat = { path: '/a', type: 'file', size, mtime: new Date(0), version: '1' } as const
+  return { fs: { readStream } as unknown as FileSystem, stat, maxFileBytes: 1, signal }
+}
+
+test.each([
+  ['at the end of the first 8,192 characters', 8191, false],
+  ['behind them', 8192, true],
+])('a NUL %s, in whichever piece', async (_, at, isText) => {
+  const text = `line\n${'x'.repeat(at - 5)}\0${'y'.repeat(20_000)}`
+  for (const first of [100, 8000, 8192, 10_000]) {
+    const found = await readPage(piecesFile(text.slice(0, first), text.slice(first)), request)
+    expect([first, found?.content]).toEqual([first, isText ? 'line\n' : undefined])
+  }
+})
