@@ -131,3 +131,25 @@ describe('applyEdit', () => {
     )
   })
 })
+
+describe('an edit that is not valid', () => {
+  const turn = createWorkTurn()
+  const issuesOf = async (edit: TextEdit, number?: number) => {
+    const file = { path: '/f', text: 'a b', maxCharacters: 100, turn }
+    const given = number === undefined ? file : { ...file, number }
+    const error: unknown = await applyEdit(given, edit).catch((thrown: unknown) => thrown)
+    return (error as ToolInputError).issues
+  }
+
+  it.each([
+    ['', 'x', 'oldText', 'must not be empty'],
+    ['a', 'a', 'newText', 'is the same as oldText'],
+  ])(
+    '%j to %j names its field, and which of several it is',
+    async (oldText, newText, field, message) => {
+      const edit = { oldText, newText }
+      expect(await issuesOf(edit)).toEqual([{ path: field, message }])
+      expect(await issuesOf(edit, 2)).toEqual([{ path: `edits.1.${field}`, message }])
+    },
+  )
+})

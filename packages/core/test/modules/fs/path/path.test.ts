@@ -252,3 +252,24 @@ describe('path parts', () => {
     )
   })
 })
+
+describe('a spelling that is longer than the path', () => {
+  it.each([
+    [`${'n'.repeat(300)}/../a`, '/a'],
+    [`${'x/../'.repeat(800)}a`, '/a'],
+    [`${'./'.repeat(2040)}a`, '/a'],
+    [`${'d/'.repeat(300)}${'../'.repeat(300)}a`, '/a'],
+  ])('has the limits of what it names: %#', (path, expected) => {
+    expect(normalizePath(path)).toBe(expected)
+  })
+
+  it('is itself at most 4,096 bytes, and named by an error', () => {
+    expect(outcome(`${'./'.repeat(2047)}a`)).toBe('/a')
+    expect(outcome(`${'./'.repeat(2048)}a`)).toBe('invalid-path')
+    for (const path of [`./${'n'.repeat(256)}`, `./${'d/'.repeat(256)}a`]) {
+      expect(() => normalizePath(path)).toThrow(
+        expect.objectContaining({ code: 'invalid-path', path }) as Error,
+      )
+    }
+  })
+})

@@ -67,3 +67,20 @@ test.each([
   const line = `${'-'.repeat(32_768)}${word}${'-'.repeat(40_000)}`
   expect((await grep(pattern, line)).found).toBe(found)
 })
+
+test.each([
+  ['^[xy]z|uv', 'uv', 1],
+  ['^[xy]z|uv', 'xz', 0],
+  ['uv|[xy]z$', 'uv', 1],
+  ['uv|[xy]z$', 'xz', 0],
+])('in the middle of a very long line, %s finds %s: %i', async (pattern, text, found) => {
+  const line = `${'-'.repeat(40_000)}${text}${'-'.repeat(40_000)}`
+  expect((await grep(pattern, line)).found).toBe(found)
+})
+
+test('a pattern has at most 10,000 characters', async () => {
+  await expect(compileSearch('x'.repeat(10_000), {})).resolves.toBeDefined()
+  await expect(compileSearch('x'.repeat(10_001), {})).rejects.toMatchObject({
+    code: 'invalid-pattern',
+  })
+})
