@@ -128,6 +128,19 @@ describe('what is gathered', () => {
     expect(stored()).toBe(true)
   })
 
+  test('of a file that was there goes with it, and moves with it', async () => {
+    const { batch, fs } = await open()
+    await batch.files.appendFile('/d/old', ' more')
+    await batch.files.move('/d/old', '/d/e/moved')
+    await expect(fs.stat('/d/old')).rejects.toMatchObject({ code: 'not-found' })
+    expect(await fs.readText?.('/d/e/moved')).toBe('old more')
+    await batch.files.appendFile('/d/e/moved', '!')
+    await batch.files.rm('/d/e/moved')
+    for (const files of [batch.files, fs]) {
+      await expect(files.stat('/d/e/moved')).rejects.toMatchObject({ code: 'not-found' })
+    }
+  })
+
   test('is stored by what needs all of it', async () => {
     for (const act of [(files: Files) => files.ls('/'), (files: Files) => files.grep('x', {})]) {
       const { batch, stored } = await open()
