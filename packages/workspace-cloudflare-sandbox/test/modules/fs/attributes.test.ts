@@ -51,6 +51,16 @@ test('permissions are asked for and set by normalised paths', async () => {
   ])
 })
 
+test('permissions and links are there when the call ends, or it fails', async () => {
+  const late = async (): Promise<never> => {
+    await new Promise((resolve) => setTimeout(resolve))
+    throw new Error('too late')
+  }
+  const { attributes } = attributesOf({ writeModes: late, makeLink: late })
+  await expect(attributes.writeModes([])).rejects.toThrow('too late')
+  await expect(attributes.makeLink('/l', 'a')).rejects.toThrow('too late')
+})
+
 test('what is not there has no permissions', async () => {
   const { attributes } = attributesOf({ statMany: async () => [undefined] })
   const missing = { code: 'not-found', path: '/a' }
