@@ -51,11 +51,12 @@ test('permissions are asked for and set by normalised paths', async () => {
   ])
 })
 
+async function late(): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve))
+  throw new Error('too late')
+}
+
 test('permissions and links are there when the call ends, or it fails', async () => {
-  const late = async (): Promise<never> => {
-    await new Promise((resolve) => setTimeout(resolve))
-    throw new Error('too late')
-  }
   const { attributes } = attributesOf({ writeModes: late, makeLink: late })
   await expect(attributes.writeModes([])).rejects.toThrow('too late')
   await expect(attributes.makeLink('/l', 'a')).rejects.toThrow('too late')
