@@ -9,7 +9,6 @@ import {
   type GrepOptions,
   type GrepResult,
   INTERNAL_DIRECTORY,
-  isWithin,
   joinPath,
   type TextSearch,
 } from '@helix-agents/core/provider'
@@ -90,11 +89,9 @@ export async function grepFiles(
   return collector.result()
 }
 
-/** The framework's own directory, relative to a search that does not name it. */
+/** The framework's own directory, relative to a search of everything. */
 function hiddenDirectory(path: string): string | undefined {
-  return isWithin(path, INTERNAL_DIRECTORY) || path !== '/'
-    ? undefined
-    : baseName(INTERNAL_DIRECTORY)
+  return path === '/' ? baseName(INTERNAL_DIRECTORY) : undefined
 }
 
 function leadsToFile(context: FileContext, path: string): boolean {

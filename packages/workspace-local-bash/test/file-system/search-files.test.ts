@@ -56,6 +56,8 @@ describe('a glob', () => {
     expect(await glob('**', '/.helix')).toEqual(['/.helix/output/x.ts'])
     write('src/.helix/y', '')
     expect(await glob('**/y')).toEqual(['/src/.helix/y'])
+    // Only the one at the root is the framework's own.
+    expect(await glob('**/y', '/src')).toEqual(['/src/.helix/y'])
   })
   it('ends at its limit', async () => {
     expect([await limited(0), await limited(-1), await limited(1)]).toEqual([[], [], ['/a.ts']])
