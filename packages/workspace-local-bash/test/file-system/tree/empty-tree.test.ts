@@ -52,6 +52,25 @@ describe('a directory is emptied', () => {
     await empty('top', keep)
     expect(readdirSync(at('top'))).toEqual([keep])
   })
+  it('in 64 passes that remove nothing, and no more, while another keeps what is in it', async () => {
+    const top = PinnedDirectory.open(at('top'), ANCHOR_NO_LINK)
+    let opens = 0
+    // The directory is gone whenever it is opened, and there again in the next pass.
+    const busy = Object.assign(Object.create(top) as PinnedDirectory, {
+      makeAccessible: () => top.makeAccessible(),
+      child: () => {
+        opens += 1
+        throw Object.assign(new Error('gone'), { code: 'ENOENT' })
+      },
+    })
+    await expect(emptyTree(busy)).rejects.toMatchObject({
+      code: 'ENOTEMPTY',
+      message: 'entries are added as fast as they are removed',
+    })
+    top.close()
+    // In the first pass the other entries were removed.
+    expect([opens, readdirSync(at('top'))]).toEqual([65, ['a']])
+  })
   it('also where modes forbid it', async () => {
     for (const path of ['top/a/b/c', 'top/a/b', 'top/a', 'top']) chmodSync(at(path), 0o000)
     if (process.getuid?.() !== 0) chmodSync(at('top'), 0o400)
