@@ -88,7 +88,9 @@ function originOf(value: object): string | undefined {
 function codesOf(value: object): readonly string[] {
   const named = [fieldOf(value, 'type'), fieldOf(value, 'code'), fieldOf(value, 'status')]
   const texts = named.filter((code) => typeof code === 'string')
-  return texts.filter((code) => !NETWORK_CODE.test(code)).map((code) => code.toLowerCase())
+  // A status that is a text is told as one.
+  const codes = texts.filter((code) => !NETWORK_CODE.test(code) && !isErrorStatus(Number(code)))
+  return codes.map((code) => code.toLowerCase())
 }
 
 function networkCodesOf(value: object): readonly string[] {
