@@ -50,6 +50,9 @@ export class SdkRunner implements ScriptRunner {
     data: Uint8Array | ReadableStream<Uint8Array>,
     call: ScriptCall,
   ): Promise<void> {
+    // At once: the script that takes it may be on its way already.
+    const isOne = data instanceof Uint8Array && data.length <= this.#pieceBytes
+    if (isOne) return this.#put(path, data, call)
     let lengthBytes = 0
     for await (const piece of pieces(data, this.#pieceBytes)) {
       if (lengthBytes === 0) await this.#put(path, piece, call)
