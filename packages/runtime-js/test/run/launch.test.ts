@@ -133,8 +133,7 @@ describe('a start that fails', () => {
     // The process dies in its second step.
     store.commitStep = (step) => (commits++ > 0 ? stuck() : commit(step))
     await first.executor.execute(agent, 'Go', { sessionId: 's' })
-    await settle()
-    await clock.advance(0)
+    await expect.poll(async () => (await clock.advance(0), commits), { interval: 1 }).toBe(2)
     store.commitStep = () => Promise.reject(gone)
     const events: string[] = []
     const resolve = provider.resolve.bind(provider)

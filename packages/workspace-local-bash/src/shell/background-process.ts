@@ -32,8 +32,9 @@ export class BackgroundCommand {
   readonly #startedAt: Date
   readonly #outputs: readonly [SpillFile, SpillFile]
   #exitCode: number | undefined
-  #started: StartedProcess | undefined
   #hold: ProcessHold | undefined
+  /** Settles once it is known how it ended, and all of its output is stored. */
+  #over: Promise<void> | undefined
 
   constructor(options: BackgroundOptions) {
     const { directory, id, maxBytes } = options
@@ -52,9 +53,8 @@ export class BackgroundCommand {
   }
 
   attach(started: StartedProcess, hold: ProcessHold): void {
-    this.#started = started
     this.#hold = hold
-    void this.#watch(started, hold)
+    this.#over = this.#watch(started, hold)
   }
 
   describe(): BackgroundProcess {
@@ -82,11 +82,11 @@ export class BackgroundCommand {
     }
   }
 
-  /** Ends it and everything it started. */
+  /** Ends it and everything it started; then it is described as ended. */
   async kill(graceMs: number): Promise<void> {
     if (this.#exitCode !== undefined || this.#hold === undefined) return
     await this.#hold.end(graceMs)
-    await this.#started?.ended
+    await this.#over
   }
 
   /** Removes its outputs. */

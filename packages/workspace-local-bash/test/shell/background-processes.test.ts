@@ -29,6 +29,9 @@ const hold = { end: async () => {}, endLeftovers: async () => {} }
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
+async function lately(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await settle()
+}
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
 describe('background processes', () => {
@@ -51,6 +54,13 @@ describe('background processes', () => {
       startedAt: new Date(1000),
     })
     expect(all.list()).toHaveLength(65)
+  })
+  it('have ended for everybody once they are killed', async () => {
+    const all = open()
+    const command = all.create('run')
+    command.attach(ended({ exitCode: 137 }), { end: lately, endLeftovers: lately })
+    await command.kill(0)
+    expect(all.list()).toMatchObject([{ id: 'p1', state: 'exited', exitCode: 137 }])
   })
   it('are listed 128 at most: the oldest that ended is forgotten, with its outputs', async () => {
     const all = open()

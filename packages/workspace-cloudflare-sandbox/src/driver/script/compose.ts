@@ -40,12 +40,14 @@ export function inCalls<Item>(
   const calls: Item[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const item of items) {
-    bytes += pathOf(item).length * 4 + 3
-    if (bytes > PATHS_BYTES) {
-      calls.push([])
-      bytes = pathOf(item).length * 4 + 3
+    const added = pathOf(item).length * 4 + 3
+    bytes += added
+    if (bytes <= PATHS_BYTES) {
+      calls.at(-1)?.push(item)
+      continue
     }
-    calls.at(-1)?.push(item)
+    calls.push([item])
+    bytes = added
   }
   return calls
 }

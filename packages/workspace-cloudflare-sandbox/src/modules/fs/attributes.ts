@@ -11,7 +11,7 @@ import {
 import type { DriverAttributes } from '../../driver/port.ts'
 import type { FileCalls } from '../../lifecycle/live-sandbox.ts'
 import { toContainerPath } from '../container-path.ts'
-import { describe, readAhead } from './read-ahead.ts'
+import { describePaths, readAhead } from './read-ahead.ts'
 
 /** Links and permissions in a container, and many of its files in one round trip. */
 export class SandboxAttributes implements Required<FileAttributes> {
@@ -36,7 +36,7 @@ export class SandboxAttributes implements Required<FileAttributes> {
 
   async readMode(path: string): Promise<number> {
     const normal = normalizePath(path)
-    const found = (await describe(this.#sandbox, [normal])).get(normal)
+    const found = (await describePaths(this.#sandbox, [normal])).get(normal)
     if (found === undefined) throw new FileSystemError('not-found', path)
     return found.mode
   }

@@ -15,7 +15,7 @@ export async function readAhead(
   { isKnown, signal }: ReadAheadOptions,
 ): Promise<Map<string, PathAhead>> {
   const paths = entries.filter(({ type }) => type !== 'symlink').map(({ path }) => path)
-  const found = await describe(sandbox, paths, signal)
+  const found = await describePaths(sandbox, paths, signal)
   let left = BYTES_TOGETHER
   const wanted = [...found.values()].filter(({ stat }) => {
     const isWanted = stat.type === 'file' && stat.size <= Math.min(LARGEST_BYTES, left)
@@ -28,7 +28,7 @@ export async function readAhead(
     wanted.map(({ stat }) => stat.path),
     signal,
   )
-  const after = await describe(sandbox, [...contents.keys()], signal)
+  const after = await describePaths(sandbox, [...contents.keys()], signal)
   for (const [path, bytes] of contents) {
     const ahead = found.get(path)
     const isSame = ahead?.stat.version === after.get(path)?.stat.version
@@ -39,7 +39,7 @@ export async function readAhead(
 }
 
 /** What is at paths, as far as something is, and no link. */
-export async function describe(
+export async function describePaths(
   sandbox: FileCalls,
   paths: readonly string[],
   signal?: AbortSignal,

@@ -2,7 +2,7 @@ import type { FileEntry, ReadAheadOptions } from '@helix-agents/core/provider'
 import { beforeEach, expect, test } from 'vitest'
 import type { DriverEntry, DriverFile, DriverFiles, DriverMode } from '../../../src/driver/port.ts'
 import type { FileCalls } from '../../../src/lifecycle/live-sandbox.ts'
-import { describe as describePaths, readAhead } from '../../../src/modules/fs/read-ahead.ts'
+import { describePaths, readAhead } from '../../../src/modules/fs/read-ahead.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
