@@ -22,3 +22,12 @@ test('what is usual for a code can be told otherwise', () => {
     message: 'the model call failed (oops)',
   })
 })
+
+test.each([
+  [0, 0],
+  [Infinity, undefined],
+  [-1, undefined],
+  [NaN, undefined],
+])('of a wait of %s ms before another try it keeps %s', (given, kept) => {
+  expect(new ModelError('overloaded', { retryAfterMs: given }).retryAfterMs).toBe(kept)
+})

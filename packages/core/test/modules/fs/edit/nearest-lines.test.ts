@@ -115,6 +115,9 @@ test('a file that goes on is not said to end', async () => {
   expect(whole).toContain('The file ends before line 20000; oldText goes on with "more".')
   const far = await describeNearest(`abc\n${'-'.repeat(2_000_000)}`, ' abc\n', createWorkTurn())
   expect(far).toContain('line 1: abc')
+  const atLimit = `${'-'.repeat(1_999_996)}\nabc`
+  const over = await describeNearest(`${atLimit}!`, ' abc', createWorkTurn())
+  expect(over).toContain('line 2: abc\n')
 })
 
 test('blanks are made visible, and a long line is cut', () => {
