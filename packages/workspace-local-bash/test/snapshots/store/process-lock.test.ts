@@ -19,7 +19,8 @@ function placeLock(holder: object | undefined, path = lockPath(), token = TOKEN)
 
 /** From the second look on, so much time has passed. */
 function passTime(ms: number): void {
-  const startMs = performance.now()
+  // Whole, so that no sum of it is rounded.
+  const startMs = Math.ceil(performance.now())
   let looks = 0
   vi.spyOn(performance, 'now').mockImplementation(() => startMs + (looks++ === 0 ? 0 : ms))
 }
