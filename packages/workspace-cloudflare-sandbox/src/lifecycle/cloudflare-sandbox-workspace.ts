@@ -1,5 +1,4 @@
-import { HelixError } from '@helix-agents/core'
-import { logMessages, type Workspace, type WorkspaceRef } from '@helix-agents/core/provider'
+import type { Workspace, WorkspaceRef } from '@helix-agents/core/provider'
 import { WORKSPACE_ROOT } from '../config.ts'
 import type { CloudflareSandboxCodeInterpreter } from '../modules/code/cloudflare-sandbox-code-interpreter.ts'
 import type { CloudflareSandboxFileSystem } from '../modules/fs/cloudflare-sandbox-file-system.ts'
@@ -7,6 +6,7 @@ import type { CloudflareSandboxShell } from '../modules/shell/cloudflare-sandbox
 import type { CloudflareSandboxSnapshotter } from '../modules/snapshot/cloudflare-sandbox-snapshotter.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 import { toOpenError } from './map-error.ts'
+import { recordOwed } from './record-owed.ts'
 import type { SandboxDirectory, SandboxDirectoryEntry } from './sandbox-directory.ts'
 
 export interface SandboxWorkspaceParts {
@@ -87,7 +87,7 @@ export class CloudflareSandboxWorkspace implements Workspace {
     try {
       await sandbox.driver.destroy()
     } catch (cause) {
-      await this.#noteOwed(cause)
+      await recordOwed(this.#parts, cause, sandbox.logger)
       throw toOpenError(cause)
     }
     this.#parts.onDestroyed()
@@ -98,17 +98,5 @@ export class CloudflareSandboxWorkspace implements Workspace {
     const { sandbox } = this.#parts
     sandbox.close()
     await sandbox.driver.disconnect()
-  }
-
-  /** The pending destroy matters more than a directory that cannot be reached. */
-  async #noteOwed(cause: unknown): Promise<void> {
-    const { sandbox, directory, record } = this.#parts
-    const [recorded] = await Promise.allSettled([directory?.recordDestroyFailed(record, cause)])
-    if (recorded.status === 'fulfilled') return
-    const err: unknown = recorded.reason
-    const code = HelixError.isInstance(err) ? err.code : undefined
-    const { session, workspace } = record
-    const fields = { workspace, sessionId: session.sessionId, code, err }
-    sandbox.logger.error(fields, logMessages.closeFailed)
   }
 }

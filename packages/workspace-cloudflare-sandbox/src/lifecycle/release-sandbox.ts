@@ -1,3 +1,4 @@
+import { noopLogger } from '@helix-agents/core'
 import type { ResolveOptions, WorkspaceRef } from '@helix-agents/core/provider'
 import { assertReleasable, readRef } from '../ref.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type SandboxServices,
 } from './build-workspace.ts'
 import { toOpenError } from './map-error.ts'
+import { recordOwed } from './record-owed.ts'
 
 /**
  * Ends the sandbox of a ref that a session has let go, also where the end of a session keeps it: nobody
@@ -23,14 +25,14 @@ export async function releaseSandbox(
   if (stored.isShared) return
   const { id: _, ...own } = services.config
   const attachment = await createAttachment({ ...services, config: own }, request)
-  const { directory } = services.options
+  const { directory, logger = request.logger ?? noopLogger } = services.options
   assertReleasable(stored, attachment.claimant)
   const driver = createDriver(attachment, stored.sandbox)
   const record = recordOf(attachment, stored.sandbox)
   try {
     await driver.destroy()
   } catch (cause) {
-    await directory?.recordDestroyFailed(record, cause)
+    await recordOwed({ directory, record }, cause, logger)
     throw toOpenError(cause)
   }
   services.memory.noteEnd(stored.lifetime)

@@ -83,3 +83,11 @@ export class Heard {
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+/** What fails in a world, by the names of calls. */
+export function failing(errors: Readonly<Record<string, Error>>) {
+  return ({ name }: { readonly name: string }): void => {
+    const error = errors[name]
+    if (error !== undefined) throw error
+  }
+}

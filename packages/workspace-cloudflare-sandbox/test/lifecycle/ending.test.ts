@@ -4,7 +4,7 @@ import { RecordingLogger } from '@helix-agents/core/testing'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, test } from 'vitest'
 import { hashParts } from '../../src/sandbox-id.ts'
-import { Heard } from '../double/heard.ts'
+import { failing, Heard } from '../double/heard.ts'
 import { Bench, codeOf, session } from '../double/open-on-double.ts'
 
 const sandboxId = `hx-${await hashParts('sandbox', session.sessionId, 'box')}`
@@ -23,14 +23,6 @@ async function opened(...given: ConstructorParameters<typeof Heard>) {
   const { ref, ws } = await heard.bench.open()
   heard.names()
   return { heard, ref, ws, world: heard.bench.world }
-}
-
-/** What fails in a world, by the names of calls. */
-function failing(errors: Readonly<Record<string, Error>>) {
-  return ({ name }: { readonly name: string }): void => {
-    const error = errors[name]
-    if (error !== undefined) throw error
-  }
 }
 
 const ended = { destroyOnClose: true }

@@ -1,9 +1,11 @@
 // The end of a sandbox that a session has let go.
+import { logMessages } from '@helix-agents/core/provider'
+import { RecordingLogger } from '@helix-agents/core/testing'
 import type { SandboxDirectory } from '@helix-agents/workspace-cloudflare-sandbox'
 import { DriverError } from '@helix-agents/workspace-cloudflare-sandbox'
 import { expect, it } from 'vitest'
 import { hashParts } from '../../src/sandbox-id.ts'
-import { Heard } from '../double/heard.ts'
+import { failing, Heard } from '../double/heard.ts'
 import { Bench, codeOf, payloadOf, session } from '../double/open-on-double.ts'
 
 /** A bench whose directory and container record in one list. */
@@ -100,6 +102,19 @@ it('is owed with why', async () => {
   const sandboxId = `hx-${await hashParts('sandbox', session.sessionId, 'box')}`
   const record = { sandboxId, session, workspace: 'box', isShared: false }
   expect(calls.slice(1)).toEqual([['destroy'], ['recordDestroyFailed', record, cause]])
+})
+
+it('is owed also when its directory is away, which is logged', async () => {
+  const { bench } = new Heard()
+  const { ref } = await bench.open()
+  const logger = new RecordingLogger()
+  const cause = new DriverError('destroy-unconfirmed', 'x', { admitted: 'unknown' })
+  const err = new Error('the ledger is away')
+  bench.world.onCall = failing({ destroy: cause, recordDestroyFailed: err })
+  const options = { ...bench.options(), session, logger }
+  await expect(bench.provider.release(ref, options)).rejects.toMatchObject({ cause })
+  const fields = { workspace: 'box', sessionId: session.sessionId, code: undefined, err }
+  expect(logger.lines).toEqual([{ level: 'error', message: logMessages.closeFailed, fields }])
 })
 
 it('of the session itself is ended also where a shared one is declared by now', async () => {

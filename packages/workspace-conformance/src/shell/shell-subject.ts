@@ -46,10 +46,11 @@ export function summary(result: RunResult): [stdout: string, stderr: string, exi
  * directory is as empty as a new workspace: no project, home or root of a host is.
  */
 export async function assertStartsEmpty(workspace: Workspace): Promise<void> {
-  const { stdout, exitCode } = await run(workspace, 'ls -A')
+  const { stdout, stderr, exitCode, timedOut } = await run(workspace, 'ls -A')
+  const end = timedOut ? 'the end of its time' : `exit code ${exitCode}`
   check(
     exitCode === 0 && stdout.length === 0,
-    `commands to start in the new and empty workspace, got ${textOf(stdout).slice(0, 200)}; nothing else was run`,
+    `commands to start in the new and empty workspace, got ${end}, ${textOf(stdout).slice(0, 200)}${textOf(stderr).slice(0, 200)}; nothing else was run`,
   )
 }
 

@@ -20,7 +20,7 @@ export interface WrittenFile {
 /** One step of a plan, as far as it was carried out. */
 interface Done {
   readonly file: PlannedFile
-  /** Of the file afterwards; absent when it was removed. */
+  /** Of the file afterwards; absent when it was removed, or the version could not be read. */
   readonly version?: string
   /** It has its new content. */
   readonly isWritten?: boolean
@@ -81,8 +81,11 @@ async function writeOne(change: FileChange, file: PlannedFile, done: Done[]): Pr
   if (from !== undefined) {
     await requireVersion(change, from, version)
     await (action === 'moved' ? module.move(from, path) : module.copy(from, path))
+    // Undone also when its version cannot be read.
+    const step: { file: PlannedFile; version?: string } = { file }
+    done.push(step)
     version = (await module.stat(path)).version
-    done.push({ file, version })
+    step.version = version
   }
   if (content === undefined) return
   const stat = await module.writeFile(path, content, onlyOver(version))
@@ -117,7 +120,7 @@ async function restore(change: FileChange, done: Done): Promise<boolean> {
   const { module, context } = change
   const { file, version } = done
   const { path, action, before } = file
-  // Of a removed one there is no version.
+  // Of a removed one there is no version, nor of one that could not be asked for it.
   if (version !== undefined && (await module.stat(path)).version !== version) return false
   if (action === 'moved') await moveBack(change, done)
   else if (action === 'created' || action === 'copied') await module.rm(path)
