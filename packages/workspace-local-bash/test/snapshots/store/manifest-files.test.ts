@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
 import type { SnapshotEntry, SnapshotManifest } from '@helix-agents/core/provider'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BlockNames } from '../../../src/snapshots/store/block-names.ts'
 import { KnownManifests } from '../../../src/snapshots/store/known-manifests.ts'
 import { ManifestFiles } from '../../../src/snapshots/store/manifest-files.ts'
@@ -105,6 +105,25 @@ describe('a manifest', () => {
     await files().put(await manifestOf(ID, entries))
     expect(statSync(fileOf(KEY)).size).toBeGreaterThan(1024 * 1024)
     expect((await files().get(ID)).entries).toEqual(entries)
+  })
+  it('is there when all of it is written', async () => {
+    const entries = Array.from({ length: 12_000 }, (_, index) => fileEntry(`/${index}`))
+    const manifest = await manifestOf(ID, entries)
+    // Each look at the clock finds that others have waited long.
+    let nowMs = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1000))
+    const sizes = new Set<number>()
+    let isStored = false
+    const storing = files()
+      .put(manifest)
+      .finally(() => (isStored = true))
+    while (!isStored) {
+      const stats = statSync(fileOf(KEY), { throwIfNoEntry: false })
+      if (stats !== undefined) sizes.add(stats.size)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await storing
+    expect([...sizes.add(statSync(fileOf(KEY)).size)]).toHaveLength(1)
   })
   it.each([
     [{ createdAt: 1e16 }, ID],
