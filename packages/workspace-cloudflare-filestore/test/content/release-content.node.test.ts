@@ -88,6 +88,17 @@ describe('a content', () => {
     },
   )
 
+  test('of no bytes has no blocks to remove', async () => {
+    const { fs, statements } = await open()
+    for (const content of ['', 'text']) await fs.writeFile(`/${content}.txt`, content)
+    const removalsOf = async (path: string): Promise<number> => {
+      statements.length = 0
+      await fs.rm(path)
+      return statements.filter((one) => one.includes('DELETE FROM helix_fs_blocks')).length
+    }
+    expect([await removalsOf('/.txt'), await removalsOf('/text.txt')]).toEqual([0, 1])
+  })
+
   test('that several share in the bucket is there until the last is gone', async () => {
     const bucket = new MapBucket()
     const { storage, fs, textOf } = await open({

@@ -259,3 +259,24 @@ describe('more are needed', () => {
     expect(less.stat).toMatchObject({ size: 1 })
   })
 })
+
+test('a file that another isolate removed is gone, also when a copy has its content', async () => {
+  const storage = new NodeStorage()
+  const openIn = async (): Promise<FileSystem> => {
+    const isolate = countStatements(storage).storage
+    const opened = await createProvider(isolate).open(
+      { kind: 'cloudflare-filestore' },
+      session,
+      openOptions(),
+    )
+    return opened.ws.fs as FileSystem
+  }
+  const one = await openIn()
+  const other = await openIn()
+  await one.writeFile('/a', 'text')
+  await one.copy('/a', '/b')
+  expect(await one.readText?.('/b')).toBe('text')
+  await other.rm('/b')
+  await expect(one.readText?.('/b')).rejects.toMatchObject({ code: 'not-found' })
+  expect(await one.readText?.('/a')).toBe('text')
+})

@@ -63,6 +63,19 @@ test('a kept snapshot is gone when its removal settles, and so is all of an obje
   expect([count('helix_fs_nodes'), count('helix_fs_namespaces')]).toEqual([0, 0])
 })
 
+test('an object is empty when its namespaces are deleted, also of what a crash has left', async () => {
+  const { storage, provider, snapshotter, count } = await open()
+  await snapshotter.snapshot({ keep: true })
+  plant(storage)
+  // The first step of a removal, after which the isolate was gone.
+  storage.sql.exec('INSERT INTO helix_fs_removals SELECT max(id) FROM helix_fs_namespaces')
+  storage.sql.exec(
+    'DELETE FROM helix_fs_namespaces WHERE id = (SELECT max(id) FROM helix_fs_namespaces)',
+  )
+  await provider.deleteNamespaces()
+  expect([count('helix_fs_nodes'), count('helix_fs_removals')]).toEqual([0, 0])
+})
+
 test.each([
   [10, 'in one step'],
   [MANY, 'in several'],

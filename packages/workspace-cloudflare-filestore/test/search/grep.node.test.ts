@@ -97,6 +97,19 @@ test.each([
   }
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve, 'turn'))
+
+test('gives every batch its turn when time is always over', async () => {
+  const { fs } = await open()
+  for (let n = 0; n < 400; n += 1) await fs.writeFile(nameOf(n), '-')
+  let nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1000))
+  const searching = fs.grep(ANY)
+  let turns = 0
+  while ((await Promise.race([searching, turn()])) === 'turn') turns += 1
+  expect(turns).toBeGreaterThanOrEqual(4)
+})
+
 test('does not begin once the signal has come', async () => {
   const { fs, statements } = await open()
   await fs.writeFile('/a', 'x')
@@ -109,6 +122,17 @@ test('does not begin once the signal has come', async () => {
     await expect(search).rejects.toBe(reason)
   }
   expect(statements).toEqual([])
+})
+
+test('finds a text in a file and in its copies', async () => {
+  const { fs } = await open()
+  await fs.writeFile('/a', 'a needle')
+  await fs.copy('/a', '/b')
+  await fs.copy('/b', '/c')
+  for (const pattern of ['needle', '[n]eedle']) {
+    const { matches, skippedBinaryPaths } = await fs.grep(pattern)
+    expect([matches.map(({ path }) => path), skippedBinaryPaths]).toEqual([['/a', '/b', '/c'], []])
+  }
 })
 
 test('finds a text in many files as in few, in the order of their paths', async () => {

@@ -42,6 +42,8 @@ const absent = expect.objectContaining({
   message: 'there is no such snapshot',
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve, 'turn'))
+
 async function stored(more: { readonly path?: string } = {}): Promise<SnapshotManifest> {
   const manifest = await manifestOf(ID, [fileEntry(more.path ?? '/f')])
   await files().put(manifest)
@@ -113,16 +115,11 @@ describe('a manifest', () => {
     let nowMs = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1000))
     const sizes = new Set<number>()
-    let isStored = false
-    const storing = files()
-      .put(manifest)
-      .finally(() => (isStored = true))
-    while (!isStored) {
+    const storing = files().put(manifest)
+    while ((await Promise.race([storing, turn()])) === 'turn') {
       const stats = statSync(fileOf(KEY), { throwIfNoEntry: false })
       if (stats !== undefined) sizes.add(stats.size)
-      await new Promise((resolve) => setImmediate(resolve))
     }
-    await storing
     expect([...sizes.add(statSync(fileOf(KEY)).size)]).toHaveLength(1)
   })
   it.each([
