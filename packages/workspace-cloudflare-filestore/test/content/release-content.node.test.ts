@@ -99,6 +99,15 @@ describe('a content', () => {
     expect([await removalsOf('/.txt'), await removalsOf('/text.txt')]).toEqual([0, 1])
   })
 
+  test('that appends at once make too large is sent to the bucket once', async () => {
+    const bucket = new MapBucket()
+    const { fs, textOf } = await open({ r2: bucket, inlineThresholdBytes: 3, partBytes: 100 })
+    await fs.writeFile('/a', 'ab')
+    await Promise.all(['cd', 'ef', 'gh'].map((text) => fs.appendFile('/a', text)))
+    expect(bucket.asked.filter((call) => call === 'put')).toHaveLength(1)
+    expect(await textOf('/a')).toBe('abcdefgh')
+  })
+
   test('that several share in the bucket is there until the last is gone', async () => {
     const bucket = new MapBucket()
     const { storage, fs, textOf } = await open({
