@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  utimesSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -9,6 +17,7 @@ const isMemory = (folder: string): boolean => statfsSync(folder).type === 0x01_0
 const hasMemory = existsSync(MEMORY) && isMemory(MEMORY) && freeBytes() >= 4 * 1024 ** 3
 /** Greater than the largest number of a process. */
 const DEAD = 2 ** 22 + 1
+const LONG_AGO = new Date(0)
 
 const folders: string[] = []
 
@@ -51,11 +60,16 @@ it.skipIf(!hasMemory)('has the number of its process, and is gone when that ends
 it.skipIf(!hasMemory)('what a killed process has left is removed, and nothing else', () => {
   const once = vi.spyOn(process, 'once')
   const parent = parentIn(MEMORY)
-  for (const name of [`helix-tests-${DEAD}`, `helix-tests-${process.ppid}`, 'of-others'])
+  const kept = [`helix-tests-${process.ppid}`, 'helix-tests-others', 'others']
+  for (const name of [`helix-tests-${DEAD}`, ...kept]) {
     mkdirSync(join(parent, name))
+    utimesSync(join(parent, name), LONG_AGO, LONG_AGO)
+  }
+  const young = `helix-tests-${DEAD + 1}`
+  mkdirSync(join(parent, young))
   createMemoryFolder(parent)
   process.off('exit', once.mock.lastCall?.[1] ?? (() => undefined))
   expect(readdirSync(parent).toSorted()).toEqual(
-    [`helix-tests-${process.pid}`, `helix-tests-${process.ppid}`, 'of-others'].toSorted(),
+    [`helix-tests-${process.pid}`, young, ...kept].toSorted(),
   )
 })

@@ -1,12 +1,13 @@
-import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where Linux has a file system in memory. */
 const PARENT = '/dev/shm'
-const PREFIX = 'helix-tests-'
 /** From `linux/magic.h`. */
 const TMPFS_MAGIC = 0x01_02_19_94
 const MIN_FREE_BYTES = 4 * 1024 ** 3
+/** Longer than a run: processes of another container may use the folder, and their numbers say nothing here. */
+const MIN_LEFTOVER_MS = 3_600_000
 
 /**
  * A folder in memory for this process, which is gone when it ends.
@@ -14,7 +15,7 @@ const MIN_FREE_BYTES = 4 * 1024 ** 3
  * @returns nothing where there is no memory for it, as in a container with the default of Docker.
  */
 export function createMemoryFolder(parent = PARENT): string | undefined {
-  const folder = join(parent, `${PREFIX}${process.pid}`)
+  const folder = join(parent, `helix-tests-${process.pid}`)
   try {
     if (!hasRoom(parent)) return undefined
     removeLeftovers(parent)
@@ -35,8 +36,11 @@ function hasRoom(parent: string): boolean {
 /** Of runs that were killed. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
-    if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length)))) continue
-    rmSync(join(parent, name), { recursive: true, force: true })
+    const pid = /^helix-tests-([1-9]\d*)$/.exec(name)?.[1]
+    if (pid === undefined || isAlive(Number(pid))) continue
+    const folder = join(parent, name)
+    if (Date.now() - statSync(folder).mtimeMs < MIN_LEFTOVER_MS) continue
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
