@@ -281,7 +281,8 @@ test('each claim takes the first turn that its machine may have, and none starve
   const tables = ['job', 'helix_session_home', 'helix_worker'].map((name) => `helix_queue.${name}`)
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 40 }), async (commands) => {
-      await client.query(`TRUNCATE ${tables.join(', ')} CASCADE`)
+      // Not TRUNCATE: its lock of whole tables can deadlock with the supervision of the queue.
+      for (const table of tables) await client.query(`DELETE FROM ${table}`)
       const run = new Run(queue, client)
       await run.all(commands)
       expect(run.difference).toBeUndefined()
