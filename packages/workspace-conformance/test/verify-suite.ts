@@ -32,7 +32,8 @@ export function verifySuite<Subject>(
           await verification.dispose?.()
         }
       }
-      const timeoutMs = behaviour.slow ? 60_000 : 15_000
+      // What is not slow has the limit of every test.
+      const timeoutMs = behaviour.slow ? 120_000 : undefined
       test(
         'accepts the reference',
         async () => {

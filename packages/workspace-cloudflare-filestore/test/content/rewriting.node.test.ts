@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { addObjectBlock } from '../../src/content/add-blocks.ts'
 import type { StoreContext } from '../../src/store-context.ts'
-import { BLOCKS_PER_CONTENT } from '../../src/tree/node.ts'
+import { BLOCKS_PER_CONTENT, flags } from '../../src/tree/node.ts'
 import { countStatements } from '../counted-storage.ts'
 import { databaseFaults } from '../crash/audit.ts'
 import { NodeStorage } from '../node-storage.ts'
@@ -133,6 +133,25 @@ test('whatever a content becomes, it is that, in blocks that are not too large',
     }),
     { numRuns: 15 },
   )
+})
+
+const whole = (letters: readonly string[]): string =>
+  letters.map((one) => one.repeat(BLOCK)).join('')
+
+test.each<readonly [string, readonly string[], boolean, boolean]>([
+  ['bytes, of which both ends stay', ['a', 'x', 'c'], false, false],
+  ['bytes, of which the start stays', ['a', 'x', 'y'], false, false],
+  ['bytes, of which the end stays', ['x', 'y', 'c'], false, false],
+  ['bytes, of which nothing stays', ['x', 'y', 'z'], false, true],
+  ['text, of which both ends stay', ['a', 'x', 'c'], true, true],
+])('%s, are written over by a text', async (_, letters, wasText, isText) => {
+  const { storage, fs } = await open()
+  const before = whole(['a', 'b', 'c'])
+  await fs.writeFile('/f', wasText ? before : new TextEncoder().encode(before))
+  await fs.writeFile('/f', whole(letters))
+  const [row] = storage.sql.exec("SELECT flags FROM helix_fs_nodes WHERE name = 'f'").toArray()
+  expect((Number(row?.flags) & flags.text) !== 0).toBe(isText)
+  expect((await fs.readText?.('/f')) === whole(letters)).toBe(true)
 })
 
 test('a content has its number of blocks, and no more', () => {

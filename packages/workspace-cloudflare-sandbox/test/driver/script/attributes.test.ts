@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '@helix-agents/core'
 import { ContainerLink } from '../../../src/driver/remote/container-link.ts'
 import { ScriptFiles } from '../../../src/driver/remote/script-files.ts'
@@ -145,6 +146,21 @@ describe.skipIf(!here)(`links and permissions${note}`, () => {
     for (const name of ['a', 'none']) {
       await expect(attributes().readLink(at(name))).rejects.toMatchObject({ code: 'not-found' })
     }
+  })
+
+  it('describes those of a directory together, and each by itself when one vanishes', async () => {
+    mkdirSync(at('bin'))
+    const log = at('log')
+    // A program that fails for several, as it does when one of them is gone by then.
+    const once = `#!/bin/bash\necho $(($# - 3)) >>'${log}'\n(($# > 4)) && exit 1\ncommand -p stat "$@"\n`
+    writeFileSync(at('bin/stat'), once, { mode: 0o755 })
+    mkdirSync(at('d'))
+    const names = ['d/a', 'd/b', 'd/c', 'e']
+    for (const name of names) writeFileSync(at(name), name, { mode: 0o600 })
+    vi.stubEnv('PATH', `${at('bin')}:${process.env.PATH}`)
+    const found = await attributes().statMany(names.map(at))
+    expect(found.map((one) => one?.sizeBytes)).toEqual([3, 3, 3, 1])
+    expect(readFileSync(log, 'utf8').trim().split('\n')).toEqual(['3', '1', '1', '1', '1'])
   })
 
   it('asks in several calls when the paths are long', async () => {

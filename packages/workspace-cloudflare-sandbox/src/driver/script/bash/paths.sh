@@ -8,10 +8,9 @@ fail() { say fail "$@"; }
 # Where it leads is asked of the kernel: a link may turn while `cd` finds its own answer.
 into() { cd -P -- "$1" && cd -P -- /proc/self/cwd; }
 inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
+straight() { [[ $1 == "$R" || $1 == "$R"/* ]] && { into "$1"; } 2>/dev/null && [[ $PWD == "$1" ]]; }
 at() {
-  local w=${1%/*}
-  if [[ $w == "$R" || $w == "$R"/* ]] && { into "$w"; } 2>/dev/null &&
-    [[ $PWD == "$w" ]]; then top=$R b=${1##*/}; return; fi
+  if straight "${1%/*}"; then top=$R b=${1##*/}; return; fi
   eval "$F"; at "$@"
 }
 follow() { [[ -L ./$b ]] || return 0; eval "$F"; follow; }
