@@ -3,8 +3,12 @@ import { FileSystemError } from '@helix-agents/core'
 import type { Containment } from './path/containment.ts'
 import type { Versions } from './version.ts'
 
-/** Up to this size the system is asked synchronously: faster than a thread by far. */
-export const SYNC_BYTES = 256 * 1024
+const SMALL_BYTES = 256 * 1024
+
+/** Whether the system is asked synchronously for so many bytes: faster than a thread by far. */
+export function isSmall(bytes: number): boolean {
+  return bytes <= SMALL_BYTES
+}
 
 /** What the operations of one file system share. */
 export interface FileContext {

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, read, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { FileSystemError } from '@helix-agents/core'
 import type { ReadStreamOptions } from '@helix-agents/core/provider'
-import { type FileContext, SYNC_BYTES } from './file-context.ts'
+import { type FileContext, isSmall } from './file-context.ts'
 import { openFile, type OpenFile } from './open-file.ts'
 
 const readAsync = promisify(read)
@@ -18,7 +18,7 @@ export async function readWhole(context: FileContext, path: string): Promise<Uin
   try {
     const size = Number(stats.size)
     checkWholeRead(path, size)
-    return size <= SYNC_BYTES ? readNow(fd, size) : await readLater(fd, size)
+    return isSmall(size) ? readNow(fd, size) : await readLater(fd, size)
   } finally {
     closeSync(fd)
   }
@@ -37,8 +37,8 @@ function checkWholeRead(path: string, size: number): void {
 export function readSmallText(context: FileContext, path: string): string | undefined {
   const { fd, stats } = openFile(context, path)
   try {
-    if (stats.size > SYNC_BYTES) return undefined
     const size = Number(stats.size)
+    if (!isSmall(size)) return undefined
     const bytes = Buffer.allocUnsafe(size)
     return bytes.toString('utf8', 0, fill(fd, bytes, size))
   } finally {

@@ -23,7 +23,7 @@ import {
   type TransferOptions,
 } from '@helix-agents/core/provider'
 import { type Located, openAt } from './path/containment.ts'
-import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
+import { checkSize, type FileContext, isSmall } from './file-context.ts'
 import { specialFile, toFileSystemError } from './map-error.ts'
 import { canPin, READ } from './path/open-flags.ts'
 import type { PinnedDirectory } from './path/pinned-directory.ts'
@@ -197,7 +197,7 @@ async function copyContent(context: FileContext, source: Place, copy: Copy): Pro
     if (!stats.isFile()) throw specialFile(copy.path)
     checkSize(context, copy.path, stats.size)
     const from = canPin ? `/proc/self/fd/${fd}` : source.directory.at(source.name)
-    if (stats.size <= SYNC_BYTES) copyFileSync(from, copy.draft, COPY_FLAGS)
+    if (isSmall(stats.size)) copyFileSync(from, copy.draft, COPY_FLAGS)
     else await copyLater(from, copy.draft, COPY_FLAGS)
     if ((stats.mode & SPECIAL_BITS) !== 0) chmodSync(copy.draft, stats.mode & PERMISSIONS)
   } finally {

@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { FileSystemError } from '@helix-agents/core'
 import type { FileStat, WriteOptions } from '@helix-agents/core/provider'
 import type { Located } from './path/containment.ts'
-import { checkSize, type FileContext, SYNC_BYTES } from './file-context.ts'
+import { checkSize, type FileContext, isSmall } from './file-context.ts'
 import { errnoOf, isMissing, specialFile, toFileSystemError } from './map-error.ts'
 import { APPEND, CREATE } from './path/open-flags.ts'
 import { unguessableName } from './path/unguessable-name.ts'
@@ -40,11 +40,11 @@ export async function writeWhole(
 ): Promise<FileStat> {
   const { bytes, options } = data
   checkSize(context, path, bytes.length)
-  if (bytes.length > SYNC_BYTES) checkTarget(context, path, options)
+  if (!isSmall(bytes.length)) checkTarget(context, path, options)
   return withDraft(context, path, async (draft) => {
     // The small case runs without a pause, so check and rename cannot be overtaken in this
     // process; the large one writes aside first and commits without a pause.
-    if (bytes.length <= SYNC_BYTES) writeNow(draft.fd, bytes)
+    if (isSmall(bytes.length)) writeNow(draft.fd, bytes)
     else await writeLater(draft.fd, bytes)
     return commit(context, path, { draft, options })
   })
@@ -67,7 +67,7 @@ export async function writeStreamed(
     for await (const piece of data.source) {
       length += piece.length
       checkSize(context, path, length)
-      if (piece.length <= SYNC_BYTES) writeNow(draft.fd, piece)
+      if (isSmall(piece.length)) writeNow(draft.fd, piece)
       else await writeLater(draft.fd, piece)
     }
     return commit(context, path, { draft, options: data.options })

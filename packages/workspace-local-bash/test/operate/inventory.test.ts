@@ -159,8 +159,8 @@ function write(path: string, text: string, second: number): void {
 describe('the logs of a workspace', () => {
   it('are the outputs on disk, the last one at the end', () => {
     const path = place(root(), markerOf())
-    write(join(path, 'root/.helix/output/a1.stdout'), 'stored', 3)
-    write(join(path, 'scratch/b2.stderr'), 'running\n', 1)
+    write(join(path, 'root/.helix/output/a1.stdout'), 'stored', 1)
+    write(join(path, 'scratch/b2.stderr'), 'running\n', 3)
     write(join(path, 'scratch/background/p1.stdout'), 'one\ntwo\n\n', 2)
     write(join(path, 'scratch/background/p1.stderr'), '', 4)
     for (const name of ['p1.out', '.stdout', 'p1.stdout.old', 'p-1.stdout']) {
@@ -168,7 +168,7 @@ describe('the logs of a workspace', () => {
     }
     mkdirSync(join(path, 'scratch/d.stdout'))
     expect(inventory().logs(NAME)).toBe(
-      '[running b2 stderr]\nrunning\n[background p1 stdout]\none\ntwo\n\n[stored a1 stdout]\nstored\n',
+      '[stored a1 stdout]\nstored\n[background p1 stdout]\none\ntwo\n\n[running b2 stderr]\nrunning\n',
     )
   })
   it('are the last eight', () => {

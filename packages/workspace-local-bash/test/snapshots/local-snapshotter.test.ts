@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { snapshotLimits } from '@helix-agents/core/provider'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { DirectorySnapshotStore, TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { detachedMarker, ownMarker, type OwnerMarker, readOwner } from '../../src/owner.ts'
 import {
   type LocalBashSnapshotOptions,
@@ -125,6 +125,18 @@ describe('the snapshotter of a workspace', () => {
       await taken.snapshot()
     }
     expect((await store.listManifests(LINE)).items).toHaveLength(count)
+  })
+  it('frees what one that failed had stored with the next one', async () => {
+    const { fs, taken } = snapshotter()
+    await fs.writeFile('/f', 'first')
+    const failure = new Error('no room')
+    vi.spyOn(DirectorySnapshotStore.prototype, 'putManifest').mockRejectedValueOnce(failure)
+    await expect(taken.snapshot()).rejects.toBe(failure)
+    expect(await store.blockBytes(LINE)).toBe(5)
+    await clock.advance(3_600_000)
+    await fs.writeFile('/f', 'another')
+    await taken.snapshot()
+    expect(await store.blockBytes(LINE)).toBe(7)
   })
   it('of a workspace of an older release has a line of its own', async () => {
     const { line: __, ...unlined } = ofLine

@@ -68,6 +68,13 @@ describe('the snapshots of a line', () => {
     // Those that were wanted within the last minute stay.
     expect(await blocks()).toBe(6)
   })
+  it('stay when it is enough to free what nothing refers to', async () => {
+    for (const n of [1, 2, 3]) await take(n)
+    await store.deleteManifest('line', idOf(3))
+    const line = lineOf(5, 2 * BLOCK_BYTES)
+    await line.dropOldest(0)
+    expect([await kept(), await blocks()]).toEqual([[2, 1], 2])
+  })
   it('leave the blocks of one that failed to the next', async () => {
     const line = lineOf(1)
     await take(1)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_PATH_BYTES } from '@helix-agents/core/provider'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ANCHOR_NO_LINK } from '../../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../../src/file-system/path/pinned-directory.ts'
 import {
@@ -117,4 +117,13 @@ it('without a wish to hear of it, what is skipped is just left out', async () =>
   const visitor = { enters: () => true, visit: () => true }
   const place = { path: `/${'x'.repeat(MAX_PATH_BYTES - 3)}`, signal: undefined }
   await expect(walkFiles(start, visitor, place)).resolves.toBeUndefined()
+})
+
+it('a directory that cannot be opened for want of something ends the walk', async () => {
+  make('a/1', 'b')
+  const failure = Object.assign(new Error('too many files are open'), { code: 'EMFILE' })
+  vi.spyOn(PinnedDirectory.prototype, 'child').mockImplementation(() => {
+    throw failure
+  })
+  await expect(walk()).rejects.toBe(failure)
 })

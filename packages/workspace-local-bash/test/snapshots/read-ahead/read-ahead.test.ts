@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { blockReader } from '../../../src/snapshots/read-ahead/block-reader.ts'
 import { type NextBatch, ReadAhead } from '../../../src/snapshots/read-ahead/read-ahead.ts'
 import { useDirectory } from '../store/store-fixture.ts'
@@ -48,6 +48,14 @@ describe('batches of blocks', () => {
     const given = await all(new ReadAhead(directory(), [bad, bad, bad]))
     expect(given.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual([0, 1, 2])
     expect(given.every(({ blocks }) => blocks === undefined)).toBe(true)
+  })
+  it('keep the process alive until they are given or nobody wants them', async () => {
+    const [use, leave] = [vi.spyOn(blockReader(), 'use'), vi.spyOn(blockReader(), 'leave')]
+    const ahead = new ReadAhead(directory(), [batchOf('text')])
+    expect([use.mock.calls.length, leave.mock.calls.length]).toEqual([1, 0])
+    await ahead.next()
+    ahead.close()
+    expect([use.mock.calls.length, leave.mock.calls.length]).toEqual([1, 1])
   })
   it('are none of none', async () => {
     expect(await all(new ReadAhead(directory(), []))).toEqual([])
