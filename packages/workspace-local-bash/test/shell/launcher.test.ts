@@ -183,15 +183,14 @@ describe.skipIf(findProgram('bwrap') === undefined)('commands in bubblewrap', ()
     expect(launchAt('/d/e').args.join(' ')).toContain('--chdir /workspace/d/e --')
     expect(Object.values(launchAt('/', { PWD: '/own' }).env)).toEqual(['/own'])
   })
-})
-
-it('commands of a namespace read programs and what these need, as far as the host has them', () => {
-  const paths = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt']
-  const files = 'alternatives ld.so.cache ld.so.conf ld.so.conf.d localtime nsswitch.conf passwd'
-  for (const name of `${files} group ssl mime.types`.split(' ')) paths.push(`/etc/${name}`)
-  const { args } = launchAt('/')
-  const bound = args.flatMap((word, at) => (word === '--ro-bind' ? [args[at + 1]] : []))
-  expect(bound).toEqual(['/proc/sys', ...paths.filter((path) => existsSync(path))])
+  it('read programs and what these need, as far as the host has them', () => {
+    const paths = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt']
+    const files = 'alternatives ld.so.cache ld.so.conf ld.so.conf.d localtime nsswitch.conf passwd'
+    for (const name of `${files} group ssl mime.types`.split(' ')) paths.push(`/etc/${name}`)
+    const { args } = launchAt('/')
+    const bound = args.flatMap((word, at) => (word === '--ro-bind' ? [args[at + 1]] : []))
+    expect(bound).toEqual(['/proc/sys', ...paths.filter((path) => existsSync(path))])
+  })
 })
 
 it('the first process of a namespace sets variables and limits, and runs the words', () => {

@@ -8,6 +8,7 @@ fail() { say fail "$@"; }
 # Where it leads is asked of the kernel: a link may turn while `cd` finds its own answer.
 into() { cd -P -- "$1" && cd -P -- /proc/self/cwd; }
 inside() { [[ $top == / || $PWD == "$top" || $PWD == "$top"/* ]] || fail escape; }
+# Goes to a directory of the workspace if its path is its own: no link is on the way.
 straight() { [[ $1 == "$R" || $1 == "$R"/* ]] && { into "$1"; } 2>/dev/null && [[ $PWD == "$1" ]]; }
 at() {
   if straight "${1%/*}"; then top=$R b=${1##*/}; return; fi
