@@ -64,12 +64,8 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
     async (reason, expected) => {
       const sandbox = `full-${reason}`
       const fault = testbed.faults.inject({ kind: 'capacity', reason, sandbox })
-      const call = {
-        sandbox,
-        binding: 'IMPATIENT',
-        method: 'exec',
-        arguments: ['echo hi'],
-      } as const
+      const impatient = { sandbox, binding: 'IMPATIENT' } as const
+      const call = { ...impatient, method: 'exec', arguments: ['echo hi'] } as const
       expect((await callSandbox(testbed, call)).error).toMatchObject({
         name: 'ContainerUnavailableError',
         code: 'CONTAINER_UNAVAILABLE',
@@ -77,6 +73,7 @@ describe.skipIf(skip)('faults, as the SDK reports them', () => {
       })
       expect(fault.hits).toBeGreaterThan(0)
       fault.remove()
+      await callSandbox(testbed, { ...impatient, method: 'bePatient' })
       expect((await callSandbox(testbed, call)).value?.stdout).toBe('hi\n')
     },
     120_000,
