@@ -9,6 +9,34 @@ import { whyNotConfined } from './tests/confinement.ts'
 const folder = mkdtempSync(join(tmpdir(), 'helix-tiny-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+/** A module that a test is the first to load, and another one looks at; both in one process. */
+const lateFiles = {
+  'packages/late/package.json': '{ "name": "late", "type": "module" }',
+  'packages/late/tsconfig.json':
+    '{ "compilerOptions": { "strict": true, "module": "nodenext", "types": [] }, "include": ["src"] }',
+  'packages/late/src/late.ts': "export const LATE: string = 'late'\n",
+  'packages/late/test/conformance.test.ts': `
+import { test } from 'vitest'
+test('is the first to load it', () => import('../src/late.ts'))
+`,
+  'packages/late/test/words.test.ts': `
+import { expect, test } from 'vitest'
+import { LATE } from '../src/late.ts'
+test('looks at it', () => expect(LATE).toBe('late'))
+`,
+  'packages/late/test/far.ts': "export * from '../src/late.ts'",
+  ...Object.fromEntries(
+    ['one', 'two'].map((name) => [
+      `packages/late/test/${name}.test.ts`,
+      `
+import { test } from 'vitest'
+import { LATE } from './far.ts'
+test('calls it', () => void LATE)
+`,
+    ]),
+  ),
+}
+
 const files = {
   '.gitignore': 'node_modules\n',
   'vitest.workspace.ts':
@@ -73,6 +101,7 @@ test('calls it', () => void far())
 `,
     ]),
   ),
+  ...lateFiles,
   'packages/tiny/test/tiny.test.ts': `
 import { expect, test } from 'vitest'
 import { isWithin, LIMIT } from '../src/tiny.ts'
@@ -91,15 +120,19 @@ beforeAll(() => {
   execFileSync('git', ['init', '-q'], { cwd: folder })
 })
 
-test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () => {
-  const options = ['tiny', '--count', '100', '--seed', '1,2', '--seconds', '200']
+/** Runs the command in the folder, on a package of it. */
+function mutate(...options: readonly string[]) {
   const confinement = whyNotConfined(folder) === undefined ? [] : ['--unconfined']
-  const main = join(import.meta.dirname, 'main.ts')
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    [main, ...options, ...confinement],
-    { cwd: folder, encoding: 'utf8', env: { ...process.env, HELIX_ROOT: folder } },
-  )
+  const words = [join(import.meta.dirname, 'main.ts'), ...options, '--count', '100']
+  return spawnSync(process.execPath, [...words, '--seconds', '200', ...confinement], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, HELIX_ROOT: folder },
+  })
+}
+
+test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () => {
+  const { stdout, stderr, status } = mutate('tiny', '--seed', '1,2')
   expect(stderr).toBe('')
   const verdicts = stdout
     .split('\n')
@@ -133,3 +166,10 @@ test('each mutant of a tiny package has its verdict', { timeout: 300_000 }, () =
   }
   expect(status).toBe(1)
 })
+
+test('what loading reaches counts for every test, not for the first to load it', () => {
+  const { stdout, stderr, status } = mutate('late', '--seed', '1')
+  expect(stderr).toBe('')
+  expect(stdout).toContain('late: 1 of 1 mutants killed (100 %), seed 1')
+  expect(status).toBe(0)
+}, 300_000)

@@ -16,7 +16,7 @@ function numbered(text: string): readonly NumberedMutant[] {
 
 /** What the body of an async function returns with a mutant of it, or how it fails. */
 async function run(body: string, active: number): Promise<unknown> {
-  globalThis.helixMutants = { active, reached: new Set() }
+  globalThis.helixMutants = { active, reached: new Set(), loaded: new Set(), loading: 0 }
   const code = stripTypeScriptTypes(`(async (f) => {\n${body}\n})`)
   const program = runInThisContext(code) as (f: unknown) => Promise<unknown>
   try {
@@ -100,17 +100,23 @@ test('a recording knows what was reached', async () => {
   const mutants = numbered(text)
   const schema = schemaOfBody(text, mutants)
   await run(schema, RECORDING)
-  const reached = reachedNow()
+  const reached = globalThis.helixMutants!.loaded
   const inner = mutants.filter(({ operator }) => operator === 'remove-call').map(({ id }) => id)
   expect(inner).toHaveLength(1)
   expect(reached.has(inner[0]!)).toBe(false)
   expect(reached.size).toBeGreaterThan(1)
 })
 
-/** What the switches have noted. */
-function reachedNow(): ReadonlySet<number> {
-  return globalThis.helixMutants?.reached ?? new Set()
-}
+test('what is reached later is told from what loading reaches', async () => {
+  const text = 'let b = 2\nconst g = (c: number) => { b += c * 7 }'
+  const mutants = numbered(text)
+  await run(`${schemaOfBody(text, mutants)}\n;g(1)`, RECORDING)
+  const { loaded, reached, loading } = globalThis.helixMutants!
+  expect(loading).toBe(0)
+  expect(Math.min(loaded.size, reached.size)).toBeGreaterThan(0)
+  const ids = mutants.map(({ id }) => id)
+  expect([...loaded, ...reached].toSorted((one, other) => one - other)).toEqual(ids)
+})
 
 /** A loop that has lost its end. */
 function isEndless({ text }: NumberedMutant): boolean {

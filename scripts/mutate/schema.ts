@@ -10,20 +10,28 @@ export interface NumberedMutant extends Mutant {
 
 /**
  * Stands at the end of a file, so that no line moves; as a declaration it is there from the start.
- * The tests put the state into the global, other processes and threads read the environment.
+ * The tests put the state into the global, other processes and threads read the environment. What a file
+ * reaches between its start and its end, it does once in a process: a test may be the first to load it.
  */
 const SWITCH = `
-function __mutant(id) {
+function __mutantState() {
   const env = globalThis.process?.env ?? {}
-  const state = (globalThis.helixMutants ??= {
-    active: Number(env.${ACTIVE_MUTANT} ?? 0), reached: new Set(), file: env.${REACHED_FILE} })
-  if (state.active === ${RECORDING} && !state.reached.has(id)) {
-    state.reached.add(id)
+  return (globalThis.helixMutants ??= {
+    active: Number(env.${ACTIVE_MUTANT} ?? 0), reached: new Set(), loaded: new Set(), loading: 0,
+    file: env.${REACHED_FILE} })
+}
+function __mutant(id) {
+  const state = __mutantState()
+  const reached = state.loading > 0 ? state.loaded : state.reached
+  if (state.active === ${RECORDING} && !reached.has(id)) {
+    reached.add(id)
     if (state.file) globalThis.process.getBuiltinModule('node:fs').appendFileSync(state.file, id + '\\n')
   }
   return state.active === id
 }
 `
+const START = '__mutantState().loading += 1;'
+const END = '__mutantState().loading -= 1;\n'
 
 /** A place with its mutants, and the places within it. */
 interface Branch {
@@ -44,7 +52,9 @@ export function schemaOf(text: string, mutants: readonly NumberedMutant[]): stri
     ({ place: one }, { place: other }) => one.start - other.start || other.end - one.end,
   )
   for (const mutant of outerFirst) insert(root, mutant)
-  return `${withInner(text, root)}${SWITCH}`
+  const program = withInner(text, root)
+  const start = /^#!.*\n/.exec(program)?.[0].length ?? 0
+  return `${program.slice(0, start)}${START}${program.slice(start)}${SWITCH}${END}`
 }
 
 function insert(branch: Branch, mutant: NumberedMutant): void {

@@ -65,6 +65,10 @@ export interface OneTestReport {
 export interface MutantState {
   readonly active: number
   readonly reached: Set<number>
+  /** What was reached while files with mutants were loaded, also by a test. */
+  readonly loaded: Set<number>
+  /** How many of them are being loaded. */
+  loading: number
 }
 
 declare global {

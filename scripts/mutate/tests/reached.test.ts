@@ -38,3 +38,16 @@ test('what is loaded for one file counts for the next, which does not load it ag
   expect(reached.loaded).toEqual([1, 3])
   expect(reached.outside).toEqual([])
 })
+
+test('what a test was the first to load counts as loaded for it and for later files', () => {
+  const [seen, loaded] = [new Set<number>(), new Set<number>()]
+  const reached = new ReachedMutants(seen, loaded)
+  reached.endLoading()
+  reached.start('a')
+  loaded.add(1)
+  seen.add(2)
+  expect(reached.end('a')).toEqual([2])
+  expect(reached.loaded).toEqual([1])
+  reached.startFile()
+  expect([reached.loaded, reached.outside]).toEqual([[1], []])
+})

@@ -6,13 +6,17 @@ export class ReachedMutants {
   readonly #seen: Set<number>
   /** Tests that run now: several of them where they are concurrent. */
   readonly #running = new Map<string, Set<number>>()
-  readonly #loaded = new Set<number>()
+  readonly #loaded: Set<number>
   readonly #outside = new Set<number>()
   #isLoading = true
 
-  /** @param seen is emptied again and again. */
-  constructor(seen: Set<number>) {
+  /**
+   * @param seen is emptied again and again.
+   * @param loaded what loading has reached, also where a test was the first to load it.
+   */
+  constructor(seen: Set<number>, loaded = new Set<number>()) {
     this.#seen = seen
+    this.#loaded = loaded
   }
 
   /** What was reached while files were loaded. */

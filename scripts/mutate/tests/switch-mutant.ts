@@ -7,9 +7,9 @@ import { ReachedMutants } from './reached.ts'
 const active = inject('helixMutant')
 const testTimeout = inject('helixTestTimeout')
 if (testTimeout > 0) vi.setConfig({ testTimeout })
-// One set for all files of a process: what it has loaded for one file, others use too.
-const seen = globalThis.helixMutants?.reached ?? new Set()
-globalThis.helixMutants = { active, reached: seen }
+// One state for all files of a process: what it has loaded for one file, others use too.
+const { reached, loaded } = globalThis.helixMutants ?? { reached: new Set(), loaded: new Set() }
+globalThis.helixMutants = { active, reached, loaded, loading: 0 }
 
 // Workers have neither processes nor files.
 const node = globalThis.process?.getBuiltinModule?.('node:process')
@@ -18,7 +18,7 @@ if (isNode) process.env[ACTIVE_MUTANT] = `${active}`
 
 if (active === RECORDING) {
   const fileOfOthers = isNode ? prepareFile() : undefined
-  const mutants = (globalThis.helixReached ??= new ReachedMutants(seen))
+  const mutants = (globalThis.helixReached ??= new ReachedMutants(reached, loaded))
   let meta: TaskMeta = {}
   mutants.startFile()
   beforeAll(() => mutants.endLoading())
