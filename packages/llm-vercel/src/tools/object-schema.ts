@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@helix-agents/core'
-import { toPortableSchema } from './portable-schema.ts'
+import { isRecord, toPortableSchema } from './portable-schema.ts'
 
 /**
  * Arguments as providers take them: OpenAI and Anthropic want an object at the top and no `anyOf`,
@@ -73,8 +73,4 @@ function requiredOf({ required }: JsonSchema): readonly string[] {
 
 function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)]
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

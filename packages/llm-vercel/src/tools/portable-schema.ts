@@ -51,6 +51,7 @@ function toPortable(schema: unknown): unknown {
   return isRecord(schema) ? toPortableSchema(schema) : schema
 }
 
-function isRecord(value: unknown): value is JsonSchema {
+/** Whether a part of a schema is one, or a table of some. */
+export function isRecord(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
