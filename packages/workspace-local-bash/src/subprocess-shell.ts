@@ -80,8 +80,6 @@ export class SubprocessShell implements Shell {
   }
 
   async run(command: ShellCommand, options: ShellRunOptions = {}): Promise<RunResult> {
-    this.#assertOpen()
-    options.signal?.throwIfAborted()
     const signal = anySignal(this.#closing.signal, options.signal)
     const running = this.#options.gate.run(() => this.#run(command, options, signal), signal)
     this.#running.add(running)

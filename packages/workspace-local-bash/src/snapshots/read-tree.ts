@@ -126,7 +126,7 @@ class TreeWalk implements ReadTree {
       if (path === '/') this.#device = datedDevice(directory.self)
       const known = this.#source.known.visit(path)
       const keys = await this.#list(directory, known)
-      const location = path === '/' ? this.#source.root : this.#source.root + path
+      const location = this.#source.root + path
       this.#frames.push({
         directory,
         path,

@@ -1,11 +1,13 @@
 // What a walk through a workspace finds, and what it leaves out.
-import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BlockWriter, SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
+import { datedDevice } from '../../src/snapshots/change-times.ts'
 import { KnownFiles } from '../../src/snapshots/known-files.ts'
 import { readContent } from '../../src/snapshots/read-content.ts'
 import { readTree, type TreeSource } from '../../src/snapshots/read-tree.ts'
@@ -83,6 +85,24 @@ describe('a tree', () => {
     expect(checked.slice(2)).toEqual([0, 8, 8])
   })
 })
+
+it.skipIf(datedDevice(tmpdir()) === undefined)(
+  'a directory is listed again unless it changed well before it was listed',
+  async () => {
+    writeFileSync(at('f'), '')
+    const known = new KnownFiles()
+    const now = vi.spyOn(Date, 'now')
+    const listing = () => known.visit('/').findListing(statSync(root()))
+    const { ctimeMs } = statSync(root())
+    now.mockReturnValue(ctimeMs)
+    await read(known)
+    // A later change may have the same time.
+    expect(listing()).toBeUndefined()
+    now.mockReturnValue(ctimeMs + 10_000)
+    await read(known)
+    expect(listing()).toHaveLength(1)
+  },
+)
 
 describe('what no snapshot holds', () => {
   it('is named', async () => {

@@ -24,8 +24,7 @@ export class SpillFile {
     if (!this.#isWhole) return
     try {
       this.#fd ??= openSync(this.hostPath, CREATE, 0o644)
-      const room = this.#maxBytes - this.#bytes
-      const part = piece.length <= room ? piece : piece.subarray(0, room)
+      const part = piece.subarray(0, this.#maxBytes - this.#bytes)
       for (let offset = 0; offset < part.length;) offset += writeSync(this.#fd, part, offset)
       this.#bytes += part.length
       if (part.length < piece.length) this.#isWhole = false

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { endGroup } from '../../../src/shell/processes/process-group.ts'
 
 /** A leader that ignores what it is told. It has no child: who fetches orphans is the host's affair. */
@@ -34,4 +34,12 @@ it('has nothing to do for a group that is gone', async () => {
   const leader = await startGroup()
   await endGroup(leader, 0)
   expect(await endGroup(leader, 50)).toEqual([])
+})
+
+it('counts a group that may not be signalled as ended: macOS says so of zombies', async () => {
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+  })
+  expect(await endGroup(1_000_000_000, 50)).toEqual([])
+  expect(kill).toHaveBeenCalledExactlyOnceWith(-1_000_000_000, 'SIGTERM')
 })
