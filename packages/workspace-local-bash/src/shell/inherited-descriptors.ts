@@ -1,6 +1,5 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 
-const FIRST = 3
 /** Beyond this one a list of descriptors would grow too long. */
 const LAST = 1024
 /** `O_CLOEXEC` as `/proc` shows it. */
@@ -31,7 +30,7 @@ export function withoutInherited<T extends readonly unknown[]>(
 function inheritedDescriptors(): number[] {
   return namesOfDescriptors()
     .map(Number)
-    .filter((fd) => fd >= FIRST && fd <= LAST && isInheritable(fd))
+    .filter((fd) => fd <= LAST && isInheritable(fd))
     .toSorted((one, other) => one - other)
 }
 

@@ -185,7 +185,7 @@ class TreeWalk implements ReadTree {
       if (isBelow) await this.#open(frame.directory.child(name), path)
       else await this.#read(frame, path, name)
     } catch (error) {
-      const errno = errnoOf(error) ?? ''
+      const errno = errnoOf(error)
       // Gone since it was listed; a name that is no UTF-8 is never found by what it was decoded to.
       if (GONE.has(errno)) return this.#lose(path, name.includes('\ufffd') && 'path')
       if (!FORBIDDEN.has(errno)) throw error
@@ -258,8 +258,8 @@ class TreeWalk implements ReadTree {
 }
 
 /** Removed, or replaced by a link or a file. */
-const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ENODEV'])
-const FORBIDDEN: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ETXTBSY', 'EIO', 'EINVAL'])
+const GONE = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ENODEV'])
+const FORBIDDEN = new Set<string | undefined>(['EACCES', 'EPERM', 'ETXTBSY', 'EIO', 'EINVAL'])
 
 /**
  * What to visit, in the order of whole paths: each name, and for a directory also the name with a slash,
@@ -269,7 +269,7 @@ function keysOf(children: readonly Dirent[]): readonly string[] {
   const keys = children.flatMap((child) =>
     child.isDirectory() ? [child.name, `${child.name}/`] : child.name,
   )
-  return keys.length > children.length ? keys.toSorted(compareCodePoints) : keys
+  return children.some((child) => child.isDirectory()) ? keys.toSorted(compareCodePoints) : keys
 }
 
 function modeOf({ mode }: BigIntStats): number {

@@ -110,6 +110,8 @@ describe('commands in a namespace', () => {
     for (const PATH of [base, `/nowhere:${base}`, '', ':/nowhere', '/nowhere:', '.']) {
       expect([PATH, launch(['tool'], { PATH }).args]).toEqual([PATH, ['500', 'tool']])
     }
+    // Without PATH, as with an empty one.
+    expect(launch(['tool'], {}).args).toEqual(['500', 'tool'])
     // A name like an option would be one.
     expect(launch(['-tool'], { PATH: base }).args).toEqual(['500', join(base, '-tool')])
     expect(launch(['tool'], { PATH: '/nowhere' }).obstacle).toBe('ENOENT')

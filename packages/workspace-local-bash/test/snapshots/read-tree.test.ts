@@ -1,5 +1,13 @@
 // What a walk through a workspace finds, and what it leaves out.
-import { chmodSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BlockWriter, SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
@@ -84,6 +92,15 @@ describe('a tree', () => {
     expect((await read(known)).bytes).toBe(8)
     expect(checked.slice(2)).toEqual([0, 8, 8])
   })
+})
+
+it('a file that is cut off each time before it is read is as it was then, and named', async () => {
+  writeFileSync(at('f'), Buffer.alloc(5000, 'x'))
+  const checkSize = (): void => truncateSync(at('f'), statSync(at('f')).size - 1000)
+  const tree = await read(new KnownFiles(), { content: { ...contentOf(), checkSize } })
+  const [entry] = tree.entries
+  expect(entry).toMatchObject({ path: '/f', size: expect.any(Number) })
+  expect(tree.losses.list).toEqual([{ kind: 'changing', count: 1, paths: ['/f'] }])
 })
 
 it.skipIf(datedDevice(tmpdir()) === undefined)(
