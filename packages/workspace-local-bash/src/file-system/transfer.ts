@@ -35,8 +35,9 @@ import type { Place } from './path/walk-path.ts'
 
 const copyLater = promisify(copyFile)
 
-/** Without set-user, set-group and sticky: whoever copies a file gives away none of these. */
 const PERMISSIONS = 0o777
+/** Set-user, set-group and sticky: whoever copies a file gives away none of these. */
+const SPECIAL_BITS = 0o7000
 
 /** Whether a link in the last place is followed. */
 interface Following {
@@ -198,7 +199,8 @@ async function copyContent(context: FileContext, source: Place, copy: Copy): Pro
     const from = canPin ? `/proc/self/fd/${fd}` : source.directory.at(source.name)
     if (isSmall(stats.size)) copyFileSync(from, copy.draft, COPY_FLAGS)
     else await copyLater(from, copy.draft, COPY_FLAGS)
-    chmodSync(copy.draft, stats.mode & PERMISSIONS)
+    // Only then: on some shares of a network it always fails.
+    if ((stats.mode & SPECIAL_BITS) !== 0) chmodSync(copy.draft, stats.mode & PERMISSIONS)
   } finally {
     closeSync(fd)
   }

@@ -9,6 +9,8 @@ import { drive, ENSURE, line, startDriverTestbed, stdoutOf } from '../worker/dri
 const reason = await whyNoTestbed()
 /** Seconds that no other process of this machine sleeps: it is looked for in all of them. */
 const LONG = '300.7431'
+/** As a pattern that is not found in the words of the program that looks for it. */
+const LONG_PATTERN = LONG.replace('.', '[.]')
 
 /** Shells in shells; each would say so if it went on when what it waits for is gone. */
 function nested(depth: number): string {
@@ -23,7 +25,7 @@ function ending(command: string, grace: number): string {
   return `rm -f /tmp/on; : >/tmp/o >/tmp/e
 set -m; bash -c ${quoteWord(command)} </dev/null >/tmp/o 2>/tmp/e & p=$!; set +m
 n=none o=/tmp/o e=/tmp/e
-until (($(grep -lzx '${LONG}' /proc/[0-9]*/cmdline 2>/dev/null | wc -l))); do sleep 0.01; done
+until (($(grep -lzx '${LONG_PATTERN}' /proc/[0-9]*/cmdline 2>/dev/null | wc -l))); do sleep 0.01; done
 # Slow enough for whoever was not stopped to go on.
 kill() { builtin kill "$@"; sleep 0.05; }
 ${SCRIPTS.tree}
