@@ -199,7 +199,7 @@ async function copyContent(context: FileContext, source: Place, copy: Copy): Pro
     const from = canPin ? `/proc/self/fd/${fd}` : source.directory.at(source.name)
     if (isSmall(stats.size)) copyFileSync(from, copy.draft, COPY_FLAGS)
     else await copyLater(from, copy.draft, COPY_FLAGS)
-    // Only then: on some shares of a network it always fails.
+    // Only then: on a CIFS share it always fails.
     if ((stats.mode & SPECIAL_BITS) !== 0) chmodSync(copy.draft, stats.mode & PERMISSIONS)
   } finally {
     closeSync(fd)

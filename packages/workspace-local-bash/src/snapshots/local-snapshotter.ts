@@ -90,6 +90,7 @@ export class LocalSnapshotter implements Snapshotter {
    * @throws {SnapshotStoreError} `corrupt`, `missing-blocks`, naming files.
    */
   async restore(ref: SnapshotRef, options: SnapshotOptions = {}): Promise<WorkspaceRef> {
+    options.signal?.throwIfAborted()
     const source = await this.#parts.find(ref, options)
     return this.#parts.fork(source)
   }

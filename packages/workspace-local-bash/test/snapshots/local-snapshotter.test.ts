@@ -109,7 +109,9 @@ describe('the snapshotter of a workspace', () => {
     const ref = toSnapshotRef({ line: LINE, id, digest: manifest.header.digest })
     await expect(taken.restore(ref)).rejects.toMatchObject({ code: 'cross-session' })
     const options = { allowCrossSession: true, signal: AbortSignal.abort(new Error('stopped')) }
+    const load = vi.spyOn(DirectorySnapshotStore.prototype, 'getManifest')
     await expect(taken.restore(ref, options)).rejects.toThrow('stopped')
+    expect(load).not.toHaveBeenCalled()
     expect(await taken.branch(ref, { allowCrossSession: true })).toMatchObject({
       providerId: 'local-bash',
     })
