@@ -21,3 +21,10 @@ export async function turnsDuring(run: () => Promise<unknown>): Promise<number> 
   isOver = true
   return turns
 }
+
+/** Lets faked timers fire until something is over. */
+export async function untilOver<T>(running: Promise<T>): Promise<T> {
+  const over = running.then(() => true)
+  while (!(await Promise.race([over, vi.advanceTimersByTimeAsync(5).then(() => false)])));
+  return running
+}

@@ -1,5 +1,5 @@
 // What the shell of a workspace gives to its parts, without a namespace.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CommandGate } from '../src/shell/command-gate.ts'
 import type { PipePool } from '../src/shell/output/pipe-pool.ts'
@@ -27,6 +27,12 @@ describe('a command', () => {
     const mark = expect.stringMatching(MARKED) as string
     expect(one).toEqual({ PATH, A: 'shell', B: 'call', [MARKER_VARIABLE]: mark })
     expect(one?.[MARKER_VARIABLE]).not.toBe(two?.[MARKER_VARIABLE])
+  })
+  it('has no directory outside of the workspace', async () => {
+    symlinkSync('/', host().at('root/out'))
+    await expect(host().open().run('true', { cwd: '/out' })).rejects.toMatchObject({
+      code: 'path-escape',
+    })
   })
   it('finds the directories of the workspace again', async () => {
     const shell = host().open()

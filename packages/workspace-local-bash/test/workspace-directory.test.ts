@@ -1,4 +1,4 @@
-import {
+import fs, {
   existsSync,
   lstatSync,
   mkdirSync,
@@ -8,9 +8,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { ownMarker, writeOwner } from '../src/owner.ts'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MARKER_NAME, ownMarker, writeOwner } from '../src/owner.ts'
 import {
   createDirectory,
   createForkDirectory,
@@ -120,4 +121,19 @@ it('the workspaces of a place are those with an owner', async () => {
   await removeDirectory(one.path)
   await removeDirectory(one.path)
   expect([existsSync(one.path), existsSync(two.path)]).toEqual([false, true])
+})
+
+it('of a workspace that is removed, its owner goes last', async () => {
+  const made = createDirectory(root())
+  for (let n = 0; n < 40; n += 1) writeFileSync(join(made.path, `file-${n}`), '')
+  writeOwner(made.path, ownMarker({ env: {}, sinceMs: 5 }))
+  const unlink = vi.spyOn(fs, 'unlinkSync')
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    unlink.mockRestore()
+    syncBuiltinESMExports()
+  })
+  await removeDirectory(made.path)
+  const removed = unlink.mock.calls.map(([path]) => basename(path.toString()))
+  expect([removed.length, removed.at(-1)]).toEqual([41, MARKER_NAME])
 })

@@ -82,17 +82,9 @@ export class Interpreter {
     this.#reader.begin(mark)
     for (const stream of this.#streams) stream.begin(mark)
     current.channel.write(`${mark}\0${code}\0`)
-    const stop = watch(limits, options.signal)
-    const ended = current.started.ended.then((end) => ({ end }))
-    try {
-      const last = await Promise.race([this.#done.promise, stop.reason, ended])
-      if (typeof last === 'number') await this.#drain(stop.reason)
-      else await this.#endOf(last, limits)
-      return await this.#result(last)
-    } finally {
-      stop.cancel()
-      for (const stream of this.#streams) stream.end()
-    }
+    const last = await this.#waitForLast(current, limits, options.signal)
+    for (const stream of this.#streams) stream.end()
+    return this.#result(last)
   }
 
   /** Ends the process and all that it started. */
@@ -104,6 +96,24 @@ export class Interpreter {
     await current.hold.end(graceMs)
     await Promise.race([current.started.ended, systemClock.sleep(1000)])
     for (const reader of current.started.readers) reader.stop()
+  }
+
+  /** The end of a run, once its outputs have come as well. */
+  async #waitForLast(
+    { started }: ChannelProcess,
+    limits: InterpreterLimits,
+    signal: AbortSignal | undefined,
+  ): Promise<number | Ending> {
+    const stop = watch(limits, signal)
+    const ended = started.ended.then((end) => ({ end }))
+    try {
+      const last = await Promise.race([this.#done.promise, stop.reason, ended])
+      if (typeof last === 'number') await this.#drain(stop.reason)
+      else await this.#endOf(last, limits)
+      return last
+    } finally {
+      stop.cancel()
+    }
   }
 
   /** The marks come behind all that the code printed, unless it closed its outputs. */
@@ -119,7 +129,6 @@ export class Interpreter {
       await Promise.race([drained, systemClock.sleep(DRAIN_MS)])
     }
     await this.end('end' in last ? 0 : killGraceMs)
-    for (const stream of this.#streams) stream.end()
   }
 
   async #result(last: number | Ending): Promise<InterpreterRun> {

@@ -13,7 +13,7 @@ import {
   type TextSearch,
 } from '@helix-agents/core/provider'
 import type { FileContext } from './file-context.ts'
-import { errnoOf, toFileSystemError } from './map-error.ts'
+import { toFileSystemError } from './map-error.ts'
 import { openFile, statPath } from './open-file.ts'
 import { READ } from './path/open-flags.ts'
 import { type FoundFile, walkFiles } from './tree/walk-files.ts'
@@ -124,9 +124,8 @@ class FileScanner {
     let fd: number
     try {
       fd = openSync(file.directory.at(file.name), READ)
-    } catch (error) {
+    } catch {
       // Removed, replaced by a link or closed to us since it was listed.
-      if (errnoOf(error) === undefined) throw error
       return undefined
     }
     return this.scanOpen(path, fd)

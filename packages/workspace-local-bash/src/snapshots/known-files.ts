@@ -6,7 +6,6 @@ import {
   type SnapshotEntry,
   type SnapshotManifest,
 } from '@helix-agents/core/provider'
-import { errnoOf } from '../file-system/map-error.ts'
 import { versionOf } from '../file-system/version.ts'
 import { isSame, type State } from './change-times.ts'
 
@@ -146,8 +145,7 @@ function toMs(ns: bigint): number {
 function tryStat(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error
+  } catch {
     return undefined
   }
 }
@@ -155,8 +153,7 @@ function tryStat(path: string): Stats | undefined {
 function tryStatExactly(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error
+  } catch {
     return undefined
   }
 }

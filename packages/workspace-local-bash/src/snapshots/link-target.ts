@@ -27,7 +27,7 @@ function inFrontOnly(target: string, depth: number): string | undefined {
   const names = namesOf(target)
   const climbs = names.findIndex((name) => name !== '..')
   const up = climbs < 0 ? names.length : climbs
-  if (up > depth || names.lastIndexOf('..') >= up) return undefined
+  if (up > depth || names.includes('..', up)) return undefined
   return names.length === 0 ? '.' : names.join('/')
 }
 

@@ -82,10 +82,12 @@ describe('a run', () => {
     printMarks()
     expect(texts((await running).outputs)).toEqual(['stdout late'])
     const open = run()
+    print(0, 'no mark \u001e')
     say({ type: 'done', status: 0 })
     await turn()
     await clock.advance(5000)
-    expect(await open).toMatchObject({ exitCode: 0 })
+    const { outputs, exitCode } = await open
+    expect([texts(outputs), exitCode]).toEqual([['stdout no mark ', 'stdout \u001e'], 0])
   })
   it.each([
     ['timeout', undefined],

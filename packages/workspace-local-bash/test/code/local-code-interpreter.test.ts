@@ -1,5 +1,7 @@
 // Runs and contexts, whose processes are in the hands of a test.
-import type { RunCodeOptions } from '@helix-agents/core/provider'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { CodeOutput, RunCodeOptions } from '@helix-agents/core/provider'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -7,6 +9,9 @@ import {
   type LocalCodeOptions,
 } from '../../src/code/local-code-interpreter.ts'
 import { ProcessInHand, turn } from './process-in-hand.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const GONE = { code: 'invalid-input', message: 'there is no code context of this id any more' }
 const CLOSED = { code: 'closed', message: 'the workspace is closed' }
@@ -69,6 +74,25 @@ describe('a run without a context', () => {
     })
     await code.close()
     expect(process.calls).toEqual(['python3', 'end 70', 'stop', 'stop'])
+  })
+  it('is forgotten when it is over', async () => {
+    const code = open()
+    const run = async () => {
+      const outputs: CodeOutput[] = []
+      const onOutput = (output: CodeOutput): void => void outputs.push(output)
+      const running = code.runCode('python', 'x = 1', { onOutput })
+      const process = await told(() => at(0), 'x = 1')
+      process.finish()
+      end(process)
+      await running
+      processes = []
+      signals = []
+      return new WeakRef(onOutput)
+    }
+    const callback = await run()
+    await turn()
+    collectGarbage()
+    expect(callback.deref()).toBeUndefined()
   })
   it('that cannot be started fails, and the next one is none the worse', async () => {
     const error = new Error('no process')

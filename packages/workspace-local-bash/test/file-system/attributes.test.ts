@@ -4,6 +4,7 @@ import { restoreSnapshot, takeSnapshot } from '@helix-agents/core/provider'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TestHost } from '../open-workspace.ts'
+import { turnsDuring } from '../slow-machine.ts'
 
 let host: TestHost
 beforeEach(() => void (host = new TestHost()))
@@ -48,4 +49,12 @@ it('no link leads a change of modes out, and none is made in the place of a file
   await expect(attributes.makeLink?.('/up/new', 'x')).rejects.toMatchObject({ code: 'path-escape' })
   await expect(attributes.readMode?.('/none')).rejects.toMatchObject({ code: 'not-found' })
   expect(statSync(outside).mode & 0o777).toBe(0o600)
+})
+
+it('other work has its turns while modes are set', async () => {
+  const { ws } = await host.open()
+  const modes = Array.from({ length: 20 }, (_, n) => ({ path: `/f${n}`, mode: 0o640 }))
+  for (const { path } of modes) writeFileSync(ws.shellRoot + path, '')
+  const turns = await turnsDuring(async () => ws.fs.attributes.writeModes?.(modes))
+  expect(turns).toBeGreaterThanOrEqual(20)
 })

@@ -2,6 +2,8 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   truncateSync,
@@ -9,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTimeSlice } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
@@ -43,6 +46,15 @@ it('a large directory hears an abort between two slices', async () => {
   directory.close()
 })
 
+it('a large directory that was read is open no more', async () => {
+  const path = largeDirectory()
+  const directory = PinnedDirectory.open(path, ANCHOR_NO_LINK)
+  await readSorted(directory, { slice: createTimeSlice() })
+  directory.close()
+  const open = readdirSync('/proc/self/fd').filter((fd) => leadsTo(path, fd))
+  expect(open).toEqual([])
+})
+
 it('what is large is removed as what is small is', async () => {
   const [directory, file] = [join(base, 'directory'), join(base, 'file')]
   mkdirSync(directory)
@@ -55,3 +67,11 @@ it('what is large is removed as what is small is', async () => {
   const full = removeDirectory(largeDirectory())
   await expect(full).rejects.toMatchObject({ code: 'ENOTEMPTY' })
 })
+
+function leadsTo(path: string, fd: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`) === path
+  } catch {
+    return false
+  }
+}

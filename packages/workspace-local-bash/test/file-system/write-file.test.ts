@@ -181,6 +181,19 @@ describe('a stream', () => {
     await expect(stored).rejects.toThrow('torn')
     expect(readFileSync(at('f'), 'utf8')).toBe('old')
   })
+  it('that fails says so, also when a command has removed what was written of it', async () => {
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          for (const name of readdirSync(scratch())) rmSync(join(scratch(), name))
+          controller.error(new Error('torn'))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const stored = writeStreamed(opened().fs.context, '/f', { source, options: {} })
+    await expect(stored).rejects.toThrow('torn')
+  })
 })
 
 describe('sizes are bounded', () => {

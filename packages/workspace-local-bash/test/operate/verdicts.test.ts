@@ -13,8 +13,9 @@ import { join } from 'node:path'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { reapLocalBashTmpdirs, type ReapOptions } from '@helix-agents/workspace-local-bash'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MARKER_VARIABLE } from '../../src/shell/processes/process-table.ts'
+import { untilOver } from '../slow-machine.ts'
 import { isUnfinished, lastChangeMs, removeUnfinished } from '../../src/operate/unfinished.ts'
 import { date, DEAD, markerOf, NAME, place, PLACED_MS, useRoot } from './placed-workspace.ts'
 
@@ -87,9 +88,15 @@ describe('what a workspace has left', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     await once(child, 'spawn')
     const ended = once(child, 'exit')
-    expect(await reap(HOUR_MS)).toEqual({ ...nothing, removed: [name] })
-    expect(readProcess(child.pid ?? 0)?.state ?? 'Z').toBe('Z')
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const reaping = reap(HOUR_MS)
     expect(await ended).toEqual([null, 'SIGKILL'])
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next))
+    // It may have started others meanwhile, which would write into the directory.
+    expect(readdirSync(root())).toEqual([`${name}.reaped`])
+    expect(await untilOver(reaping)).toEqual({ ...nothing, removed: [name] })
+    expect(readdirSync(root())).toEqual([])
   })
   it('are snapshots, which wait as long', async () => {
     const directory = join(root(), 'store')

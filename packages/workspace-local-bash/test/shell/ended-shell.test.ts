@@ -1,10 +1,12 @@
 // Programs that are talked to, strays, and the end of a shell, without a namespace.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Launcher } from '../../src/shell/launcher.ts'
+import { sendSignal } from '../../src/shell/processes/freeze.ts'
 import { scanProcesses } from '../../src/shell/processes/process-scan.ts'
+import { readProcess } from '../../src/shell/processes/process-table.ts'
 import { text } from '../open-workspace.ts'
 import { MARKED_BY_ANOTHER, useShellHost } from './open-shell.ts'
 
@@ -15,6 +17,7 @@ until [ -e ready ]; do :; done`
 /** Says that it was asked to end, and then waits for a file. */
 const obeys = (name: string): string =>
   `trap "> asked-${name}; until [ -e go ]; do :; done; exit 5" TERM; echo; sleep 986 & wait`
+const nowTicks = (): number => 100 * Number.parseFloat(readFileSync('/proc/uptime', 'utf8'))
 const ignore = (): void => {}
 const closed = expect.objectContaining({ code: 'closed', message: 'the workspace is closed' })
 
@@ -71,10 +74,28 @@ describe('strays', () => {
     await shell.close()
     expect(host().running).toEqual([])
   })
+  it('that were there before its first command are those of others', async () => {
+    const made = spawn('/bin/bash', ['-c', STRAY], { cwd: host().at('root'), stdio: 'ignore' })
+    await once(made, 'exit')
+    await expect.poll(() => host().running).toHaveLength(1)
+    const [stray = 0] = host().running
+    onTestFinished(() => sendSignal(stray, 'SIGKILL'))
+    // Processes that start within a hundredth of a second have the same time.
+    await expect.poll(nowTicks).toBeGreaterThan((readProcess(stray)?.startTime ?? 0) + 1)
+    const shell = host().open()
+    await shell.run('true')
+    await shell.close()
+    expect(host().running).toEqual([stray])
+    sendSignal(stray, 'SIGKILL')
+    await expect.poll(() => host().running).toEqual([])
+  })
 })
 
-async function stranger() {
-  const child = spawn('/bin/sleep', ['986'], { env: MARKED_BY_ANOTHER, stdio: 'ignore' })
+async function stranger(
+  env: NodeJS.ProcessEnv = MARKED_BY_ANOTHER,
+  stdout: number | 'ignore' = 'ignore',
+) {
+  const child = spawn('/bin/sleep', ['986'], { env, stdio: ['ignore', stdout, 'ignore'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child, 'spawn')
   return { ended: once(child, 'exit'), runs: () => child.exitCode === null && !child.signalCode }
@@ -130,6 +151,14 @@ describe('a shell that is closed', () => {
   })
   it('looks for processes that others may have started', async () => {
     const { ended } = await stranger()
+    await host().open().close()
+    expect(await ended).toEqual([null, 'SIGKILL'])
+  })
+  it('looks for those that write to a pipe of it', async () => {
+    mkdirSync(host().at('scratch/pipes'), { recursive: true })
+    const pipe = openSync(host().at('scratch/pipes/other'), 'w')
+    const { ended } = await stranger({}, pipe)
+    closeSync(pipe)
     await host().open().close()
     expect(await ended).toEqual([null, 'SIGKILL'])
   })

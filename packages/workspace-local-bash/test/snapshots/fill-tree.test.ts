@@ -11,11 +11,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { SNAPSHOT_BLOCK_BYTES, type SnapshotEntry } from '@helix-agents/core/provider'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fillTree } from '../../src/snapshots/fill-tree.ts'
+import { blockReader } from '../../src/snapshots/read-ahead/block-reader.ts'
 import { turnsDuring, useSlowMachine } from '../slow-machine.ts'
 import { manifestOf, useDirectory } from './store/store-fixture.ts'
 
@@ -125,6 +127,16 @@ describe('files of many batches, which a thread reads ahead', () => {
     const found = names.map((name) => readFileSync(at(name), 'utf8'))
     expect(found).toEqual(names.map((_, n) => (n === 1100 ? 'other' : 'same')))
     expect(readdirSync(root())).toHaveLength(names.length)
+  })
+  it.skipIf(availableParallelism() === 1)('only these are for the thread', async () => {
+    const use = vi.spyOn(blockReader(), 'use')
+    const { files } = await many()
+    await fill(files.slice(0, 1536))
+    expect(use).not.toHaveBeenCalled()
+    rmSync(root(), { recursive: true })
+    mkdirSync(root())
+    await fill(files)
+    expect(use).toHaveBeenCalledOnce()
   })
   it('are refused when one of them is missing', async () => {
     const { files, path } = await many()

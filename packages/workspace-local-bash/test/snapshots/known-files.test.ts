@@ -69,6 +69,14 @@ describe('files that are known', () => {
     expect(known.visit('/kept')).toBe(kept)
     expect(known.visit('/left')).not.toBe(left)
   })
+  it('of a stored snapshot are forgotten, too, with a directory that was not visited', async () => {
+    mkdirSync(place('left'))
+    writeFileSync(place('left/f'), 'x')
+    const entry = entryOf('/left/f', { version: versionOf(statsOf('left/f')) })
+    const known = KnownFiles.of(await manifestOf('snapshot-of-a-test', [entry]))
+    known.forgetOthers()
+    expect(known.visit('/left').find('f', place('left/f'))).toBeUndefined()
+  })
   it('have one entry for a directory, until its mode changes', () => {
     const known = new KnownFiles()
     const entry = known.directoryEntry('/d', 0o755)

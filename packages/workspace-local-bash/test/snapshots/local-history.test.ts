@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import { ManualClock, RecordingLogger } from '@helix-agents/core/testing'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hashSession, ownMarker, type OwnerMarker, readOwner, writeOwner } from '../../src/owner.ts'
 import { toRef } from '../../src/ref.ts'
 import {
@@ -20,6 +20,7 @@ import { LocalSnapshots, snapshotDirectoryIn } from '../../src/snapshots/local-s
 import { toSnapshotRef } from '../../src/snapshots/snapshot-ref.ts'
 import { sha256 } from '../../src/snapshots/store/block-files.ts'
 import { createDirectory } from '../../src/workspace-directory.ts'
+import { untilOver } from '../slow-machine.ts'
 import { manifestOf, useDirectory } from './store/store-fixture.ts'
 
 const root = useDirectory()
@@ -181,8 +182,15 @@ describe('a workspace that is released', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     await once(child, 'spawn')
     const ended = once(child, 'exit')
-    await history.release(own.ref, optionsOf())
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const releasing = history.release(own.ref, optionsOf())
     expect(await ended).toEqual([null, 'SIGKILL'])
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next))
+    // It may have started others meanwhile, which would write into the directory.
+    expect(existsSync(own.path)).toBe(true)
+    await untilOver(releasing)
+    expect(existsSync(own.path)).toBe(false)
   })
   it('is one of the session', async () => {
     const own = place()

@@ -128,6 +128,18 @@ describe('the snapshotter of a workspace', () => {
     }
     expect((await store.listManifests(LINE)).items).toHaveLength(count)
   })
+  it.each([
+    ['with 8 GiB', 8 * 1024 ** 3 - 1, 2],
+    ['over 8 GiB', 8 * 1024 ** 3 + 1, 1],
+  ])('keeps two %s when no option says more: %s', async (_, bytes, count) => {
+    vi.spyOn(DirectorySnapshotStore.prototype, 'blockBytes').mockResolvedValue(bytes)
+    const { fs, taken } = snapshotter()
+    for (const text of ['a', 'b']) {
+      await fs.writeFile('/f', text)
+      await taken.snapshot()
+    }
+    expect((await store.listManifests(LINE)).items).toHaveLength(count)
+  })
   it('frees what one that failed had stored with the next one', async () => {
     const { fs, taken } = snapshotter()
     await fs.writeFile('/f', 'first')
@@ -139,6 +151,19 @@ describe('the snapshotter of a workspace', () => {
     await fs.writeFile('/f', 'another')
     await taken.snapshot()
     expect(await store.blockBytes(LINE)).toBe(7)
+  })
+  it('stores none of which the caller stops while its last blocks are stored', async () => {
+    const { fs, taken } = snapshotter()
+    await fs.writeFile('/f', 'x')
+    const abort = new AbortController()
+    const put = vi.spyOn(DirectorySnapshotStore.prototype, 'putBlocks')
+    const putReally = put.getMockImplementation()
+    put.mockImplementationOnce(async (...args) => {
+      abort.abort(new Error('stopped'))
+      return putReally?.(...args)
+    })
+    await expect(taken.snapshot({ signal: abort.signal })).rejects.toThrow('stopped')
+    expect((await store.listManifests(LINE)).items).toEqual([])
   })
   it('of a workspace of an older release has a line of its own', async () => {
     const { line: __, ...unlined } = ofLine

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BlockWriter, SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
+import { BlockWriter, MAX_PATH_DEPTH, SNAPSHOT_BLOCK_BYTES } from '@helix-agents/core/provider'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
@@ -20,6 +20,8 @@ import { KnownFiles } from '../../src/snapshots/known-files.ts'
 import { readContent } from '../../src/snapshots/read-content.ts'
 import { readTree, type TreeSource } from '../../src/snapshots/read-tree.ts'
 import { sha256 } from '../../src/snapshots/store/block-files.ts'
+import { nest } from '../deep-tree.ts'
+import { turnsDuring } from '../slow-machine.ts'
 import { useDirectory } from './store/store-fixture.ts'
 
 const directory = useDirectory()
@@ -103,6 +105,16 @@ it('a file that is cut off each time before it is read is as it was then, and na
   expect(tree.losses.list).toEqual([{ kind: 'changing', count: 1, paths: ['/f'] }])
 })
 
+it('a file that is cut off where a block ends has only blocks that hold something', async () => {
+  writeFileSync(at('f'), '')
+  truncateSync(at('f'), 3 * SNAPSHOT_BLOCK_BYTES)
+  const checkSize = (bytes: number): void => {
+    if (bytes === statSync(at('f')).size) truncateSync(at('f'), bytes - SNAPSHOT_BLOCK_BYTES)
+  }
+  const tree = await read(new KnownFiles(), { content: { ...contentOf(), checkSize } })
+  expect(tree.entries).toMatchObject([{ path: '/f', size: 0, blocks: [] }])
+})
+
 it.skipIf(datedDevice(tmpdir()) === undefined)(
   'a directory is listed again unless it changed well before it was listed',
   async () => {
@@ -121,6 +133,11 @@ it.skipIf(datedDevice(tmpdir()) === undefined)(
   },
 )
 
+it('other work has its turns while a tree is read', async () => {
+  for (let n = 0; n < 20; n += 1) writeFileSync(at(`f${n}`), '')
+  expect(await turnsDuring(() => read())).toBeGreaterThanOrEqual(20)
+})
+
 describe('what no snapshot holds', () => {
   it('is named', async () => {
     symlinkSync('/etc/passwd', at('out'))
@@ -137,6 +154,13 @@ describe('what no snapshot holds', () => {
     ])
     expect(tree.entries[0]).toMatchObject({ blocks: [sha256(Buffer.from('x'))] })
     expect(tree.entries[1]).toMatchObject({ blocks: [sha256(Buffer.from('x'))] })
+  })
+  it('is what no path can name, too', async () => {
+    nest(root(), MAX_PATH_DEPTH)
+    const tree = await read()
+    expect(paths(tree)).toContain('/d'.repeat(MAX_PATH_DEPTH))
+    const below = `${'/d'.repeat(MAX_PATH_DEPTH)}/leaf`
+    expect(tree.losses.list).toEqual([{ kind: 'path', count: 1, paths: [below] }])
   })
   it('is named again when it is known', async () => {
     writeFileSync(at('f'), 'x')

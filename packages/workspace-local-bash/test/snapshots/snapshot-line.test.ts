@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { SnapshotLine } from '../../src/snapshots/snapshot-line.ts'
 import { manifestOf, useDirectory } from './store/store-fixture.ts'
 
@@ -54,6 +54,18 @@ describe('the snapshots of a line', () => {
     await take(5)
     await line.dropOldest(0)
     expect(await kept()).toEqual([5, 4, 3, 1])
+  })
+  it('are measured when those over the bounds are deleted', async () => {
+    for (const n of [1, 2]) await take(n)
+    const deleting = Promise.withResolvers<boolean>()
+    vi.spyOn(store, 'deleteManifest').mockReturnValueOnce(deleting.promise)
+    const measure = vi.spyOn(store, 'blockBytes')
+    const dropping = lineOf(1).dropOldest(0)
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next))
+    expect(measure).not.toHaveBeenCalled()
+    deleting.resolve(true)
+    await dropping
+    expect(measure).toHaveBeenCalledOnce()
   })
   it('leave their blocks to the eighth that is deleted, and to the grace period', async () => {
     const line = lineOf(1)

@@ -45,7 +45,6 @@ export class OutputReader {
   /** Stops reading, whoever still holds the other end. */
   stop(): void {
     this.#socket.destroy()
-    this.#ended.resolve()
   }
 
   #take(sink: OutputSink, piece: Uint8Array): boolean {

@@ -8,7 +8,7 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
@@ -65,9 +65,6 @@ export class ManifestFiles {
   /** Stores it in one step. */
   async put(manifest: SnapshotManifest): Promise<void> {
     const name = snapshotKey(manifest.header)
-    if (!NAME.test(name)) {
-      throw new SnapshotStoreError('invalid-manifest', 'its id or its time cannot be stored')
-    }
     const draft = join(this.#directory, `draft-${unguessableName()}`)
     const path = join(this.#directory, name)
     try {
@@ -178,7 +175,7 @@ async function writeInSlices(path: string, parts: readonly Uint8Array[]): Promis
   try {
     const slice = createTimeSlice()
     for (const bytes of inStretches(parts)) {
-      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at)
+      writeFileSync(fd, bytes)
       if (slice.due) await slice.pause()
     }
   } finally {

@@ -9,13 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import {
   Containment,
   type ContainmentOptions,
   openAt,
 } from '../../../src/file-system/path/containment.ts'
-import { READ } from '../../../src/file-system/path/open-flags.ts'
+import { ANCHOR_NO_LINK, READ } from '../../../src/file-system/path/open-flags.ts'
+import { PinnedDirectory } from '../../../src/file-system/path/pinned-directory.ts'
 import { useFileSystem } from '../../open-file-system.ts'
 
 const opened = useFileSystem()
@@ -160,4 +161,23 @@ it('a file that is opened in a directory has the errors of its path', () => {
   closeSync(openAt({ directory, name: 'file' }, READ, '/a/file'))
   expect(directory.location()).toBe(join(containment.root, 'moved'))
   directory.close()
+})
+
+it('a directory that was moved out while a path was walked has no path', () => {
+  mkdirSync(at('moved'))
+  const directory = PinnedDirectory.open(at('moved'), ANCHOR_NO_LINK)
+  renameSync(at('moved'), join(opened().outside, 'moved'))
+  vi.spyOn(containment, 'walk').mockReturnValue({ directory, name: 'x' })
+  expect(() => real('/missing/x')).toThrow(coded('path-escape', '/missing/x'))
+})
+
+it('a link that is there again after each walk is given up', () => {
+  const walk = vi.spyOn(containment, 'walk').mockImplementation(() => ({
+    directory: PinnedDirectory.open(opened().root, ANCHOR_NO_LINK),
+    name: 'link',
+  }))
+  expect(() => containment.locate('/missing/link', { followLast: true })).toThrow(
+    '/missing/link: no such file or directory (its links never stay the same)',
+  )
+  expect(walk).toHaveBeenCalledTimes(40)
 })

@@ -14,6 +14,7 @@ import { PinnedDirectory } from '../../../src/file-system/path/pinned-directory.
 import { emptyTree } from '../../../src/file-system/tree/empty-tree.ts'
 import { removeHostPath, removePath } from '../../../src/file-system/tree/remove-tree.ts'
 import { useFileSystem } from '../../open-file-system.ts'
+import { turnsDuring } from '../../slow-machine.ts'
 
 const opened = useFileSystem()
 const at = (path: string): string => join(opened().root, path)
@@ -106,6 +107,7 @@ describe('a path of the host is removed', () => {
   it('or the error of the system says why not', async () => {
     await expect(removeHostPath(at('kept/below'))).rejects.toThrow('ENOTDIR')
     await expect(removeHostPath(at('x'.repeat(300)))).rejects.toThrow('ENAMETOOLONG')
+    await expect(removeHostPath(`${at('top')}/.`)).rejects.toThrow('EINVAL')
   })
 })
 
@@ -134,4 +136,10 @@ describe('a path of the workspace is removed', () => {
     await expect(remove('/no', true)).rejects.toThrow(coded('not-found', '/no'))
     await expect(remove('/kept/x', true)).rejects.toThrow(coded('not-directory', '/kept/x'))
   })
+})
+
+it('other work has its turns while a tree is removed', async () => {
+  mkdirSync(at('many'))
+  for (let n = 0; n < 20; n += 1) writeFileSync(at(`many/${n}`), '')
+  expect(await turnsDuring(() => removeHostPath(at('many')))).toBeGreaterThanOrEqual(20)
 })

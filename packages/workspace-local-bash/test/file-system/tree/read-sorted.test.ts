@@ -42,3 +42,13 @@ it('or in that of their keys', async () => {
     ...(await names()).filter((name) => name !== 'c2'),
   ])
 })
+
+it('a child that is in its place already is not sorted again', async () => {
+  writeFileSync(join(opened().root, 'a'), '')
+  const asked: string[] = []
+  await read(({ name }) => {
+    asked.push(name)
+    return name
+  })
+  expect(asked).toEqual(['a'])
+})

@@ -116,6 +116,18 @@ describe('a leader that makes no first process', () => {
   })
 })
 
+it('a first process and a leader that the system cannot end are waited for a second each', async () => {
+  const { pid } = await startNamespace()
+  const hold = new NamespaceHold(pid, new Promise(() => {}))
+  useFakeTime()
+  let isOver = false
+  const ending = hold.end(0).then(() => (isOver = true))
+  await vi.advanceTimersByTimeAsync(1999)
+  expect(isOver).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  await ending
+})
+
 it('what a command left is waited for until its leader has ended', async () => {
   const ended = Promise.withResolvers<void>()
   const hold = new NamespaceHold(2 ** 30, ended.promise)

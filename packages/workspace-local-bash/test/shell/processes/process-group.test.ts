@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { endGroup } from '../../../src/shell/processes/process-group.ts'
 
 /** A leader that ignores what it is told. It has no child: who fetches orphans is the host's affair. */
@@ -42,4 +42,16 @@ it('counts a group that may not be signalled as ended: macOS says so of zombies'
   })
   expect(await endGroup(1_000_000_000, 50)).toEqual([])
   expect(kill).toHaveBeenCalledExactlyOnceWith(-1_000_000_000, 'SIGTERM')
+})
+
+it('asks for as long as it may, and not once more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
+  const ending = endGroup(1_000_000_000, 10)
+  await vi.advanceTimersByTimeAsync(1010)
+  expect(await ending).toEqual([1_000_000_000])
+  const asked = kill.mock.calls.map(([, signal]) => signal)
+  expect(asked.slice(0, 4)).toEqual(['SIGTERM', 0, 0, 'SIGKILL'])
+  expect(asked.slice(4)).toEqual(Array.from({ length: 200 }, () => 0))
 })

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import { blockReader } from '../../../src/snapshots/read-ahead/block-reader.ts'
 import { type NextBatch, ReadAhead } from '../../../src/snapshots/read-ahead/read-ahead.ts'
 import { useDirectory } from '../store/store-fixture.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const directory = useDirectory()
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -57,6 +62,22 @@ describe('batches of blocks', () => {
     ahead.close()
     expect([use.mock.calls.length, leave.mock.calls.length]).toEqual([1, 1])
   })
+  it('are asked for four ahead', async () => {
+    const ask = vi.spyOn(blockReader(), 'ask')
+    const batches = Array.from({ length: 9 }, (_, n) => batchOf(`ahead ${n}`))
+    const ahead = new ReadAhead(directory(), batches)
+    const next = ahead.next()
+    expect(ask).toHaveBeenCalledTimes(4)
+    await next
+    ahead.close()
+  })
+  it('that the thread has not begun are forgotten with those that ask for them', async () => {
+    const forget = vi.fn<() => void>()
+    vi.spyOn(blockReader(), 'ask').mockReturnValue(forget)
+    const batches = Array.from({ length: 6 }, (_, n) => batchOf(`not begun ${n}`))
+    expect(await all(new ReadAhead(directory(), batches))).toHaveLength(6)
+    expect(forget).toHaveBeenCalledTimes(6)
+  })
   it('are none of none', async () => {
     expect(await all(new ReadAhead(directory(), []))).toEqual([])
   })
@@ -93,6 +114,23 @@ describe('the thread', () => {
     await ask(0, claims)
     expect(isAnswered).toBe(false)
     forget()
+    reader.leave()
+  })
+  it('holds none that it has answered', async () => {
+    const reader = blockReader()
+    reader.use()
+    const claims = new SharedArrayBuffer(8)
+    const askOnce = async (): Promise<WeakRef<object>> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const onAnswer = (): void => resolve()
+      reader.ask({ ...batchOf('text'), directory: directory(), claims, index: 0 }, onAnswer)
+      await promise
+      return new WeakRef(onAnswer)
+    }
+    const callback = await askOnce()
+    await ask(1, claims)
+    collectGarbage()
+    expect(callback.deref()).toBeUndefined()
     reader.leave()
   })
   it('answers none that was forgotten', async () => {

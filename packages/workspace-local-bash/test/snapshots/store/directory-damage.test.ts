@@ -149,6 +149,11 @@ describe('a snapshot', () => {
     const draft = join(scopePath('one'), 'blocks', 'draft-left')
     writeFileSync(draft, '')
     utimesSync(draft, 1, 1)
+    const young = join(scopePath('one'), 'blocks', 'draft-young')
+    writeFileSync(young, '')
+    utimesSync(young, clock.now() / 1000, clock.now() / 1000)
+    await store.sweep('one', { graceMs: 500 })
+    expect(existsSync(young)).toBe(true)
     expect(await store.sweep('one', { graceMs: 0 })).toEqual({
       deletedBlocks: 0,
       deletedBytes: 0,
