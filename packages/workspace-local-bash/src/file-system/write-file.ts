@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
-  write,
+  writeFile,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,8 @@ import { APPEND, CREATE } from './path/open-flags.ts'
 import { unguessableName } from './path/unguessable-name.ts'
 import { versionOf } from './version.ts'
 
-const writeAsync = promisify(write)
+/** All of it, behind what was written before. */
+const writeLater = promisify(writeFile) as (fd: number, bytes: Uint8Array) => Promise<void>
 const PERMISSIONS = 0o777n
 
 /** A file in scratch that is not yet part of the workspace. */
@@ -271,11 +272,4 @@ function locateTarget(context: FileContext, path: string): Located {
 
 function writeNow(fd: number, bytes: Uint8Array): void {
   for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)
-}
-
-async function writeLater(fd: number, bytes: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < bytes.length;) {
-    const { bytesWritten } = await writeAsync(fd, bytes, offset, bytes.length - offset)
-    offset += bytesWritten
-  }
 }

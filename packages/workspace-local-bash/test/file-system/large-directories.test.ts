@@ -2,8 +2,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
-  readlinkSync,
   rmSync,
   statSync,
   truncateSync,
@@ -17,6 +15,9 @@ import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
 import { LARGE_DIRECTORY_BYTES, readSorted } from '../../src/file-system/tree/read-sorted.ts'
 import { removeDirectory, removeFile } from '../../src/file-system/tree/remove-entry.ts'
+import { walkFiles } from '../../src/file-system/tree/walk-files.ts'
+import { descriptorsOf } from '../descriptors.ts'
+import { useSlowMachine } from '../slow-machine.ts'
 
 let base: string
 beforeEach(() => {
@@ -51,8 +52,19 @@ it('a large directory that was read is open no more', async () => {
   const directory = PinnedDirectory.open(path, ANCHOR_NO_LINK)
   await readSorted(directory, { slice: createTimeSlice() })
   directory.close()
-  const open = readdirSync('/proc/self/fd').filter((fd) => leadsTo(path, fd))
-  expect(open).toEqual([])
+  expect(descriptorsOf(path)).toEqual([])
+})
+
+it('a walk that is aborted in a large directory leaves none open', async () => {
+  const path = largeDirectory()
+  const start = PinnedDirectory.open(base, ANCHOR_NO_LINK)
+  const abort = new AbortController()
+  const visitor = { enters: () => true, visit: () => true }
+  useSlowMachine()
+  const walking = walkFiles(start, visitor, { path: '/', signal: abort.signal })
+  abort.abort(new Error('stop'))
+  await expect(walking).rejects.toThrow('stop')
+  expect([descriptorsOf(path), descriptorsOf(base)]).toEqual([[], []])
 })
 
 it('what is large is removed as what is small is', async () => {
@@ -67,11 +79,3 @@ it('what is large is removed as what is small is', async () => {
   const full = removeDirectory(largeDirectory())
   await expect(full).rejects.toMatchObject({ code: 'ENOTEMPTY' })
 })
-
-function leadsTo(path: string, fd: string): boolean {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`) === path
-  } catch {
-    return false
-  }
-}

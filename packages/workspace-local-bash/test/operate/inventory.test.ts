@@ -18,6 +18,7 @@ import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { residentKb, ticksOf } from '../../src/operate/process-usage.ts'
 import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
+import { descriptorsOf } from '../descriptors.ts'
 import { date, DEAD, markerOf, NAME, place, PLACED_MS, useRoot } from './placed-workspace.ts'
 
 const root = useRoot()
@@ -194,6 +195,12 @@ describe('the logs of a workspace', () => {
     write(output, '', 1)
     truncateSync(output, most + 1)
     expect(inventory().logs(NAME)).toBe(`[running r1 stdout]\n${'\0'.repeat(most)}\n`)
+  })
+  it('are open no more once they are read', () => {
+    const path = place(root(), markerOf())
+    mkdirSync(join(path, 'scratch/background'), { recursive: true })
+    inventory().logs(NAME)
+    expect(descriptorsOf(root())).toEqual([])
   })
   it('are none of a workspace that is not one of this user', () => {
     expect(inventory().logs(NAME)).toBe('')

@@ -83,7 +83,9 @@ describe('strays', () => {
     // Processes that start within a hundredth of a second have the same time.
     await expect.poll(nowTicks).toBeGreaterThan((readProcess(stray)?.startTime ?? 0) + 1)
     const shell = host().open()
-    await shell.run('true')
+    // What it leaves running makes that all processes are looked at.
+    await shell.run('sleep 986 >/dev/null 2>&1 & true')
+    expect(host().running).toEqual([stray])
     await shell.close()
     expect(host().running).toEqual([stray])
     sendSignal(stray, 'SIGKILL')

@@ -83,6 +83,11 @@ describe('a tree', () => {
     await fill([await fileOf('/a', [], 0o666), await fileOf('/b', [], 0o666)])
     expect([statSync(at('a')).mode & 0o777, statSync(at('b')).mode & 0o777]).toEqual([0o666, 0o666])
   })
+  it('that is not whole yet is nobody else’s', async () => {
+    const made = { path: '/d', type: 'directory', mode: 0o755 } as const
+    await expect(fill([made, lost(1)])).rejects.toThrow('the content of /lost1 is missing')
+    expect(statSync(at('d')).mode & 0o777).toBe(0o700)
+  })
   it('replaces nothing', async () => {
     writeFileSync(at('f'), 'there')
     await expect(fill([await fileOf('/f', [text('new')])])).rejects.toThrow('EEXIST')

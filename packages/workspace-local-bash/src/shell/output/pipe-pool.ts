@@ -33,7 +33,7 @@ export interface Pipe {
  * their place would be cut by it. Only a program can make them, so one makes many.
  */
 export class PipePool {
-  #free: string[] = []
+  readonly #free: string[] = []
   #filling: Promise<void> | undefined
   #hasFilled = false
 
@@ -46,8 +46,8 @@ export class PipePool {
       const free = this.#free.pop()
       const pipe = free === undefined ? undefined : openPipe(free, scratch)
       if (pipe !== undefined) return pipe
-      // The workspace that they were made in is gone, and they with it.
-      if (free !== undefined) this.#free = []
+      // The workspace that it was made in is gone, perhaps with others.
+      if (free !== undefined) continue
       const others = this.#filling
       // Theirs may fail with their workspace.
       if (others !== undefined) await Promise.allSettled([others])

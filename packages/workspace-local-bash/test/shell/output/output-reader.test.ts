@@ -1,9 +1,10 @@
-import { closeSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { OutputReader } from '../../../src/shell/output/output-reader.ts'
 import { type Pipe, PipePool } from '../../../src/shell/output/pipe-pool.ts'
+import { descriptorsOf } from '../../descriptors.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'helix-reader-'))
 const pool = new PipePool()
@@ -50,7 +51,7 @@ test('a reader that is stopped has ended, and closes its end of the pipe', async
   const { path, readFd, writeFd } = await onePipe()
   const pieces: string[] = []
   const reader = new OutputReader(readFd, (piece) => void pieces.push(piece.toString()))
-  const ends = (): number => readdirSync('/proc/self/fd').filter((fd) => leadsTo(path, fd)).length
+  const ends = (): number => descriptorsOf(path).length
   expect(ends()).toBe(2)
   reader.stop()
   await reader.ended
@@ -59,11 +60,3 @@ test('a reader that is stopped has ended, and closes its end of the pipe', async
   closeSync(writeFd)
   expect(pieces).toEqual([])
 })
-
-function leadsTo(path: string, fd: string): boolean {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
-  } catch {
-    return false
-  }
-}

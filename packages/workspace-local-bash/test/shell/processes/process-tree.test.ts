@@ -1,8 +1,11 @@
 // Which processes belong to a scope, seen with one that its parent has left.
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { once } from 'node:events'
+import fs, { mkdirSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sendSignal } from '../../../src/shell/processes/freeze.ts'
 import { scanNewer, scanNow } from '../../../src/shell/processes/process-scan.ts'
 import {
@@ -12,6 +15,7 @@ import {
   readProcess,
 } from '../../../src/shell/processes/process-table.ts'
 import { endTree, findMembers, type TreeScope } from '../../../src/shell/processes/process-tree.ts'
+import { untilOver } from '../../slow-machine.ts'
 import { useDirectory } from '../../snapshots/store/store-fixture.ts'
 
 const directory = useDirectory()
@@ -103,4 +107,31 @@ describe('a scan of the newest', () => {
     const all = scanNow().processes.map((seen) => seen.pid)
     expect([all.includes(process.pid), all.includes(pid)]).toEqual([false, true])
   })
+})
+
+it('what was asked to end is looked for again after a pause', async () => {
+  const child = spawn('/bin/bash', ['-c', "trap '' TERM; echo; while :; do sleep 986; done"], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const { pid = 0 } = child
+  onTestFinished(() => sendSignal(-pid, 'SIGKILL'))
+  await once(child.stdout, 'data')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  const read = vi.spyOn(fs, 'readdirSync')
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    vi.useRealTimers()
+    read.mockRestore()
+    syncBuiltinESMExports()
+  })
+  const ending = endTree(scopeOf({ leader: pid }), 1000)
+  const scans = async (): Promise<number> => {
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+    return read.mock.calls.filter(([path]) => path === '/proc').length
+  }
+  const before = await scans()
+  expect(before).toBeGreaterThan(0)
+  expect(await scans()).toBe(before)
+  expect(await untilOver(ending)).toEqual([])
 })

@@ -6,6 +6,7 @@ import {
 } from '@helix-agents/core/provider'
 import { describe, expect, it } from 'vitest'
 import { inBatches } from '../../../src/snapshots/read-ahead/file-batches.ts'
+import { turnsDuring } from '../../slow-machine.ts'
 
 const file = (hash: string | undefined, size: number): SnapshotFile => ({
   path: '/f',
@@ -49,4 +50,10 @@ describe('batches of files', () => {
     const [batch] = await inBatches([file('a', 3), file('a', 3), file('b', 4)], createTimeSlice())
     expect(batch).toMatchObject({ hashes: ['a', 'b'], lengths: [3, 4] })
   })
+})
+
+it('other work has its turns while batches are made', async () => {
+  const files = Array.from({ length: 20 }, (_, n) => file(`${n}`, 1))
+  const turns = await turnsDuring(() => inBatches(files, createTimeSlice()))
+  expect(turns).toBeGreaterThanOrEqual(20)
 })

@@ -46,6 +46,15 @@ describe('the lock of a directory', () => {
     await expect(failing).rejects.toThrow('failed')
     expect(readdirSync(directory())).toEqual([])
   })
+  it('is asked for by one caller of this process at a time', async () => {
+    const held = Promise.withResolvers<void>()
+    const first = withProcessLock(directory(), () => held.promise)
+    const second = withProcessLock(directory(), async () => {})
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    expect(readdirSync(directory())).toEqual(['lock'])
+    held.resolve()
+    await Promise.all([first, second])
+  })
   it('has callers of this process wait in order, also behind one that fails', async () => {
     const done: string[] = []
     const take = (name: string, fails = false): Promise<string> =>
