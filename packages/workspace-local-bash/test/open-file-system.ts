@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { openFilesBelow } from './open-files.ts'
+import { openFilesOf } from './open-files.ts'
 
 /** A file system in a directory of its own, with a place next to it that must stay untouched. */
 export interface OpenedFileSystem {
@@ -38,7 +38,7 @@ export function useFileSystem({ leavesNoDraft = false } = {}): () => OpenedFileS
     opened = openFileSystem()
   })
   afterEach(() => {
-    const left = opened && openFilesBelow(opened.base)
+    const left = opened && openFilesOf(opened.base)
     const drafts = opened && leavesNoDraft ? readdirSync(join(opened.base, 'scratch')) : []
     opened?.dispose()
     expect([left, drafts]).toEqual([0, []])

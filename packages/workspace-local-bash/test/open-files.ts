@@ -1,15 +1,19 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 
-/** Descriptors of this process that lead below a directory. */
-export function openFilesBelow(directory: string): number {
-  return readdirSync('/proc/self/fd').filter((fd) => leadsBelow(directory, fd)).length
+/** Descriptors of this process that are of a path, or that lead below it. */
+export function openFilesOf(path: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    // A pipe of ours has lost its name.
+    const target = targetOf(fd).replace(/ \(deleted\)$/, '')
+    return target === path || target.startsWith(`${path}/`)
+  }).length
 }
 
-function leadsBelow(directory: string, fd: string): boolean {
+/** Empty for that of the directory which was read. */
+function targetOf(fd: string): string {
   try {
-    return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${directory}/`)
+    return readlinkSync(`/proc/self/fd/${fd}`)
   } catch {
-    // That of the directory which was read.
-    return false
+    return ''
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '@helix-agents/workspace-local-bash/parts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Versions } from '../src/file-system/version.ts'
-import { openFilesBelow } from './open-files.ts'
+import { openFilesOf } from './open-files.ts'
 import { useFileSystem } from './open-file-system.ts'
 
 const opened = useFileSystem()
@@ -169,9 +169,9 @@ describe('a file system', () => {
     }
     await plain.readStream('/d/f')
     await fs.readStream('/f')
-    expect(openFilesBelow(opened().root)).toBe(2)
+    expect(openFilesOf(opened().root)).toBe(2)
     fs.release()
-    expect(openFilesBelow(opened().root)).toBe(0)
+    expect(openFilesOf(opened().root)).toBe(0)
     expect(await fs.attributes.readMode?.('/f')).toBe(0o644)
   })
 })

@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { ManualClock } from '@helix-agents/core/testing'
 import type { CodeOutput, RunCodeOptions } from '@helix-agents/core/provider'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Interpreter } from '../../src/code/interpreter.ts'
 import { ProcessInHand, turn } from './process-in-hand.ts'
 
@@ -152,6 +152,17 @@ describe('the end of an interpreter', () => {
     ended.resolve({ exitCode: 0 })
     await interpreter.end(0)
     await expect(run()).rejects.toThrow('the interpreter was not started')
+  })
+  it('is given up after a second when even the system cannot end its process', async () => {
+    const { interpreter } = await started()
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let isOver = false
+    const ending = interpreter.end(0).then(() => (isOver = true))
+    await vi.advanceTimersByTimeAsync(999)
+    expect(isOver).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    await ending
   })
   it('is no error of its channel', async () => {
     const { channel, ended, interpreter } = await started()

@@ -23,7 +23,7 @@ import {
 import { ANCHOR_NO_LINK } from '../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../src/file-system/path/pinned-directory.ts'
 import { Versions } from '../../src/file-system/version.ts'
-import { openFilesBelow } from '../open-files.ts'
+import { openFilesOf } from '../open-files.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 let opened: OpenedFileSystem
@@ -33,7 +33,7 @@ beforeEach(() => {
   fs = opened.fs
 })
 afterEach(() => {
-  const left = openFilesBelow(opened.base)
+  const left = openFilesOf(opened.base)
   opened.dispose()
   if (left > 0) throw new Error(`${left} files are left open`)
 })

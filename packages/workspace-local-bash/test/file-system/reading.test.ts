@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import {
+import nodeFs, {
   chmodSync,
   linkSync,
   mkdirSync,
@@ -9,10 +9,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import type { TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openFilesBelow } from '../open-files.ts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { openFilesOf } from '../open-files.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
 const SYNC_BYTES = 256 * 1024
@@ -23,7 +24,7 @@ beforeEach(() => {
   fs = opened.fs
 })
 afterEach(() => {
-  const left = openFilesBelow(opened.base)
+  const left = openFilesOf(opened.base)
   opened.dispose()
   if (left > 0) throw new Error(`${left} files are left open`)
 })
@@ -47,6 +48,23 @@ describe('reading', () => {
     truncateSync(at('f'), 0)
     expect((await reading).length).toBeLessThanOrEqual(8 * mebibyte)
   })
+  it.each(['readFile', 'readText'] as const)(
+    'a small file that shrinks meanwhile gives %s what is left, and nothing of our memory',
+    async (call) => {
+      const real = nodeFs.readSync
+      onTestFinished(() => {
+        Reflect.set(nodeFs, 'readSync', real)
+        syncBuiltinESMExports()
+      })
+      writeFileSync(at('f'), 'x'.repeat(1000))
+      Reflect.set(nodeFs, 'readSync', (...args: Parameters<typeof real>) => {
+        truncateSync(at('f'), 3)
+        return Reflect.apply(real, nodeFs, args)
+      })
+      syncBuiltinESMExports()
+      expect(Buffer.from(await fs[call]('/f')).toString()).toBe('xxx')
+    },
+  )
   it('a stream of a file that shrinks meanwhile ends there', async () => {
     writeFileSync(at('f'), 'x'.repeat(200_000))
     const reader = (await fs.readStream('/f')).getReader()
@@ -76,7 +94,7 @@ describe('reading', () => {
     const reader = (await fs.readStream('/f', { signal: abort.signal })).getReader()
     await reader.read()
     abort.abort(new Error('stopped'))
-    expect(openFilesBelow(opened.base)).toBe(0)
+    expect(openFilesOf(opened.base)).toBe(0)
     await expect(reader.read()).rejects.toThrow('stopped')
   })
   it('a stream that is over is no concern of the signal of its caller', async () => {
@@ -95,13 +113,13 @@ describe('reading', () => {
   it('a stream that is cancelled or left closes its file', async () => {
     writeFileSync(at('f'), 'x'.repeat(200_000))
     const stream = await fs.readStream('/f', { signal: new AbortController().signal })
-    expect(openFilesBelow(opened.base)).toBe(1)
+    expect(openFilesOf(opened.base)).toBe(1)
     await stream.cancel()
-    expect(openFilesBelow(opened.base)).toBe(0)
+    expect(openFilesOf(opened.base)).toBe(0)
     await fs.readStream('/f')
     await fs.readStream('/f')
     fs.release()
-    expect(openFilesBelow(opened.base)).toBe(0)
+    expect(openFilesOf(opened.base)).toBe(0)
   })
 })
 

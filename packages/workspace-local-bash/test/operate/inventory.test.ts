@@ -18,7 +18,7 @@ import { LocalBashInventory } from '@helix-agents/workspace-local-bash/operate'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { residentKb, ticksOf } from '../../src/operate/process-usage.ts'
 import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
-import { descriptorsOf } from '../descriptors.ts'
+import { openFilesOf } from '../open-files.ts'
 import { date, DEAD, markerOf, NAME, place, PLACED_MS, useRoot } from './placed-workspace.ts'
 
 const root = useRoot()
@@ -200,7 +200,7 @@ describe('the logs of a workspace', () => {
     const path = place(root(), markerOf())
     mkdirSync(join(path, 'scratch/background'), { recursive: true })
     inventory().logs(NAME)
-    expect(descriptorsOf(root())).toEqual([])
+    expect(openFilesOf(root())).toBe(0)
   })
   it('are none of a workspace that is not one of this user', () => {
     expect(inventory().logs(NAME)).toBe('')

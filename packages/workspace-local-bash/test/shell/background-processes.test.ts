@@ -5,7 +5,7 @@ import { ManualClock } from '@helix-agents/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BackgroundProcesses } from '../../src/shell/background-processes.ts'
 import type { ProcessEnd, StartedProcess } from '../../src/shell/start-process.ts'
-import { openFilesBelow } from '../open-files.ts'
+import { openFilesOf } from '../open-files.ts'
 
 let scratch: string
 beforeEach(() => {
@@ -170,7 +170,7 @@ describe('a background process that ends', () => {
     const end = Promise.withResolvers<ProcessEnd>()
     command.sinks[0](Buffer.from('x'))
     command.sinks[1](Buffer.from('x'))
-    const descriptors = (): number => openFilesBelow(scratch)
+    const descriptors = (): number => openFilesOf(scratch)
     const before = descriptors()
     command.attach({ ...ended({ exitCode: 0 }), ended: end.promise }, noting(calls))
     let isOver = false

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Launch } from '../../src/shell/launcher.ts'
 import { type Pipe, PipePool } from '../../src/shell/output/pipe-pool.ts'
 import { startProcess } from '../../src/shell/start-process.ts'
-import { openFilesBelow } from '../open-files.ts'
+import { openFilesOf } from '../open-files.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'helix-start-'))
 const pool = new PipePool()
@@ -46,7 +46,7 @@ async function run(script: string, more: Partial<Launch> = {}) {
   const { ended, readers } = startProcess(pipes, () => made, sinks)
   const end = await ended
   await Promise.all(readers.map((reader) => reader.ended))
-  await expect.poll(() => openFilesBelow(scratch), { interval: 1 }).toBe(0)
+  await expect.poll(() => openFilesOf(scratch), { interval: 1 }).toBe(0)
   return { end, said }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { OutputReader } from '../../../src/shell/output/output-reader.ts'
 import { type Pipe, PipePool } from '../../../src/shell/output/pipe-pool.ts'
-import { descriptorsOf } from '../../descriptors.ts'
+import { openFilesOf } from '../../open-files.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'helix-reader-'))
 const pool = new PipePool()
@@ -51,7 +51,7 @@ test('a reader that is stopped has ended, and closes its end of the pipe', async
   const { path, readFd, writeFd } = await onePipe()
   const pieces: string[] = []
   const reader = new OutputReader(readFd, (piece) => void pieces.push(piece.toString()))
-  const ends = (): number => descriptorsOf(path).length
+  const ends = (): number => openFilesOf(path)
   expect(ends()).toBe(2)
   reader.stop()
   await reader.ended

@@ -8,7 +8,7 @@ import {
   type SnapshotManifest,
 } from '@helix-agents/core/provider'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { openFilesBelow } from '../../open-files.ts'
+import { openFilesOf } from '../../open-files.ts'
 
 /** A directory for each test of a file, in which no test leaves a file open. */
 export function useDirectory(): () => string {
@@ -16,10 +16,10 @@ export function useDirectory(): () => string {
   let openBefore = 0
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'helix-stored-'))
-    openBefore = openFilesBelow(directory)
+    openBefore = openFilesOf(directory)
   })
   afterEach(() => {
-    const left = openFilesBelow(directory) - openBefore
+    const left = openFilesOf(directory) - openBefore
     rmSync(directory, { recursive: true, force: true })
     expect(left).toBe(0)
   })
