@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node
 import { FileSystemError } from '@helix-agents/core'
 import { openAt } from './path/containment.ts'
 import type { FileContext } from './file-context.ts'
-import { errnoOf, specialFile, toFileSystemError } from './map-error.ts'
+import { specialFile, toFileSystemError } from './map-error.ts'
 import { canPin, HANDLE, READ, READ_HANDLE } from './path/open-flags.ts'
 
 /** An open file of the workspace, and its state. */
@@ -72,8 +72,7 @@ function statDirectly(context: FileContext, path: string): BigIntStats | undefin
     const hostPath = context.containment.hostPath(path)
     const stats = statSync(hostPath, { bigint: true, throwIfNoEntry: false })
     return stats !== undefined && context.proven.has(stats) ? stats : undefined
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error
+  } catch {
     return undefined
   }
 }
@@ -88,8 +87,7 @@ function isInside(context: FileContext, path: string, { fd, stats }: OpenFile): 
 function tryOpen(hostPath: string): number | undefined {
   try {
     return openSync(hostPath, HANDLE)
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error
+  } catch {
     return undefined
   }
 }

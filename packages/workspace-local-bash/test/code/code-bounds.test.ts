@@ -209,6 +209,10 @@ describe('the version of a program', () => {
   it('is unknown of one that fails', async () => {
     expect(await findTooOld(program('fails', 'echo 1.0; exit 1'), least)).toBeUndefined()
   })
+  it('is unknown of one that says more than a kilobyte', async () => {
+    const talks = program('talks', 'echo 1.0; printf %2000s')
+    expect(await findTooOld(talks, least)).toBeUndefined()
+  })
   it('is asked once, far from any workspace, with no variable of the host', async () => {
     const said = join(programs, 'said')
     const file = program('asked', `echo "$* $PWD [$HOME]" >> ${said}; echo 3.9`)

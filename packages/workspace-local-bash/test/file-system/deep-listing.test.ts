@@ -1,4 +1,4 @@
-import fs, { mkdirSync } from 'node:fs'
+import fs, { mkdirSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,11 +7,12 @@ import { openFileSystem } from '../open-file-system.ts'
 const LEVELS = 200
 
 /** Counts what the file system asks the system for. */
-function countLookUps(): { count: number } {
-  const counted = { count: 0 }
+function countLookUps(): { count: number; readonly paths: unknown[] } {
+  const counted = { count: 0, paths: [] as unknown[] }
   const real = fs.lstatSync
   const counting: unknown = (...args: Parameters<typeof real>) => {
     counted.count += 1
+    counted.paths.push(args[0])
     return real(...args)
   }
   Reflect.set(fs, 'lstatSync', counting)
@@ -35,4 +36,19 @@ test('each level of a deep tree is listed without a look at all those above it',
   }
   expect(listed).toBe(LEVELS)
   expect(lookUps.count).toBeLessThan(4 * LEVELS)
+})
+
+test('children of a directory are looked up by their path, twice as fast as below its descriptor', async () => {
+  const opened = openFileSystem()
+  onTestFinished(() => opened.dispose())
+  const names = Array.from({ length: 20 }, (_, n) => `f${n}`).toSorted()
+  for (const name of names) writeFileSync(join(opened.root, name), name)
+  const lookUps = countLookUps()
+  const entries = await opened.fs.ls('/')
+  expect(entries.map(({ name, size }) => [name, size])).toEqual(
+    names.map((name) => [name, name.length]),
+  )
+  const expected = opened.fs.context.versions.isFine ? names : []
+  const byPath = names.filter((name) => lookUps.paths.includes(join(opened.root, name)))
+  expect(byPath).toEqual(expected)
 })

@@ -15,6 +15,7 @@ import { MAX_PATH_BYTES, MAX_PATH_DEPTH, type TransferOptions } from '@helix-age
 import { beforeEach, describe, expect, it } from 'vitest'
 import { copyPath, movePath } from '../../src/file-system/transfer.ts'
 import { useFileSystem } from '../open-file-system.ts'
+import { turnsDuring } from '../slow-machine.ts'
 
 const opened = useFileSystem({ leavesNoDraft: true })
 const at = (path: string): string => join(opened().root, path)
@@ -208,4 +209,22 @@ it('a file over the limit is not copied, also within a tree', async () => {
   await expect(bounded('/d/f', '/five')).rejects.toThrow(coded('too-large', '/d/f'))
   await expect(bounded('/d', '/tree')).rejects.toThrow(coded('too-large', '/d/f'))
   expect(readdirSync(opened().root)).toEqual(['d', 'f', 'four', 'l'])
+})
+
+it('other work has its turns while a tree is copied', async () => {
+  for (let n = 0; n < 20; n += 1) symlinkSync('f', at(`d/link${n}`))
+  expect(await turnsDuring(() => copy('/d', '/copy'))).toBeGreaterThanOrEqual(20)
+})
+
+it.each([
+  [256 * 1024, false],
+  [256 * 1024 + 1, true],
+])('a copy of %d bytes gives others a turn: %s', async (bytes, isLater) => {
+  writeFileSync(at('f'), Buffer.alloc(bytes))
+  let isOver = false
+  const running = copy('/f', '/copy').then(() => (isOver = true))
+  // No turn of the event loop is among these.
+  for (let step = 0; step < 50; step += 1) await Promise.resolve()
+  expect(isOver).toBe(!isLater)
+  await running
 })

@@ -73,7 +73,9 @@ describe('where the file system has coarse times', () => {
     writeFileSync(path, 'x')
     const stats = statSync(path, { bigint: true })
     const changedMs = Number(stats.ctimeMs)
+    expect(versions.unsafeForMs(stats, changedMs)).toBe(25)
     expect(versions.unsafeForMs(stats, changedMs + 1)).toBe(24)
+    expect(versions.unsafeForMs(stats, changedMs - 1)).toBe(0)
     expect(versions.unsafeForMs(stats, changedMs + 25)).toBe(0)
   })
   it('an own write needs no wait, having a time of its own', () => {

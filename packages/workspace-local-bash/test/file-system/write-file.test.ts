@@ -281,3 +281,17 @@ describe('a file that was made aside', () => {
     expect(() => adopt('/g')).toThrow(coded('not-found', '/g'))
   })
 })
+
+it.each([
+  [SYNC_BYTES, false],
+  [SYNC_BYTES + 1, true],
+])('a write of %d bytes gives others a turn: %s', async (bytes, isLater) => {
+  let isOver = false
+  const running = writeWhole(opened().fs.context, '/f', { bytes: zeros(bytes), options: {} }).then(
+    () => (isOver = true),
+  )
+  // No turn of the event loop is among these.
+  for (let step = 0; step < 50; step += 1) await Promise.resolve()
+  expect(isOver).toBe(!isLater)
+  await running
+})

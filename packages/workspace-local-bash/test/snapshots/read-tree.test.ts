@@ -1,5 +1,6 @@
 // What a walk through a workspace finds, and what it leaves out.
 import {
+  appendFileSync,
   chmodSync,
   linkSync,
   mkdirSync,
@@ -113,6 +114,18 @@ it('a file that is cut off where a block ends has only blocks that hold somethin
   }
   const tree = await read(new KnownFiles(), { content: { ...contentOf(), checkSize } })
   expect(tree.entries).toMatchObject([{ path: '/f', size: 0, blocks: [] }])
+})
+
+it('a file that grows while it is read is read up to the size that it had', async () => {
+  const bytes = SNAPSHOT_BLOCK_BYTES + 10
+  writeFileSync(at('f'), '')
+  truncateSync(at('f'), bytes)
+  const checkSize = (): void => {
+    if (statSync(at('f')).size < bytes + 15) appendFileSync(at('f'), 'grown')
+  }
+  const tree = await read(new KnownFiles(), { content: { ...contentOf(), checkSize } })
+  // It is read three times.
+  expect(tree.entries).toMatchObject([{ path: '/f', size: bytes + 10 }])
 })
 
 it.skipIf(datedDevice(tmpdir()) === undefined)(

@@ -67,6 +67,19 @@ describe('the snapshots of a line', () => {
     await dropping
     expect(measure).toHaveBeenCalledOnce()
   })
+  it('are measured when what one of them left is freed', async () => {
+    const sweeping = Promise.withResolvers<never>()
+    vi.spyOn(store, 'sweep').mockReturnValueOnce(sweeping.promise)
+    const line = lineOf(1)
+    line.leaveGarbage()
+    let isOver = false
+    const dropping = line.dropOldest(0).finally(() => (isOver = true))
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next))
+    expect(isOver).toBe(false)
+    const failure = new Error('no disk')
+    sweeping.reject(failure)
+    await expect(dropping).rejects.toBe(failure)
+  })
   it('leave their blocks to the eighth that is deleted, and to the grace period', async () => {
     const line = lineOf(1)
     for (let n = 1; n <= 8; n += 1) {

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { FileSystemError } from '@helix-agents/core'
 import { baseName, normalizePath, parentPath } from '@helix-agents/core/provider'
-import { errnoOf, toFileSystemError } from '../map-error.ts'
+import { toFileSystemError } from '../map-error.ts'
 import { ANCHOR, ANCHOR_NO_LINK, canPin } from './open-flags.ts'
 import { PinnedDirectory } from './pinned-directory.ts'
 import { type Place, walkPath, type WalkOptions } from './walk-path.ts'
@@ -155,8 +155,7 @@ export class Containment {
       if (this.#accepts(directory.location(), hostPath)) return directory
       directory.close()
       return undefined
-    } catch (error) {
-      if (errnoOf(error) === undefined) throw error
+    } catch {
       return undefined
     }
   }

@@ -1,4 +1,4 @@
-import {
+import fs, {
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -9,10 +9,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
 import type { SnapshotEntry, SnapshotManifest } from '@helix-agents/core/provider'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BlockNames } from '../../../src/snapshots/store/block-names.ts'
 import { KnownManifests } from '../../../src/snapshots/store/known-manifests.ts'
 import { ManifestFiles } from '../../../src/snapshots/store/manifest-files.ts'
@@ -131,6 +132,20 @@ describe('a manifest', () => {
       code: 'invalid-manifest',
     })
     expect(readdirSync(directory())).toEqual([])
+  })
+  it('that is cut off while it is read is damaged', async () => {
+    await stored()
+    const real = fs.readSync
+    onTestFinished(() => {
+      Reflect.set(fs, 'readSync', real)
+      syncBuiltinESMExports()
+    })
+    Reflect.set(fs, 'readSync', (...args: Parameters<typeof real>) => {
+      truncateSync(fileOf(KEY), 10)
+      return Reflect.apply(real, fs, args)
+    })
+    syncBuiltinESMExports()
+    await expect(files().get(ID)).rejects.toMatchObject({ code: 'corrupt' })
   })
   it('that cannot be named leaves no draft, and is not remembered', async () => {
     mkdirSync(fileOf(KEY))
