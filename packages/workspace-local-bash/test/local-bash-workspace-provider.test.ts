@@ -217,7 +217,11 @@ describe.skipIf(!hasBubblewrap)(
 
 it('bubblewrap without bwrap is a config error that says so', () => {
   expect(() => requireBubblewrap(() => undefined)).toThrow(
-    expect.objectContaining({ code: 'config-invalid', message: expect.stringContaining('bwrap') }),
+    expect.objectContaining({
+      code: 'config-invalid',
+      message: expect.stringContaining('bwrap'),
+      hint: "An operator must install bubblewrap, or choose isolation 'none'.",
+    }),
   )
 })
 

@@ -2,8 +2,10 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CommandGate } from '../src/shell/command-gate.ts'
+import type { Launcher } from '../src/shell/launcher.ts'
 import type { PipePool } from '../src/shell/output/pipe-pool.ts'
 import { MARKER_VARIABLE, placesOf } from '../src/shell/processes/process-table.ts'
+import { openFilesOf } from './open-files.ts'
 import { text } from './open-workspace.ts'
 import { NAME, PATH, pool, useShellHost } from './shell/open-shell.ts'
 
@@ -27,6 +29,17 @@ describe('a command', () => {
     const mark = expect.stringMatching(MARKED) as string
     expect(one).toEqual({ PATH, A: 'shell', B: 'call', [MARKER_VARIABLE]: mark })
     expect(one?.[MARKER_VARIABLE]).not.toBe(two?.[MARKER_VARIABLE])
+  })
+  it('that cannot be launched leaves its directory closed', async () => {
+    const launcher: Launcher = {
+      ...host().launcher,
+      launch: () => {
+        throw new Error('no launcher')
+      },
+    }
+    const shell = host().open({ launcher })
+    await expect(shell.run('true')).rejects.toThrow('no launcher')
+    expect(openFilesOf(host().at('root'))).toBe(0)
   })
   it('has no directory outside of the workspace', async () => {
     symlinkSync('/', host().at('root/out'))
@@ -82,6 +95,7 @@ describe('a command', () => {
         },
       })
     expect([heard, callbackErrors]).toEqual([['out\n'], [new Error('of the callback')]])
+    expect(await host().open().run('true')).not.toHaveProperty('callbackErrors')
   })
   it('that is not there says so', async () => {
     const { stderr, exitCode } = await host().open({ maxOutputBytes: 100 }).run(['no-such-program'])
@@ -93,7 +107,8 @@ describe('a command', () => {
   ])('has the time that it says (%j), or the workspace', async (timeoutMs, ms) => {
     const running = host()
       .open()
-      .run('trap "echo asked; exit 3" TERM; echo; sleep 986 & wait', {
+      // Without a child: a signal that comes while bash makes one is lost on it.
+      .run('trap "echo asked; exit 3" TERM; echo; while :; do :; done', {
         ...(timeoutMs !== undefined && { timeoutMs }),
         onStdout: async (piece) => {
           if (text(piece) !== '\n') return

@@ -14,9 +14,12 @@ const host = useShellHost()
 /** Returns once nothing tells any more whose the stray is. */
 const STRAY = `setsid -f env -i sh -c '> ready; exec sleep 986' >/dev/null 2>&1
 until [ -e ready ]; do :; done`
-/** Says that it was asked to end, and then waits for a file. */
+/**
+ * Says that it was asked to end, and then waits for a file. It has no child: a signal that comes while
+ * bash makes one is lost on it.
+ */
 const obeys = (name: string): string =>
-  `trap "> asked-${name}; until [ -e go ]; do :; done; exit 5" TERM; echo; sleep 986 & wait`
+  `trap "> asked-${name}; until [ -e go ]; do :; done; exit 5" TERM; echo; while :; do :; done`
 const nowTicks = (): number => 100 * Number.parseFloat(readFileSync('/proc/uptime', 'utf8'))
 const ignore = (): void => {}
 const closed = expect.objectContaining({ code: 'closed', message: 'the workspace is closed' })
@@ -150,6 +153,18 @@ describe('a shell that is closed', () => {
     await closing
     expect((await running).exitCode).toBe(5)
     expect(await shell.list()).toMatchObject([{ state: 'exited', exitCode: 5 }])
+  })
+  it('looks for others only when its commands have ended', async () => {
+    const shell = host().open()
+    const begun = Promise.withResolvers<void>()
+    const running = shell.run(obeys('run'), { onStdout: async () => begun.resolve() })
+    await begun.promise
+    const closing = shell.close()
+    await expect.poll(() => existsSync(host().at('root/asked-run')), { interval: 1 }).toBe(true)
+    for (let scan = 0; scan < 3; scan += 1) await scanProcesses()
+    writeFileSync(host().at('root/go'), '')
+    await closing
+    expect((await running).exitCode).toBe(5)
   })
   it('looks for processes that others may have started', async () => {
     const { ended } = await stranger()

@@ -100,6 +100,10 @@ describe('a large file', () => {
     await fill([await fileOf('/one', [block(3)])])
     expect(readFileSync(at('one')).equals(Buffer.from(block(3)))).toBe(true)
   })
+  it('of two blocks has both', async () => {
+    await fill([await fileOf('/two', [block(4), text('end')])])
+    expect(readFileSync(at('two')).equals(Buffer.concat([block(4), text('end')]))).toBe(true)
+  })
   it('is whole when the tree is filled', async () => {
     const blocks = [block(1), block(2), block(1), text('end')]
     await fill([await fileOf('/large', blocks, 0o600)])

@@ -108,6 +108,7 @@ describe('a path of the host is removed', () => {
     await expect(removeHostPath(at('kept/below'))).rejects.toThrow('ENOTDIR')
     await expect(removeHostPath(at('x'.repeat(300)))).rejects.toThrow('ENAMETOOLONG')
     await expect(removeHostPath(`${at('top')}/.`)).rejects.toThrow('EINVAL')
+    expect(existsSync(at('top/1'))).toBe(true)
   })
 })
 

@@ -42,7 +42,8 @@ async function start(line: string, env: Record<string, string> = {}) {
   return { pid: child.pid ?? 0, ended }
 }
 const marked = { [MARKER_VARIABLE]: `${MARKER}1` }
-const OBEYS = 'trap "exit 5" TERM; echo; while :; do sleep 986 & wait; done'
+/** Without a child: a signal that comes while bash makes one is lost on it. */
+const OBEYS = 'trap "exit 5" TERM; echo; while :; do :; done'
 const IGNORES = 'trap "" TERM; echo; sleep 986; :'
 const scopeOf = (leader?: number) => ({
   marker: MARKER,

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { ManualClock } from '@helix-agents/core/testing'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/snapshots/store/block-files.ts'
 import { turnsDuring } from '../../slow-machine.ts'
 import { manifestOf, useDirectory } from './store-fixture.ts'
@@ -68,6 +68,7 @@ describe('what is on disk', () => {
   it.each([
     ['may be written by others', () => chmodSync(place(), 0o720)],
     ['may be written by all', () => chmodSync(place(), 0o702)],
+    ['is of another user', () => vi.spyOn(process, 'getuid').mockReturnValue(1_000_000)],
   ])('in a directory that %s is not used', async (_, spoil) => {
     mkdirSync(place())
     spoil()
