@@ -16,7 +16,7 @@ import type { FileContext } from './file-context.ts'
 import { toFileSystemError } from './map-error.ts'
 import { openFile, statPath } from './open-file.ts'
 import { READ } from './path/open-flags.ts'
-import { type FoundFile, walkFiles } from './tree/walk-files.ts'
+import { type FoundFile, hasNothing, walkFiles } from './tree/walk-files.ts'
 
 const FIRST_BUFFER_BYTES = 1024 * 1024
 
@@ -124,9 +124,9 @@ class FileScanner {
     let fd: number
     try {
       fd = openSync(file.directory.at(file.name), READ)
-    } catch {
-      // Removed, replaced by a link or closed to us since it was listed.
-      return undefined
+    } catch (error) {
+      if (hasNothing(error)) return undefined
+      throw toFileSystemError(error, path)
     }
     return this.scanOpen(path, fd)
   }

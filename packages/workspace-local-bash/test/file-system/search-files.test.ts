@@ -1,7 +1,8 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { GlobOptions, GrepOptions } from '@helix-agents/core/provider'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { globFiles, grepFiles } from '../../src/file-system/search-files.ts'
 import { useFileSystem } from '../open-file-system.ts'
 
@@ -112,5 +113,34 @@ describe('a grep', () => {
   it('hears an abort', async () => {
     const signal = AbortSignal.abort(new Error('stopped'))
     await expect(grep('x', '/a.ts', { signal })).rejects.toThrow('stopped')
+  })
+})
+
+describe('a file that cannot be opened', () => {
+  function fail(code: string): void {
+    const real = fs.openSync
+    onTestFinished(() => {
+      Reflect.set(fs, 'openSync', real)
+      syncBuiltinESMExports()
+    })
+    Reflect.set(fs, 'openSync', (...args: Parameters<typeof real>) => {
+      if (String(args[0]).endsWith('/a.ts')) throw Object.assign(new Error(code), { code })
+      return Reflect.apply(real, fs, args)
+    })
+    syncBuiltinESMExports()
+  }
+  it.each(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO'])(
+    'for %s is gone, replaced or closed to us, and has nothing',
+    async (code) => {
+      fail(code)
+      expect((await found('needle')).map(([path]) => path)).toEqual([
+        '/src/deep/c.ts',
+        '/src/deep/c.ts',
+      ])
+    },
+  )
+  it('for want of descriptors ends the search: hits may be missing', async () => {
+    fail('EMFILE')
+    await expect(grep('needle')).rejects.toThrow('EMFILE')
   })
 })

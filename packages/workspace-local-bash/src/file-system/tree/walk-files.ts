@@ -147,13 +147,27 @@ async function enter(
       throw error
     }
   } catch (error) {
-    // Removed, replaced or closed to us since it was listed: there is nothing to find in it.
-    if (!SKIPPED.has(errnoOf(error) ?? '')) throw error
+    if (!hasNothing(error)) throw error
   }
   return true
 }
 
-const SKIPPED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM'])
+/**
+ * Whether what was listed cannot be opened because it was removed, replaced or closed to us by now:
+ * there is nothing to find in it. Of other errors, such as a want of descriptors, a search must tell.
+ */
+export function hasNothing(error: unknown): boolean {
+  return NOTHING.has(errnoOf(error) ?? '')
+}
+
+const NOTHING: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'ELOOP',
+  'EACCES',
+  'EPERM',
+  'ENXIO',
+])
 
 async function frameOf(
   directory: PinnedDirectory,
