@@ -1,4 +1,4 @@
-import fs, {
+import {
   existsSync,
   lstatSync,
   mkdirSync,
@@ -8,9 +8,8 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MARKER_NAME, ownMarker, writeOwner } from '../src/owner.ts'
 import {
   createDirectory,
@@ -21,6 +20,7 @@ import {
   restoreDirectory,
   workspacesIn,
 } from '../src/workspace-directory.ts'
+import { beforeFsCall } from './before-fs-call.ts'
 import { useDirectory } from './snapshots/store/store-fixture.ts'
 
 const root = useDirectory()
@@ -127,13 +127,8 @@ it('of a workspace that is removed, its owner goes last', async () => {
   const made = createDirectory(root())
   for (let n = 0; n < 40; n += 1) writeFileSync(join(made.path, `file-${n}`), '')
   writeOwner(made.path, ownMarker({ env: {}, sinceMs: 5 }))
-  const unlink = vi.spyOn(fs, 'unlinkSync')
-  syncBuiltinESMExports()
-  onTestFinished(() => {
-    unlink.mockRestore()
-    syncBuiltinESMExports()
-  })
+  const removed: string[] = []
+  beforeFsCall('unlinkSync', (path) => removed.push(basename(String(path))))
   await removeDirectory(made.path)
-  const removed = unlink.mock.calls.map(([path]) => basename(path.toString()))
   expect([removed.length, removed.at(-1)]).toEqual([41, MARKER_NAME])
 })

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import nodeFs, {
+import {
   chmodSync,
   linkSync,
   mkdirSync,
@@ -9,10 +9,10 @@ import nodeFs, {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import type { TmpdirFileSystem } from '@helix-agents/workspace-local-bash/parts'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeFsCall } from '../before-fs-call.ts'
 import { openFilesOf } from '../open-files.ts'
 import { openFileSystem, type OpenedFileSystem } from '../open-file-system.ts'
 
@@ -51,17 +51,8 @@ describe('reading', () => {
   it.each(['readFile', 'readText'] as const)(
     'a small file that shrinks meanwhile gives %s what is left, and nothing of our memory',
     async (call) => {
-      const real = nodeFs.readSync
-      onTestFinished(() => {
-        Reflect.set(nodeFs, 'readSync', real)
-        syncBuiltinESMExports()
-      })
       writeFileSync(at('f'), 'x'.repeat(1000))
-      Reflect.set(nodeFs, 'readSync', (...args: Parameters<typeof real>) => {
-        truncateSync(at('f'), 3)
-        return Reflect.apply(real, nodeFs, args)
-      })
-      syncBuiltinESMExports()
+      beforeFsCall('readSync', () => truncateSync(at('f'), 3))
       expect(Buffer.from(await fs[call]('/f')).toString()).toBe('xxx')
     },
   )

@@ -1,9 +1,9 @@
-import fs, { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { GlobOptions, GrepOptions } from '@helix-agents/core/provider'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { globFiles, grepFiles } from '../../src/file-system/search-files.ts'
+import { beforeFsCall } from '../before-fs-call.ts'
 import { useFileSystem } from '../open-file-system.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -116,23 +116,17 @@ describe('a grep', () => {
   })
 })
 
+function failToOpen(name: string, code: string): void {
+  beforeFsCall('openSync', (path) => {
+    if (String(path).endsWith(name)) throw Object.assign(new Error(code), { code })
+  })
+}
+
 describe('a file that cannot be opened', () => {
-  function fail(code: string): void {
-    const real = fs.openSync
-    onTestFinished(() => {
-      Reflect.set(fs, 'openSync', real)
-      syncBuiltinESMExports()
-    })
-    Reflect.set(fs, 'openSync', (...args: Parameters<typeof real>) => {
-      if (String(args[0]).endsWith('/a.ts')) throw Object.assign(new Error(code), { code })
-      return Reflect.apply(real, fs, args)
-    })
-    syncBuiltinESMExports()
-  }
   it.each(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO'])(
     'for %s is gone, replaced or closed to us, and has nothing',
     async (code) => {
-      fail(code)
+      failToOpen('/a.ts', code)
       expect((await found('needle')).map(([path]) => path)).toEqual([
         '/src/deep/c.ts',
         '/src/deep/c.ts',
@@ -140,7 +134,7 @@ describe('a file that cannot be opened', () => {
     },
   )
   it('for want of descriptors ends the search: hits may be missing', async () => {
-    fail('EMFILE')
+    failToOpen('/a.ts', 'EMFILE')
     await expect(grep('needle')).rejects.toThrow('EMFILE')
   })
 })

@@ -1,8 +1,7 @@
 // Which processes belong to a scope, seen with one that its parent has left.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs, { mkdirSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -15,6 +14,7 @@ import {
   readProcess,
 } from '../../../src/shell/processes/process-table.ts'
 import { endTree, findMembers, type TreeScope } from '../../../src/shell/processes/process-tree.ts'
+import { beforeFsCall } from '../../before-fs-call.ts'
 import { untilOver } from '../../slow-machine.ts'
 import { useDirectory } from '../../snapshots/store/store-fixture.ts'
 
@@ -118,17 +118,13 @@ it('what was asked to end is looked for again after a pause', async () => {
   onTestFinished(() => sendSignal(-pid, 'SIGKILL'))
   await once(child.stdout, 'data')
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
-  const read = vi.spyOn(fs, 'readdirSync')
-  syncBuiltinESMExports()
-  onTestFinished(() => {
-    vi.useRealTimers()
-    read.mockRestore()
-    syncBuiltinESMExports()
-  })
+  onTestFinished(() => void vi.useRealTimers())
+  let scanned = 0
+  beforeFsCall('readdirSync', (path) => (scanned += path === '/proc' ? 1 : 0))
   const ending = endTree(scopeOf({ leader: pid }), 1000)
   const scans = async (): Promise<number> => {
     for (let turn = 0; turn < 50; turn += 1) await nextTurn()
-    return read.mock.calls.filter(([path]) => path === '/proc').length
+    return scanned
   }
   const before = await scans()
   expect(before).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-import fs, {
+import {
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -9,14 +9,14 @@ import fs, {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { SnapshotStoreError } from '@helix-agents/core'
 import type { SnapshotEntry, SnapshotManifest } from '@helix-agents/core/provider'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BlockNames } from '../../../src/snapshots/store/block-names.ts'
 import { KnownManifests } from '../../../src/snapshots/store/known-manifests.ts'
 import { ManifestFiles } from '../../../src/snapshots/store/manifest-files.ts'
+import { beforeFsCall } from '../../before-fs-call.ts'
 import { manifestOf, useDirectory } from './store-fixture.ts'
 
 const directory = useDirectory()
@@ -135,16 +135,7 @@ describe('a manifest', () => {
   })
   it('that is cut off while it is read is damaged', async () => {
     await stored()
-    const real = fs.readSync
-    onTestFinished(() => {
-      Reflect.set(fs, 'readSync', real)
-      syncBuiltinESMExports()
-    })
-    Reflect.set(fs, 'readSync', (...args: Parameters<typeof real>) => {
-      truncateSync(fileOf(KEY), 10)
-      return Reflect.apply(real, fs, args)
-    })
-    syncBuiltinESMExports()
+    beforeFsCall('readSync', () => truncateSync(fileOf(KEY), 10))
     await expect(files().get(ID)).rejects.toMatchObject({ code: 'corrupt' })
   })
   it('that cannot be named leaves no draft, and is not remembered', async () => {
