@@ -2,7 +2,14 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { onTestFinished } from 'vitest'
 
-type Called = 'lstatSync' | 'openSync' | 'readdirSync' | 'readSync' | 'unlinkSync'
+type Called =
+  | 'lstatSync'
+  | 'opendirSync'
+  | 'openSync'
+  | 'readdirSync'
+  | 'readSync'
+  | 'rmdirSync'
+  | 'unlinkSync'
 
 /** For the rest of a test, something happens before each call of a function of `node:fs`. */
 export function beforeFsCall(name: Called, before: (first: unknown) => void): void {

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LocalBashWorkspaceProvider } from '@helix-agents/workspace-local-bash'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseLocalBashConfig } from '../src/config.ts'
 import {
   detachedMarker,
@@ -109,6 +109,11 @@ describe('the marker of an owner', () => {
     execFileSync('mkfifo', [path])
     expect(readOwner(base)).toBeUndefined()
     expect(countOpen()).toBe(before)
+  })
+  it('is none of another user', () => {
+    writeOwner(base, own)
+    vi.spyOn(process, 'getuid').mockReturnValue(1_000_000)
+    expect(readOwner(base)).toBeUndefined()
   })
   it('is still that of this owner', () => {
     expect(isOwnedBy(base, own)).toBe(false)

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { MARKER_NAME, ownMarker, writeOwner } from '../src/owner.ts'
 import {
   createDirectory,
@@ -131,4 +131,25 @@ it('of a workspace that is removed, its owner goes last', async () => {
   beforeFsCall('unlinkSync', (path) => removed.push(basename(String(path))))
   await removeDirectory(made.path)
   expect([removed.length, removed.at(-1)]).toEqual([41, MARKER_NAME])
+})
+
+it('a removal that fails is tried again after a pause, three times in all', async () => {
+  const made = createDirectory(root())
+  let attempts = 0
+  beforeFsCall('rmdirSync', () => {
+    attempts += 1
+    throw Object.assign(new Error('in use'), { code: 'EBUSY' })
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const removing = removeDirectory(made.path)
+  const ended = Promise.allSettled([removing])
+  const attemptsAfter = async (ms: number): Promise<number> => {
+    await vi.advanceTimersByTimeAsync(ms)
+    return attempts
+  }
+  expect([await attemptsAfter(19), await attemptsAfter(1)]).toEqual([1, 2])
+  expect([await attemptsAfter(39), await attemptsAfter(1)]).toEqual([2, 3])
+  await ended
+  await expect(removing).rejects.toThrow('in use')
 })

@@ -124,6 +124,19 @@ describe('a run', () => {
     await running
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
+  it('whose process ends has what it printed last', async () => {
+    const [process, interpreter] = [new ProcessInHand(), new Interpreter()]
+    const outputsEnded = Promise.withResolvers<void>()
+    process.outputsEnded = outputsEnded.promise
+    await interpreter.start(process.start, ['python3', '-c'])
+    const limits = { timeoutMs: 5000, maxOutputBytes: 99, killGraceMs: 70, clock }
+    const running = interpreter.run('code', {}, limits)
+    process.ended.resolve({ exitCode: 0 })
+    await turn()
+    process.print(0, 'last')
+    outputsEnded.resolve()
+    expect(texts((await running).outputs)).toEqual(['stdout last'])
+  })
   it('whose process ends has its exit code', async () => {
     const { calls, ended, run, say } = await started()
     const running = run()

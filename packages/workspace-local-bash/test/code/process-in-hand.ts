@@ -9,6 +9,8 @@ export class ProcessInHand {
   /** What it was told through its channel. */
   readonly heard: string[] = []
   readonly ended = Promise.withResolvers<ProcessEnd>()
+  /** Settles when its outputs are read. */
+  outputsEnded: Promise<void> = Promise.resolve()
   readonly channel = new PassThrough()
   readonly #sinks: ((piece: Uint8Array) => void)[] = []
 
@@ -22,7 +24,7 @@ export class ProcessInHand {
   readonly start: StartChannelProcess = async (words, sinks) => {
     this.calls.push(words.join(' '))
     this.#sinks.push(...sinks)
-    const reader = { ended: Promise.resolve(), stop: () => void this.calls.push('stop') }
+    const reader = { ended: this.outputsEnded, stop: () => void this.calls.push('stop') }
     return {
       started: { pid: 7, ended: this.ended.promise, readers: [reader, reader], pipePaths: [] },
       hold: {

@@ -122,6 +122,7 @@ it('a path in a tree gets no longer than paths may be', async () => {
     await expect(transfer('/d', to)).rejects.toThrow('a path below it would be too long')
   }
   expect(readdirSync(opened().root)).toEqual(['d', 'f', 'l'])
+  await copy('/d', `${long}/${'z'.repeat(room - '/link'.length)}`)
   await move('/d', `${long}/${'y'.repeat(room - '/link'.length)}`)
   expect(readdirSync(opened().root)).toEqual(['f', 'l', 'x'.repeat(200)])
 })

@@ -13,6 +13,7 @@ import { ANCHOR_NO_LINK } from '../../../src/file-system/path/open-flags.ts'
 import { PinnedDirectory } from '../../../src/file-system/path/pinned-directory.ts'
 import { emptyTree } from '../../../src/file-system/tree/empty-tree.ts'
 import { removeHostPath, removePath } from '../../../src/file-system/tree/remove-tree.ts'
+import { beforeFsCall } from '../../before-fs-call.ts'
 import { useFileSystem } from '../../open-file-system.ts'
 import { turnsDuring } from '../../slow-machine.ts'
 
@@ -143,4 +144,11 @@ it('other work has its turns while a tree is removed', async () => {
   mkdirSync(at('many'))
   for (let n = 0; n < 20; n += 1) writeFileSync(at(`many/${n}`), '')
   expect(await turnsDuring(() => removeHostPath(at('many')))).toBeGreaterThanOrEqual(20)
+})
+
+it('an error of the system on the way through the root names the root', async () => {
+  beforeFsCall('opendirSync', () => {
+    throw Object.assign(new Error('no'), { code: 'EACCES' })
+  })
+  await expect(remove('/', true)).rejects.toThrow(coded('permission-denied', '/'))
 })
