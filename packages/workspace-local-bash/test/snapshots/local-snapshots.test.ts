@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { SnapshotHeader } from '@helix-agents/core/provider'
 import { ManualClock } from '@helix-agents/core/testing'
 import { DirectorySnapshotStore } from '@helix-agents/workspace-local-bash/parts'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ownMarker, type OwnerMarker, readOwner, writeOwner } from '../../src/owner.ts'
 import { MARKER_VARIABLE, readProcess } from '../../src/shell/processes/process-table.ts'
 import {
@@ -196,6 +196,17 @@ describe('kept snapshots', () => {
     expect(readdirSync(manifests)).toEqual([])
     await open().remove(LINE, idOf(3))
     expect([(await store.listManifests(LINE)).items, store.holds(LINE)]).toEqual([[], true])
+  })
+  it('that are removed one by one are swept after the eighth', async () => {
+    place()
+    for (let n = 1; n <= 9; n += 1) await take(n, { kept: true })
+    const sweep = vi.spyOn(DirectorySnapshotStore.prototype, 'sweep')
+    const snapshots = open()
+    for (let n = 1; n <= 4; n += 1) await snapshots.remove(LINE, idOf(n))
+    // Those of another line count for that one.
+    await snapshots.remove('0'.repeat(32), idOf(1))
+    for (let n = 5; n <= 8; n += 1) await snapshots.remove(LINE, idOf(n))
+    expect(sweep).toHaveBeenCalledOnce()
   })
   it('that are the last of their line leave nothing', async () => {
     await take(1, { kept: true })

@@ -4,6 +4,7 @@ import {
   chmodSync,
   linkSync,
   mkdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -145,6 +146,16 @@ it.skipIf(datedDevice(tmpdir()) === undefined)(
     expect(listing()).toHaveLength(1)
   },
 )
+
+it('what is known of a file is forgotten with it', async () => {
+  for (const name of ['a', 'b']) writeFileSync(at(name), name)
+  const known = new KnownFiles()
+  await read(known)
+  expect(known.visit('/').size).toBe(2)
+  rmSync(at('a'))
+  await read(known)
+  expect(known.visit('/').size).toBe(1)
+})
 
 it('other work has its turns while a tree is read', async () => {
   for (let n = 0; n < 20; n += 1) writeFileSync(at(`f${n}`), '')
