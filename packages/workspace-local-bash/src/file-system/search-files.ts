@@ -16,7 +16,7 @@ import type { FileContext } from './file-context.ts'
 import { toFileSystemError } from './map-error.ts'
 import { openFile, statPath } from './open-file.ts'
 import { READ } from './path/open-flags.ts'
-import { type FoundFile, hasNothing, walkFiles } from './tree/walk-files.ts'
+import { type FoundFile, isOutOfReach, walkFiles } from './tree/walk-files.ts'
 
 const FIRST_BUFFER_BYTES = 1024 * 1024
 
@@ -125,7 +125,7 @@ class FileScanner {
     try {
       fd = openSync(file.directory.at(file.name), READ)
     } catch (error) {
-      if (hasNothing(error)) return undefined
+      if (isOutOfReach(error)) return undefined
       throw toFileSystemError(error, path)
     }
     return this.scanOpen(path, fd)

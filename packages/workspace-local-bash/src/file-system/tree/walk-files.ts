@@ -147,7 +147,7 @@ async function enter(
       throw error
     }
   } catch (error) {
-    if (!hasNothing(error)) throw error
+    if (!isOutOfReach(error)) throw error
   }
   return true
 }
@@ -156,11 +156,11 @@ async function enter(
  * Whether what was listed cannot be opened because it was removed, replaced or closed to us by now:
  * there is nothing to find in it. Of other errors, such as a want of descriptors, a search must tell.
  */
-export function hasNothing(error: unknown): boolean {
-  return NOTHING.has(errnoOf(error) ?? '')
+export function isOutOfReach(error: unknown): boolean {
+  return OUT_OF_REACH.has(errnoOf(error) ?? '')
 }
 
-const NOTHING: ReadonlySet<string> = new Set([
+const OUT_OF_REACH: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',
   'ELOOP',
