@@ -71,7 +71,8 @@ describeServer('container server', (fixture) => {
     await server.ended
     await Promise.all([interrupted, killing])
     await server.stop()
-    expect(runningWith(marker)).toEqual([])
+    // They were killed: the system takes a moment to end them.
+    await expect.poll(() => runningWith(marker)).toEqual([])
   })
 })
 
